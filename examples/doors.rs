@@ -1,12 +1,14 @@
-//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket.
+//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and beside it
+//! its schema and its health, for tools.
 //!
 //! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
 //! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
-//! has a line for each door. Without an address it calls itself by some of them and ends.
+//! has a line for each door. `grpcurl -plaintext localhost:8080 list` lists the services. Without an address it calls itself by some of them and ends.
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_reflection::{Health, Reflection};
 use std::env;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -47,7 +49,11 @@ async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> 
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = Http::new().connect().grpc().health();
     let gateway = Gateway::new().json_rpc().http(http).web_socket();
-    let builder = Server::builder().add_service(GreeterServer::new(Service)).gateway(gateway);
+    let builder = Server::builder()
+        .add_service(GreeterServer::new(Service))
+        .add_service(Reflection::new())
+        .add_service(Health::new())
+        .gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;
         let address = server.local_addr().to_string();

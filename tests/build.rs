@@ -13,6 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.
     let json = frpc_build::configure().json(true).btree_map(".").schema_lock(false);
     json.compile_protos(&["proto/json.proto"], &["proto"])?;
+    let shown = frpc_build::configure().json(true).protobuf(true).reflection(true).schema_lock(false);
+    shown.compile_protos(&["proto/catalog.proto"], &["proto"])?;
+    long_schema()?;
     // One package in several versions.
     for version in ["first", "second", "broken", "stranger"] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
@@ -28,4 +31,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let viewed = frpc_build::configure().views(true).undecoded_requests("Parrot.Say").out_dir(out);
     viewed.compile_protos(&[format!("{folder}/versions.proto")], &[folder])?;
     Ok(())
+}
+
+/// A schema of some hundred kilobytes, most of which are comments.
+fn long_schema() -> Result<(), Box<dyn std::error::Error>> {
+    let out = env::var("OUT_DIR")?;
+    let mut schema = "syntax = \"proto3\";\npackage long;\nservice Long { rpc Call(M0) returns (M0); }\n".to_owned();
+    for at in 0..16 {
+        schema += &"// A line of a long comment.\n".repeat(700);
+        schema += &format!("message M{at} {{}}\n");
+    }
+    let path = Path::new(&out).join("long.proto");
+    fs::write(&path, schema)?;
+    let builder = frpc_build::configure().reflection(true).disable_comments(".").schema_lock(false);
+    Ok(builder.emit_rerun_if_changed(false).compile_protos(&[path], &[out])?)
 }

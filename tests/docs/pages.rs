@@ -283,3 +283,41 @@ pub(crate) fn polyglot() -> Outcome {
 mod from_tonic {
     super::items!("from-tonic-1");
 }
+
+mod reflection {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::{Call, CallResponse, Channel, Next, Server, Status};
+    use frpc_reflection::{Health, Reflection};
+
+    async fn server() -> Outcome {
+        statements!("reflection-1");
+        Ok(())
+    }
+
+    mod build {
+        super::items!("reflection-2");
+    }
+
+    async fn admit(call: Call, next: Next) -> Result<CallResponse, Status> {
+        next.run(call).await
+    }
+
+    fn settings() {
+        statements!("reflection-3");
+    }
+
+    async fn client(channel: Channel) -> Outcome {
+        statements!("reflection-4");
+        Ok(())
+    }
+
+    fn statuses(health: Health) {
+        statements!("reflection-5");
+    }
+
+    fn readme() {
+        statements!("frpc-reflection-1");
+    }
+}

@@ -1,0 +1,278 @@
+//! What a server shows of itself: its services, without hidden ones, and the files that declare them. Computed at the first
+//! call, and once.
+
+use crate::files::{File, files, head_in_set};
+use crate::v1::{Codec, Idempotency, ListPiece, Method, Service};
+use bytes::Bytes;
+use frpc::CallKind;
+use frpc::codegen::{OfferedMethod, OfferedService};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// How long a piece may be: short enough that other calls of the connection are not held up, and far below the longest
+/// body that a usual client accepts.
+pub(crate) const PIECE_MAX: usize = 32 * 1024;
+
+/// What a server shows.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    /// Stands for the content, and changes with it.
+    pub(crate) etag: String,
+    /// The names of the services, sorted.
+    pub(crate) names: Vec<String>,
+    /// The services, sorted.
+    pub(crate) pieces: Vec<ListPiece>,
+    pub(crate) files: Vec<Shown>,
+    by_name: HashMap<String, usize>,
+    by_symbol: HashMap<String, usize>,
+    /// By the message that is extended.
+    pub(crate) extensions: HashMap<String, BTreeMap<i32, usize>>,
+}
+
+/// A file that is shown.
+pub(crate) struct Shown {
+    /// Its head in a set of files.
+    pub(crate) head: Bytes,
+    pub(crate) bytes: Bytes,
+    /// The files that it imports.
+    pub(crate) imports: Vec<usize>,
+}
+
+impl Catalog {
+    /// Of services that an end offers. Those that are hidden are nowhere.
+    pub(crate) fn new(offered: &[OfferedService], is_hidden: impl Fn(&str) -> bool) -> Self {
+        let mut catalog = Self::default();
+        let mut shown: Vec<_> = offered.iter().filter(|service| !is_hidden(service.name())).collect();
+        shown.sort_by_key(|service| service.name());
+        catalog.names = shown.iter().map(|service| service.name().to_owned()).collect();
+        let mut described = Vec::new();
+        for service in &shown {
+            let home = catalog.add_files(service, &is_hidden);
+            if home.is_none() && service.schema().is_some() {
+                tracing::error!(service = service.name(), "the embedded schema of the service cannot be read");
+            }
+            described.push(describe(service, home.as_ref()));
+        }
+        catalog.etag = catalog.fingerprint(&described);
+        catalog.pieces = pieces(described);
+        catalog
+    }
+
+    /// Adds the file that declares a service, and those that it imports, unless they are there. Returns the former.
+    fn add_files(&mut self, service: &OfferedService, is_hidden: &impl Fn(&str) -> bool) -> Option<File> {
+        let mut all = files(service.schema()?.files())?;
+        let declares =
+            |file: &File| file.proto.service.iter().any(|declared| file.full_name(declared.name()) == service.name());
+        let home = all.iter().position(declares)?;
+        for file in &mut all {
+            file.without_services(is_hidden)?;
+        }
+        let names: HashMap<String, usize> = all.iter().enumerate().map(|(at, file)| (file.name.clone(), at)).collect();
+        let mut wanted = HashSet::new();
+        let mut open = vec![home];
+        while let Some(at) = open.pop() {
+            if wanted.insert(at) {
+                let imports = all.get(at).into_iter().flat_map(|file| &file.proto.dependency);
+                open.extend(imports.filter_map(|import| names.get(import)).copied());
+            }
+        }
+        // Files stand behind those that they import.
+        for (_, file) in all.iter().enumerate().filter(|(at, _)| wanted.contains(at)) {
+            self.add(file);
+        }
+        Some(all.swap_remove(home))
+    }
+
+    fn add(&mut self, file: &File) {
+        if let Some(known) = self.by_name.get(&file.name).and_then(|at| self.files.get(*at)) {
+            if known.bytes == file.bytes {
+                return;
+            }
+            // Two builds have different files of one name, which no client can tell apart.
+            if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
+                return;
+            }
+            tracing::warn!(
+                file = file.name,
+                "two files of the schema have the same name; clients see one of them by it"
+            );
+        }
+        let at = self.files.len();
+        let imports = file.proto.dependency.iter().filter_map(|import| self.by_name.get(import)).copied();
+        let shown = Shown { head: head_in_set(&file.bytes), bytes: file.bytes.clone(), imports: imports.collect() };
+        self.files.push(shown);
+        self.by_name.entry(file.name.clone()).or_insert(at);
+        for symbol in file.symbols() {
+            self.by_symbol.entry(symbol).or_insert(at);
+        }
+        for (extended, number) in file.extensions() {
+            self.extensions.entry(extended).or_default().entry(number).or_insert(at);
+        }
+    }
+
+    /// The file with a name.
+    pub(crate) fn named(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The file that declares a symbol.
+    pub(crate) fn declaring(&self, symbol: &str) -> Option<usize> {
+        self.by_symbol.get(symbol.trim_start_matches('.')).copied()
+    }
+
+    /// The file that declares an extension.
+    pub(crate) fn extending(&self, message: &str, number: i32) -> Option<usize> {
+        self.extensions.get(message.trim_start_matches('.'))?.get(&number).copied()
+    }
+
+    /// Whether a message is declared here.
+    pub(crate) fn has_symbol(&self, symbol: &str) -> bool {
+        self.declaring(symbol).is_some()
+    }
+
+    /// These files and all that they import, each behind those that it imports.
+    pub(crate) fn with_imports(&self, files: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let (mut open, mut found): (Vec<usize>, HashSet<usize>) = (files.into_iter().collect(), HashSet::new());
+        while let Some(at) = open.pop() {
+            if found.insert(at) {
+                open.extend(self.files.get(at).into_iter().flat_map(|file| &file.imports));
+            }
+        }
+        let mut found: Vec<usize> = found.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// The 64-bit FNV-1a hash of everything that is shown. It protects against nobody, since the server alone makes it.
+    fn fingerprint(&self, services: &[Service]) -> String {
+        use prost::Message as _;
+        let services = services.iter().map(|service| Bytes::from(service.encode_to_vec()));
+        let parts = services.chain(self.files.iter().flat_map(|file| [file.head.clone(), file.bytes.clone()]));
+        let hash = parts.flatten().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+}
+
+/// What is said about a service, of which `home` is the file.
+fn describe(service: &OfferedService, home: Option<&File>) -> Service {
+    let at = home.and_then(|file| {
+        let is_it = |name: &str| file.full_name(name) == service.name();
+        file.proto.service.iter().position(|declared| is_it(declared.name()))
+    });
+    let mut comments = home.map(File::comments).unwrap_or_default();
+    let proto = home.zip(at).and_then(|(file, at)| file.proto.service.get(at));
+    let method = |method: &OfferedMethod| {
+        let declared = proto.and_then(|service| {
+            let index = service.method.iter().position(|declared| declared.name() == method.name())?;
+            Some((index, service.method.get(index)?))
+        });
+        let [request, response] = method.messages();
+        let (added_request, added_response) = method.added();
+        let docs = at.zip(declared).and_then(|(at, (index, _))| comments.remove(&(at, Some(index))));
+        let name = |declared: Option<&str>, known: &str| {
+            declared.map_or(known, |declared| declared.trim_start_matches('.')).to_owned()
+        };
+        let idempotency = match (method.is_idempotent(), method.has_side_effects()) {
+            (_, false) => Idempotency::NoSideEffects,
+            (true, true) => Idempotency::Idempotent,
+            (false, true) => Idempotency::Unknown,
+        };
+        Method {
+            name: method.name().to_owned(),
+            operation: method.operation().into(),
+            request: name(declared.map(|(_, declared)| declared.input_type()), request),
+            request_streams: matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming),
+            response: name(declared.map(|(_, declared)| declared.output_type()), response),
+            response_streams: matches!(method.kind(), CallKind::ServerStreaming | CallKind::Streaming),
+            idempotency: idempotency.into(),
+            request_added: added_request,
+            response_added: added_response,
+            formats: method.formats().iter().map(|format| (*format).to_owned()).collect(),
+            docs: docs.unwrap_or_default(),
+            is_deprecated: declared.is_some_and(|(_, it)| it.options.as_ref().is_some_and(|it| it.deprecated())),
+        }
+    };
+    let methods = service.methods().iter().map(method).collect();
+    let is_protobuf = service.schema().is_some_and(frpc::codegen::Schema::is_protobuf);
+    let codec = if is_protobuf { Codec::Protobuf } else { Codec::Polyglot };
+    Service {
+        name: service.name().to_owned(),
+        fingerprint: format!("{:016x}", service.fingerprint()),
+        compatible: service.compatible().iter().map(|fingerprint| format!("{fingerprint:016x}")).collect(),
+        codec: codec.into(),
+        file: home.map(|file| file.name.clone()).unwrap_or_default(),
+        docs: at.and_then(|at| comments.remove(&(at, None))).unwrap_or_default(),
+        is_deprecated: proto.is_some_and(|it| it.options.as_ref().is_some_and(|it| it.deprecated())),
+        methods,
+    }
+}
+
+/// Distributes services to pieces. A long service is divided between its methods.
+fn pieces(services: Vec<Service>) -> Vec<ListPiece> {
+    use prost::Message as _;
+    let (mut pieces, mut piece, mut length) = (Vec::new(), ListPiece::default(), 0);
+    for mut service in services {
+        let methods = std::mem::take(&mut service.methods);
+        let continued = Service { name: service.name.clone(), ..Service::default() };
+        length += service.encoded_len();
+        piece.services.push(service);
+        for method in methods {
+            let more = method.encoded_len();
+            if length + more > PIECE_MAX {
+                pieces.push(std::mem::take(&mut piece));
+                piece.services.push(continued.clone());
+                length = continued.encoded_len();
+            }
+            length += more;
+            if let Some(service) = piece.services.last_mut() {
+                service.methods.push(method);
+            }
+        }
+        if length > PIECE_MAX {
+            pieces.push(std::mem::take(&mut piece));
+            length = 0;
+        }
+    }
+    if !piece.services.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message as _;
+
+    #[test]
+    fn a_long_service_is_divided_and_its_parts_follow_one_another() {
+        let method = |docs: usize| Method { name: "M".to_owned(), docs: "x".repeat(docs), ..Method::default() };
+        let service = |name: &str, docs: usize, methods: Vec<Method>| Service {
+            name: name.to_owned(),
+            docs: "y".repeat(docs),
+            methods,
+            ..Service::default()
+        };
+        let all = vec![
+            service("a", 10, vec![method(10)]),
+            service("b", 10, vec![method(1000); 100]),
+            service("c", PIECE_MAX, vec![method(10)]),
+            service("d", 0, Vec::new()),
+        ];
+        let pieces = pieces(all.clone());
+        assert!(pieces.len() >= 5, "{}", pieces.len());
+        let mut joined = Vec::<Service>::new();
+        for piece in pieces {
+            assert!(piece.encoded_len() <= 2 * PIECE_MAX, "{}", piece.encoded_len());
+            for service in piece.services {
+                match joined.last_mut().filter(|last| last.name == service.name) {
+                    Some(last) => last.methods.extend(service.methods),
+                    None => joined.push(service),
+                }
+            }
+        }
+        assert_eq!(joined, all);
+        assert!(super::pieces(Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! The schema of a server, fetched by a client.
+
+use crate::v1::{FilesRequest, ListRequest, ReflectionClient, Service};
+use bytes::{Bytes, BytesMut};
+use frpc::{Channel, Status};
+use prost::Message as _;
+
+/// How many bytes of files, and of descriptions of services, are accepted of a server: a hundred times the schemas of large
+/// programs. The server may be hostile.
+const SCHEMA_MAX: usize = 64 * 1024 * 1024;
+
+/// How often the schema is fetched anew when it changes meanwhile, as behind a load balancer while servers are replaced.
+const TRIES: usize = 3;
+
+/// What a server says about itself by its [`Reflection`](crate::Reflection).
+///
+/// ```
+/// # use examples::greeter::GreeterServer;
+/// # use examples::started::Polite;
+/// use frpc::{Channel, Server};
+/// use frpc_reflection::{Reflection, ServerSchema};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let builder = Server::builder().add_service(GreeterServer::new(Polite)).add_service(Reflection::new());
+/// # let server = builder.bind("127.0.0.1:0").await?;
+/// # let address = server.local_addr().to_string();
+/// # tokio::spawn(server.serve());
+/// let channel = Channel::connect(address).await?;
+/// let mut schema = ServerSchema::fetch(&channel).await?;
+/// let greeter = schema.services.iter().find(|service| service.name == "greeter.Greeter").expect("it is offered");
+/// assert_eq!(greeter.methods[0].operation, 10);
+///
+/// // Later, and cheaply as long as nothing has changed.
+/// let has_changed = schema.refresh(&channel).await?;
+/// assert!(!has_changed);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ServerSchema {
+    /// Stands for the content.
+    pub etag: String,
+    /// The services with their methods, operations and fingerprints, by name.
+    pub services: Vec<Service>,
+    /// All files, each behind those that it imports, as an encoded `google.protobuf.FileDescriptorSet`. Services whose
+    /// [`file`](Service::file) is empty are not in them.
+    pub files: Bytes,
+}
+
+impl ServerSchema {
+    /// Asks a server for its services and all of their files.
+    ///
+    /// # Errors
+    /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection. A server in Go does not answer
+    /// requests that it does not know, so set a timeout: then it is `DeadlineExceeded`.
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema has more than 64 MiB, and
+    /// [`Aborted`](frpc::Code::Aborted) if it changes all the time.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the calls.
+    pub async fn fetch(channel: &Channel) -> Result<Self, Status> {
+        let mut schema = Self::default();
+        schema.refresh(channel).await?;
+        Ok(schema)
+    }
+
+    /// Fetches the schema again if it has changed, and returns whether it has.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch). The schema is then as before.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the schema as before.
+    pub async fn refresh(&mut self, channel: &Channel) -> Result<bool, Status> {
+        let client = ReflectionClient::new(channel.clone());
+        for _ in 0..TRIES {
+            let Some((etag, services)) = services(&client, &self.etag).await? else { return Ok(false) };
+            let (of_files, files) = files(&client).await?;
+            if of_files == etag {
+                *self = Self { etag, services, files };
+                return Ok(true);
+            }
+        }
+        Err(Status::aborted("the schema of the server has changed whenever it was read"))
+    }
+}
+
+/// The services, and their etag; `None` if the etag is this one.
+async fn services(client: &ReflectionClient, known: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
+    let mut pieces = client.list(ListRequest { etag: known.to_owned() }).await?.into_inner();
+    let (mut etag, mut services, mut length) = (String::new(), Vec::<Service>::new(), 0);
+    while let Some(piece) = pieces.message().await? {
+        if piece.not_modified {
+            return Ok(None);
+        }
+        if !piece.etag.is_empty() {
+            etag = piece.etag;
+        }
+        for service in piece.services {
+            length += service.encoded_len();
+            bounded(length)?;
+            match services.last_mut().filter(|last| last.name == service.name) {
+                Some(last) => last.methods.extend(service.methods),
+                None => services.push(service),
+            }
+        }
+    }
+    Ok(Some((etag, services)))
+}
+
+/// All files, and their etag.
+async fn files(client: &ReflectionClient) -> Result<(String, Bytes), Status> {
+    let mut pieces = client.files(FilesRequest::default()).await?.into_inner();
+    let (mut etag, mut files) = (String::new(), BytesMut::new());
+    while let Some(piece) = pieces.message().await? {
+        if !piece.etag.is_empty() {
+            etag = piece.etag;
+        }
+        bounded(files.len() + piece.data.len())?;
+        files.extend_from_slice(&piece.data);
+    }
+    Ok((etag, files.freeze()))
+}
+
+fn bounded(length: usize) -> Result<(), Status> {
+    if length > SCHEMA_MAX {
+        return Err(Status::resource_exhausted(format!("the schema of the server has more than {SCHEMA_MAX} bytes")));
+    }
+    Ok(())
+}

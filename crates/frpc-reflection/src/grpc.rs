@@ -1,0 +1,241 @@
+//! gRPC's reflection, in both of its versions, which differ in the name of their package alone.
+
+use crate::catalog::Catalog;
+use crate::reflection::{Shows, unknown};
+use bytes::Bytes;
+use frpc::{Code, Request, Response, ResponseStream, Status, Streaming};
+use futures_util::StreamExt as _;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many bytes of files an answer has, apart from the file that was asked for. Clients of gRPC take 4 MiB in a message
+/// unless told otherwise, and ask by name for imports that they miss.
+const IMPORTS_MAX: usize = 1024 * 1024;
+
+/// An answer, without the types of a version.
+enum Answer {
+    Files(Vec<Bytes>),
+    Extensions(String, Vec<i32>),
+    Services(Vec<String>),
+    Error(Status),
+}
+
+/// One client's view of the schema.
+struct View {
+    catalog: Arc<Catalog>,
+    /// The files that the client has been sent.
+    sent: HashSet<usize>,
+}
+
+impl View {
+    /// A file, and those that it imports as long as they are few and new to the client.
+    fn file(&mut self, found: Option<usize>, kind: &str, name: &str) -> Answer {
+        let Some(found) = found else { return Answer::Error(unknown(kind, name)) };
+        let mut room = IMPORTS_MAX;
+        let mut files = Vec::new();
+        let imports = self.catalog.with_imports([found]);
+        for at in std::iter::once(found).chain(imports.into_iter().filter(|at| *at != found)) {
+            let Some(file) = self.catalog.files.get(at) else { continue };
+            if at == found {
+                self.sent.insert(at);
+                files.push(file.bytes.clone());
+            } else if file.bytes.len() <= room && self.sent.insert(at) {
+                room -= file.bytes.len();
+                files.push(file.bytes.clone());
+            }
+        }
+        Answer::Files(files)
+    }
+
+    fn extensions(&self, message: String) -> Answer {
+        let known = message.trim_start_matches('.');
+        match self.catalog.extensions.get(known) {
+            Some(extensions) => Answer::Extensions(known.to_owned(), extensions.keys().copied().collect()),
+            None if self.catalog.has_symbol(known) => Answer::Extensions(known.to_owned(), Vec::new()),
+            None => Answer::Error(unknown("message", known)),
+        }
+    }
+}
+
+macro_rules! version {
+    ($version:ident) => {
+        impl crate::$version::ServerReflection for Shows {
+            async fn server_reflection_info(
+                &self,
+                request: Request<Streaming<crate::$version::ServerReflectionRequest>>,
+            ) -> Result<Response<ResponseStream<crate::$version::ServerReflectionResponse>>, Status> {
+                use crate::$version::server_reflection_request::MessageRequest;
+                use crate::$version::server_reflection_response::MessageResponse;
+                use crate::$version::*;
+
+                let mut view = View { catalog: self.catalog().clone(), sent: HashSet::new() };
+                let answers = request.into_inner().map(move |request| {
+                    let request = request?;
+                    let answer = match request.message_request.clone() {
+                        Some(MessageRequest::FileByFilename(name)) => {
+                            view.file(view.catalog.named(&name), "file", &name)
+                        }
+                        Some(MessageRequest::FileContainingSymbol(name)) => {
+                            view.file(view.catalog.declaring(&name), "symbol", &name)
+                        }
+                        Some(MessageRequest::FileContainingExtension(asked)) => {
+                            let ExtensionRequest { containing_type: message, extension_number: number } = asked;
+                            let found = view.catalog.extending(&message, number);
+                            view.file(found, "extension", &format!("{number} of {message}"))
+                        }
+                        Some(MessageRequest::AllExtensionNumbersOfType(message)) => view.extensions(message),
+                        Some(MessageRequest::ListServices(_)) => Answer::Services(view.catalog.names.clone()),
+                        None => Answer::Error(Status::invalid_argument("the request asks for nothing")),
+                    };
+                    let answer = match answer {
+                        Answer::Files(files) => MessageResponse::FileDescriptorResponse(FileDescriptorResponse {
+                            file_descriptor_proto: files,
+                        }),
+                        Answer::Extensions(base_type_name, extension_number) => {
+                            let numbers = ExtensionNumberResponse { base_type_name, extension_number };
+                            MessageResponse::AllExtensionNumbersResponse(numbers)
+                        }
+                        Answer::Services(names) => {
+                            let service = names.into_iter().map(|name| ServiceResponse { name }).collect();
+                            MessageResponse::ListServicesResponse(ListServiceResponse { service })
+                        }
+                        Answer::Error(status) => MessageResponse::ErrorResponse(ErrorResponse {
+                            error_code: number(status.code()),
+                            error_message: status.message().to_owned(),
+                        }),
+                    };
+                    Ok(ServerReflectionResponse {
+                        valid_host: request.host.clone(),
+                        original_request: Some(request),
+                        message_response: Some(answer),
+                    })
+                });
+                Ok(Response::new(ResponseStream::new(answers)))
+            }
+        }
+    };
+}
+
+version!(grpc_v1);
+version!(grpc_v1alpha);
+
+/// gRPC's number of a code.
+fn number(code: Code) -> i32 {
+    code as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Shown;
+    use crate::{Health, Reflection};
+    use frpc::{Channel, Server};
+
+    fn catalog(files: &[(usize, &[usize])]) -> Arc<Catalog> {
+        let file = |(length, imports): &(usize, &[usize])| Shown {
+            head: Bytes::new(),
+            bytes: Bytes::from(vec![0; *length]),
+            imports: imports.to_vec(),
+        };
+        Arc::new(Catalog { files: files.iter().map(file).collect(), ..Catalog::default() })
+    }
+
+    fn lengths(answer: &Answer) -> Vec<usize> {
+        match answer {
+            Answer::Files(files) => files.iter().map(Bytes::len).collect(),
+            _ => panic!("no files"),
+        }
+    }
+
+    #[test]
+    fn a_file_comes_with_imports_that_the_client_has_not_had() {
+        let catalog = catalog(&[(1, &[]), (2, &[0]), (3, &[1]), (4, &[1])]);
+        let mut view = View { catalog, sent: HashSet::new() };
+        assert_eq!(lengths(&view.file(Some(2), "file", "c")), [3, 1, 2]);
+        assert_eq!(lengths(&view.file(Some(3), "file", "d")), [4]);
+        assert_eq!(lengths(&view.file(Some(0), "file", "a")), [1], "what is asked for comes again");
+    }
+
+    #[test]
+    fn imports_that_would_make_an_answer_too_long_are_left_out_and_the_file_never() {
+        let catalog = catalog(&[(IMPORTS_MAX, &[]), (1, &[]), (2 * IMPORTS_MAX, &[0, 1])]);
+        let mut view = View { catalog, sent: HashSet::new() };
+        assert_eq!(lengths(&view.file(Some(2), "file", "c")), [2 * IMPORTS_MAX, IMPORTS_MAX]);
+        assert_eq!(lengths(&view.file(Some(2), "file", "c")), [2 * IMPORTS_MAX, 1]);
+    }
+
+    async fn channel() -> Channel {
+        let server = Server::builder().add_service(Reflection::new()).add_service(Health::new());
+        let server = server.build().expect("the services do not overlap");
+        let (here, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        Channel::connect_io(here).await.expect("it serves")
+    }
+
+    macro_rules! answers {
+        ($test:ident, $version:ident) => {
+            #[tokio::test]
+            async fn $test() {
+                use crate::$version::server_reflection_request::MessageRequest;
+                use crate::$version::server_reflection_response::MessageResponse;
+                use crate::$version::{ExtensionRequest, ServerReflectionClient, ServerReflectionRequest};
+
+                let asked = [
+                    MessageRequest::ListServices(String::new()),
+                    MessageRequest::FileByFilename("grpc/health/v1/health.proto".to_owned()),
+                    MessageRequest::FileContainingSymbol("grpc.health.v1.Health.Watch".to_owned()),
+                    MessageRequest::FileContainingSymbol("grpc.health.v1.Nothing".to_owned()),
+                    MessageRequest::FileContainingExtension(ExtensionRequest {
+                        containing_type: "grpc.health.v1.HealthCheckRequest".to_owned(),
+                        extension_number: 7,
+                    }),
+                    MessageRequest::AllExtensionNumbersOfType("grpc.health.v1.HealthCheckRequest".to_owned()),
+                    MessageRequest::AllExtensionNumbersOfType("nothing".to_owned()),
+                ];
+                let requests = asked
+                    .map(|request| ServerReflectionRequest { host: "here".to_owned(), message_request: Some(request) });
+                let nothing = ServerReflectionRequest::default();
+                let all = requests.iter().cloned().chain([nothing]).collect::<Vec<_>>();
+                let client = ServerReflectionClient::new(channel().await);
+                let call = client.server_reflection_info(frpc::iter(all.clone())).await;
+                let mut responses = call.expect("it answers").into_inner();
+                let mut seen = Vec::new();
+                for request in &all {
+                    let response = responses.message().await.expect("it answers").expect("one for each request");
+                    assert_eq!(
+                        (&response.valid_host, response.original_request.as_ref()),
+                        (&request.host, Some(request))
+                    );
+                    seen.push(match response.message_response.expect("it says something") {
+                        MessageResponse::ListServicesResponse(list) => {
+                            list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
+                        }
+                        MessageResponse::FileDescriptorResponse(files) => {
+                            format!("{} file", files.file_descriptor_proto.len())
+                        }
+                        MessageResponse::AllExtensionNumbersResponse(numbers) => {
+                            format!("{} {:?}", numbers.base_type_name, numbers.extension_number)
+                        }
+                        MessageResponse::ErrorResponse(error) => format!("error {}", error.error_code),
+                    });
+                }
+                assert_eq!(responses.message().await.expect("it answers"), None);
+                let expected = [
+                    "frpc.reflection.v1.Reflection grpc.health.v1.Health grpc.reflection.v1.ServerReflection \
+                     grpc.reflection.v1alpha.ServerReflection",
+                    "1 file",
+                    "1 file",
+                    "error 5",
+                    "error 5",
+                    "grpc.health.v1.HealthCheckRequest []",
+                    "error 5",
+                    "error 3",
+                ];
+                assert_eq!(seen, expected);
+            }
+        };
+    }
+
+    answers!(each_request_of_v1_has_one_response_in_order, grpc_v1);
+    answers!(each_request_of_v1alpha_has_one_response_in_order, grpc_v1alpha);
+}

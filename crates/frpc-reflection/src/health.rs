@@ -1,0 +1,218 @@
+//! The health of a server, by the service `grpc.health.v1.Health`, and the handle by which the program sets it.
+
+use crate::health_v1 as v1;
+use frpc::codegen::{BoxFuture, Lifecycle, Methods, OfferedService, Service};
+use frpc::{Request, Response, ResponseStream, Status};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use v1::{HealthCheckRequest, HealthCheckResponse, HealthListRequest, HealthListResponse};
+
+pub use v1::health_check_response::ServingStatus;
+
+/// The name of the server as a whole.
+const SERVER: &str = "";
+
+/// How long a stop waits until those that watch have been told. A client that does not read would hold it up for ever.
+const TELL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The longest name of a service that may be asked about, in bytes: far beyond those of real ones. The name is kept as
+/// long as the service is watched.
+const NAME_MAX: usize = 1024;
+
+/// Whether a server, and each of its services, should get calls: for load balancers, orchestrators and clients of gRPC.
+/// Clones are handles of the same health.
+///
+/// The server as a whole, whose name is empty, and all services that it offers are [`Serving`](ServingStatus::Serving)
+/// until they are set to something else.
+///
+/// When the server is told to stop, all become `NotServing`. Whoever watches is told, and only then are connections told
+/// that the server goes away. With the doors for probes open, `/readyz` of a gateway agrees with the status of the server.
+///
+/// Each server has a health of its own: a stop of one would otherwise be reported by another.
+///
+/// ```
+/// use frpc::Server;
+/// use frpc_reflection::{Health, ServingStatus};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frpc::Error> {
+/// let health = Health::new();
+/// let server = Server::builder().add_service(health.clone()).bind("127.0.0.1:0").await?;
+///
+/// // While a cache is filled.
+/// health.set_not_serving("shop.Orders");
+/// assert_eq!(health.status("shop.Orders"), Some(ServingStatus::NotServing));
+/// health.set_serving("shop.Orders");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Health(Arc<Shared>);
+
+struct Shared {
+    state: watch::Sender<State>,
+}
+
+#[derive(Default)]
+struct State {
+    statuses: BTreeMap<String, ServingStatus>,
+    is_stopping: bool,
+}
+
+impl State {
+    fn of(&self, service: &str) -> Option<ServingStatus> {
+        let status = self.statuses.get(service).copied()?;
+        Some(if self.is_stopping { ServingStatus::NotServing } else { status })
+    }
+}
+
+impl Health {
+    /// A server that should get calls.
+    pub fn new() -> Self {
+        let statuses = BTreeMap::from([(SERVER.to_owned(), ServingStatus::Serving)]);
+        Self(Arc::new(Shared { state: watch::Sender::new(State { statuses, is_stopping: false }) }))
+    }
+
+    /// Sets the status of a service by its full name, or of the server as a whole by an empty one. Those that watch it are
+    /// told. Names of services that the server does not have are as good as others.
+    pub fn set(&self, service: impl Into<String>, status: ServingStatus) {
+        let service = service.into();
+        self.0.state.send_if_modified(|state| state.statuses.insert(service, status) != Some(status));
+    }
+
+    /// Sets the status to [`Serving`](ServingStatus::Serving).
+    pub fn set_serving(&self, service: impl Into<String>) {
+        self.set(service, ServingStatus::Serving);
+    }
+
+    /// Sets the status to [`NotServing`](ServingStatus::NotServing).
+    pub fn set_not_serving(&self, service: impl Into<String>) {
+        self.set(service, ServingStatus::NotServing);
+    }
+
+    /// Forgets a service, so that it is unknown.
+    pub fn remove(&self, service: &str) {
+        self.0.state.send_if_modified(|state| state.statuses.remove(service).is_some());
+    }
+
+    /// The status of a service as clients see it, `None` if it is unknown.
+    pub fn status(&self, service: &str) -> Option<ServingStatus> {
+        self.0.state.borrow().of(service)
+    }
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Service for Health {
+    const NAME: &'static str = v1::HealthServer::<Shared>::NAME;
+
+    fn methods(&self) -> Methods {
+        v1::HealthServer::from_arc(self.0.clone()).methods().lifecycle(self.0.clone())
+    }
+}
+
+impl fmt::Debug for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Health").field("statuses", &self.0.state.borrow().statuses).finish()
+    }
+}
+
+impl Lifecycle for Shared {
+    fn offered(&self, services: &[OfferedService]) {
+        self.state.send_modify(|state| {
+            state.is_stopping = false;
+            for service in services {
+                state.statuses.entry(service.name().to_owned()).or_insert(ServingStatus::Serving);
+            }
+        });
+    }
+
+    fn stopping(&self) -> BoxFuture<'static, ()> {
+        self.state.send_modify(|state| state.is_stopping = true);
+        let state = self.state.clone();
+        Box::pin(async move {
+            // Streams of statuses end with the last one. They are polled again, and so end, when it has been sent.
+            if tokio::time::timeout(TELL_TIMEOUT, state.closed()).await.is_err() {
+                let waiting = state.receiver_count();
+                tracing::debug!(waiting, "clients that watch the health do not read; stopping without them");
+            }
+        })
+    }
+
+    fn is_ready(&self) -> bool {
+        self.state.borrow().of(SERVER).is_none_or(|status| status == ServingStatus::Serving)
+    }
+}
+
+fn response(status: ServingStatus) -> HealthCheckResponse {
+    HealthCheckResponse { status: status.into() }
+}
+
+/// The name that a request asks about.
+fn asked(request: Request<HealthCheckRequest>) -> Result<String, Status> {
+    let name = request.into_inner().service;
+    if name.len() > NAME_MAX {
+        return Err(Status::invalid_argument(format!("the name of a service has at most {NAME_MAX} bytes")));
+    }
+    Ok(name)
+}
+
+impl v1::Health for Shared {
+    async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
+        let name = asked(request)?;
+        let status = self.state.borrow().of(&name);
+        let unknown = || Status::not_found(format!("the health of {name:?} is not known"));
+        status.map(|status| Response::new(response(status))).ok_or_else(unknown)
+    }
+
+    async fn watch(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<ResponseStream<HealthCheckResponse>>, Status> {
+        let watching = Watching { name: asked(request)?, state: self.state.subscribe(), last: None };
+        Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), Watching::next))))
+    }
+
+    async fn list(&self, _request: Request<HealthListRequest>) -> Result<Response<HealthListResponse>, Status> {
+        let state = self.state.borrow();
+        let status = |name: &String| Some((name.clone(), response(state.of(name)?)));
+        let statuses: HashMap<_, _> = state.statuses.keys().filter_map(status).collect();
+        Ok(Response::new(HealthListResponse { statuses }))
+    }
+}
+
+/// A client that watches a service.
+struct Watching {
+    name: String,
+    state: watch::Receiver<State>,
+    /// The status that it was told last.
+    last: Option<ServingStatus>,
+}
+
+impl Watching {
+    /// The next status that differs from the last. Behind the last of a server that stops, the stream ends.
+    async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
+        let mut watching = watching?;
+        loop {
+            let (status, is_stopping) = {
+                let state = watching.state.borrow_and_update();
+                (state.of(&watching.name).unwrap_or(ServingStatus::ServiceUnknown), state.is_stopping)
+            };
+            if watching.last.replace(status) != Some(status) {
+                return Some((Ok(response(status)), Some(watching)));
+            }
+            if is_stopping {
+                return Some((Err(Status::unavailable("the server is stopping")), None));
+            }
+            watching.state.changed().await.ok()?;
+        }
+    }
+}

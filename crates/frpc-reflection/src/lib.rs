@@ -1,0 +1,65 @@
+//! Services about an [frpc](frpc) server itself: what it offers, for tools ([`Reflection`]), and whether it should get
+//! calls ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
+//! as all others, natively and at every door of a gateway. A server that has neither pays nothing for them.
+//!
+//! ```
+//! use examples::greeter::GreeterServer;
+//! use frpc::Server;
+//! use frpc_reflection::{Health, Reflection};
+//! # use examples::started::Polite;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let health = Health::new();
+//! let server = Server::builder()
+//!     .add_service(GreeterServer::new(Polite))
+//!     .add_service(Reflection::new())
+//!     .add_service(health.clone())
+//!     .bind("127.0.0.1:0")
+//!     .await?;
+//! health.set_not_serving("greeter.Greeter");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Services bring their schema along if they are built with `frpc_build::configure().reflection(true)`. Those that do not
+//! are listed without one.
+//!
+//! A client gets the schema of a server as a [`ServerSchema`].
+
+#![forbid(unsafe_code)]
+
+mod catalog;
+mod fetch;
+mod files;
+mod grpc;
+mod health;
+mod reflection;
+
+pub use fetch::ServerSchema;
+pub use health::{Health, ServingStatus};
+pub use reflection::Reflection;
+
+/// The generated code of `frpc.reflection.v1`: the messages in which a server describes its services, and the client.
+pub mod v1 {
+    #![allow(missing_docs)]
+    frpc::include_proto!("frpc.reflection.v1");
+}
+
+/// The generated code of `grpc.health.v1`.
+pub mod health_v1 {
+    #![allow(missing_docs)]
+    frpc::include_proto!("grpc.health.v1");
+}
+
+/// The generated code of `grpc.reflection.v1`.
+pub(crate) mod grpc_v1 {
+    #![allow(missing_docs)]
+    frpc::include_proto!("grpc.reflection.v1");
+}
+
+/// The generated code of `grpc.reflection.v1alpha`.
+pub(crate) mod grpc_v1alpha {
+    #![allow(missing_docs)]
+    frpc::include_proto!("grpc.reflection.v1alpha");
+}

@@ -1,0 +1,178 @@
+//! The service `frpc.reflection.v1.Reflection`, and the settings of reflection. gRPC's services beside it are in `grpc.rs`,
+//! and what is shown in `catalog.rs`.
+
+use crate::catalog::{Catalog, PIECE_MAX, Shown};
+use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
+use crate::{grpc_v1, grpc_v1alpha};
+use bytes::Bytes;
+use frpc::codegen::{Lifecycle, Methods, OfferedService, Service};
+use frpc::{Layered, Middleware, Request, Response, ResponseStream, Status};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// How many files and symbols may be asked for at once: more than a file declares. It bounds the work of one request.
+const NAMES_MAX: usize = 4096;
+
+/// Shows the services of a server and their schema, by the services `frpc.reflection.v1.Reflection`,
+/// `grpc.reflection.v1.ServerReflection` and `grpc.reflection.v1alpha.ServerReflection`.
+///
+/// It shows all services of the server to which it is added, itself included. **The schema tells much to an attacker, and
+/// comments may tell more**: on a public server [hide](Self::hide) what is not public, and admit callers by a
+/// [middleware](Self::with_middleware).
+///
+/// ```
+/// use examples::greeter::GreeterServer;
+/// use frpc::{Call, CallResponse, Next, Server, Status};
+/// use frpc_reflection::Reflection;
+/// # use examples::started::Polite;
+///
+/// async fn admit(call: Call, next: Next) -> Result<CallResponse, Status> {
+///     match call.metadata().get("tool") {
+///         Some("sesame") => next.run(call).await,
+///         _ => Err(Status::permission_denied("the schema is not for you")),
+///     }
+/// }
+///
+/// let reflection = Reflection::new().hide("admin.Admin").with_middleware(admit);
+/// let server = Server::builder().add_service(GreeterServer::new(Polite)).add_service(reflection);
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Reflection {
+    hidden: BTreeSet<String>,
+    filter: Option<Arc<Filter>>,
+}
+
+type Filter = dyn Fn(&str) -> bool + Send + Sync;
+
+impl Reflection {
+    /// Shows all services.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Hides a service, by its full name. It can be called as before. Of a file that also declares services which are
+    /// shown, its messages are shown too.
+    pub fn hide(mut self, service: impl Into<String>) -> Self {
+        self.hidden.insert(service.into());
+        self
+    }
+
+    /// Shows only services whose full names pass, in place of any filter before, and without [hidden](Self::hide) ones.
+    pub fn service_filter(mut self, shows: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.filter = Some(Arc::new(shows));
+        self
+    }
+
+    /// Runs a middleware around the calls of reflection.
+    pub fn with_middleware(self, middleware: impl Middleware) -> Layered<Self> {
+        Layered::new(self).with_middleware(middleware)
+    }
+
+    fn is_hidden(&self, service: &str) -> bool {
+        self.hidden.contains(service) || self.filter.as_ref().is_some_and(|shows| !shows(service))
+    }
+}
+
+impl Service for Reflection {
+    const NAME: &'static str = v1::ReflectionServer::<Shows>::NAME;
+
+    fn methods(&self) -> Methods {
+        // Each server has services of its own.
+        let shows = Arc::new(Shows { settings: self.clone(), ..Shows::default() });
+        let methods = v1::ReflectionServer::from_arc(shows.clone()).methods();
+        methods
+            .lifecycle(shows.clone())
+            .beside(grpc_v1::ServerReflectionServer::from_arc(shows.clone()).methods())
+            .beside(grpc_v1alpha::ServerReflectionServer::from_arc(shows).methods())
+    }
+}
+
+impl fmt::Debug for Reflection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reflection").field("hidden", &self.hidden).finish_non_exhaustive()
+    }
+}
+
+/// The reflection of one server.
+#[derive(Default)]
+pub(crate) struct Shows {
+    settings: Reflection,
+    offered: OnceLock<Vec<OfferedService>>,
+    catalog: OnceLock<Arc<Catalog>>,
+}
+
+impl Shows {
+    /// What is shown. Most servers are never asked, so it is not computed earlier.
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        let offered = || self.offered.get().map(Vec::as_slice).unwrap_or_default();
+        self.catalog.get_or_init(|| Arc::new(Catalog::new(offered(), |name| self.settings.is_hidden(name))))
+    }
+}
+
+impl Lifecycle for Shows {
+    fn offered(&self, services: &[OfferedService]) {
+        let _ = self.offered.set(services.to_vec());
+    }
+}
+
+impl v1::Reflection for Shows {
+    async fn list(&self, request: Request<ListRequest>) -> Result<Response<ResponseStream<ListPiece>>, Status> {
+        let catalog = self.catalog().clone();
+        let not_modified = request.get_ref().etag == catalog.etag;
+        let first = ListPiece { etag: catalog.etag.clone(), not_modified, ..ListPiece::default() };
+        let count = if not_modified { 0 } else { catalog.pieces.len() };
+        // One by one, since the client may take its time and ask often.
+        let rest = (0..count).filter_map(move |at| catalog.pieces.get(at).cloned());
+        Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
+    }
+
+    async fn files(&self, request: Request<FilesRequest>) -> Result<Response<ResponseStream<FilesPiece>>, Status> {
+        let catalog = self.catalog().clone();
+        let request = request.into_inner();
+        let not_modified = request.etag == catalog.etag;
+        let files = if not_modified { Vec::new() } else { wanted(&catalog, &request)? };
+        let first = FilesPiece { etag: catalog.etag.clone(), not_modified, data: Bytes::new() };
+        let parts = files.into_iter().filter_map(move |at| catalog.files.get(at).map(Shown::parts)).flatten();
+        let rest = parts.map(|data| FilesPiece { data, ..FilesPiece::default() });
+        Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
+    }
+}
+
+/// The files that are asked for.
+fn wanted(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
+    let FilesRequest { names, symbols, without_imports, .. } = request;
+    let count = names.len() + symbols.len();
+    if count > NAMES_MAX {
+        return Err(Status::invalid_argument(format!("{count} files and symbols, where {NAMES_MAX} may be asked for")));
+    }
+    if count == 0 {
+        return Ok((0..catalog.files.len()).collect());
+    }
+    let mut files = BTreeSet::new();
+    for name in names {
+        files.insert(catalog.named(name).ok_or_else(|| unknown("file", name))?);
+    }
+    for symbol in symbols {
+        files.insert(catalog.declaring(symbol).ok_or_else(|| unknown("symbol", symbol))?);
+    }
+    Ok(if *without_imports { files.into_iter().collect() } else { catalog.with_imports(files) })
+}
+
+/// The status of a name that the schema does not have. The name is the caller's, and may be long.
+pub(crate) fn unknown(kind: &str, name: &str) -> Status {
+    const SHOWN_MAX: usize = 200;
+    let shown: String = name.chars().take(SHOWN_MAX).collect();
+    Status::not_found(format!("the schema of this server has no {kind} {shown:?}"))
+}
+
+impl Shown {
+    /// Its part of a set of files, in pieces.
+    fn parts(&self) -> impl Iterator<Item = Bytes> + use<> {
+        let (head, bytes) = (self.head.clone(), self.bytes.clone());
+        let starts = (0..bytes.len()).step_by(PIECE_MAX);
+        let pieces = starts.map(move |start| bytes.slice(start..bytes.len().min(start + PIECE_MAX)));
+        std::iter::once(head).chain(pieces)
+    }
+}

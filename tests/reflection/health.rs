@@ -1,0 +1,263 @@
+//! The health of a server, at every door.
+
+use crate::support::catalog::ShopServer;
+use crate::support::{House, PATIENCE, builder, connect};
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frpc::{Acceptor, Code, Server, Streaming};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use frpc_reflection::health_v1::{HealthCheckRequest, HealthCheckResponse, HealthClient, HealthListRequest};
+use frpc_reflection::{Health, ServingStatus};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tonic::client::Grpc;
+use tonic_prost::ProstCodec;
+
+fn asked(service: &str) -> HealthCheckRequest {
+    HealthCheckRequest { service: service.to_owned() }
+}
+
+fn acceptor(health: &Health) -> Acceptor {
+    builder().add_service(health.clone()).build().expect("the services do not overlap")
+}
+
+/// A server with all doors.
+struct Open {
+    address: String,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Open {
+    async fn new(health: &Health) -> Self {
+        let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health());
+        let builder = Server::builder().add_service(ShopServer::new(House)).add_service(health.clone());
+        let server = builder.gateway(gateway).bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = server.local_addr().to_string();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
+        Self { address, stop, served }
+    }
+
+    async fn exchange(&self, request: &str) -> String {
+        let mut socket = TcpStream::connect(&self.address).await.expect("it listens");
+        socket.write_all(request.as_bytes()).await.expect("it is read");
+        let mut response = String::new();
+        socket.read_to_string(&mut response).await.expect("it answers and closes");
+        response
+    }
+
+    async fn ready(&self) -> String {
+        let response = self.exchange("GET /readyz HTTP/1.1\r\nhost: any\r\nconnection: close\r\n\r\n").await;
+        response.split("\r\n").next().unwrap_or_default().to_owned()
+    }
+}
+
+async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<ServingStatus>, Code> {
+    let message = tokio::time::timeout(PATIENCE, watch.message()).await.expect("it comes");
+    message.map(|status| status.map(|status| status.status())).map_err(|status| status.code())
+}
+
+#[tokio::test]
+async fn services_are_serving_until_they_are_set_and_unknown_ones_are_not_found() {
+    let health = Health::new();
+    let client = HealthClient::new(connect(&acceptor(&health)).await);
+    let check = async |service: &str| match client.check(asked(service)).await {
+        Ok(response) => Ok(response.get_ref().status()),
+        Err(status) => Err(status.code()),
+    };
+    assert_eq!(check("").await, Ok(ServingStatus::Serving));
+    assert_eq!(check("catalog.Shop").await, Ok(ServingStatus::Serving));
+    assert_eq!(check("catalog.Nothing").await, Err(Code::NotFound));
+    assert_eq!(check(&"x".repeat(1025)).await, Err(Code::InvalidArgument));
+    health.set_not_serving("catalog.Shop");
+    health.set("other", ServingStatus::Unknown);
+    assert_eq!(check("catalog.Shop").await, Ok(ServingStatus::NotServing));
+    assert_eq!(check("other").await, Ok(ServingStatus::Unknown));
+    assert_eq!(check("").await, Ok(ServingStatus::Serving), "the server as a whole is another matter");
+    health.remove("catalog.Shop");
+    assert_eq!(check("catalog.Shop").await, Err(Code::NotFound));
+    let list = client.list(HealthListRequest {}).await.expect("it answers");
+    let mut names: Vec<_> = list.get_ref().statuses.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["", "catalog.Admin", "catalog.Audit", "grpc.health.v1.Health", "other"]);
+}
+
+#[tokio::test]
+async fn a_watch_tells_each_change_once_and_follows_a_service_that_becomes_known() {
+    let health = Health::new();
+    let client = HealthClient::new(connect(&acceptor(&health)).await);
+    let mut shop = client.watch(asked("catalog.Shop")).await.unwrap().into_inner();
+    let mut later = client.watch(asked("later")).await.unwrap().into_inner();
+    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::Serving)));
+    assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
+    health.set_serving("catalog.Shop");
+    health.set_serving("later");
+    assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::Serving)));
+    health.set_not_serving("catalog.Shop");
+    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "what has not changed was not told");
+    health.remove("later");
+    assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
+}
+
+#[tokio::test]
+async fn a_stop_tells_those_that_watch_before_it_tells_their_connections() {
+    let health = Health::new();
+    let server = acceptor(&health);
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let accepting = server.clone();
+    tokio::spawn(async move { accepting.serve_connection(there).await });
+    let mut raw = Raw::over(here);
+    // A HELLO with credit for streams, and a stream of Watch, which has operation 65021.
+    let hello = packet(0, 3, b"fris\x01\x04\x03\x80\x80\x04");
+    let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
+    let (request, end) = (packet(1, 2, &encoded(&asked("catalog.Shop"))), packet(1, 7, b""));
+    raw.write(&[hello, packet(1, 0, b""), open, request, end].concat()).await;
+    let status = |status: ServingStatus| encoded(&HealthCheckResponse { status: status.into() });
+    let first = raw.next().await.expect("a message");
+    assert_eq!((first.operation.number(), &first.body[..]), (2, &status(ServingStatus::Serving)[..]));
+
+    let stopping = tokio::spawn(async move { server.shutdown().await });
+    let told = raw.next().await.expect("a message");
+    assert_eq!((told.operation.number(), &told.body[..]), (2, &status(ServingStatus::NotServing)[..]));
+    let mut operations = Vec::new();
+    while operations.last() != Some(&4) {
+        operations.push(raw.next().await.expect("the server says that it goes away").operation.number());
+    }
+    assert!(operations.contains(&7), "the stream has ended before: {operations:?}");
+    raw.write(&packet(0, 4, b"")).await;
+    drop(raw);
+    stopping.await.expect("it does not panic");
+}
+
+#[tokio::test]
+async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
+    let health = Health::new();
+    let open = Open::new(&health).await;
+    let client = HealthClient::connect(open.address.as_str()).await.expect("it listens");
+    let mut watches = Vec::new();
+    for service in ["", "catalog.Shop", "unknown"] {
+        let mut watch = client.watch(asked(service)).await.unwrap().into_inner();
+        next(&mut watch).await.expect("it serves");
+        watches.push(watch);
+    }
+    let _ = open.stop.send(());
+    for watch in &mut watches[..2] {
+        assert_eq!(next(watch).await, Ok(Some(ServingStatus::NotServing)));
+    }
+    for watch in &mut watches {
+        assert_eq!(next(watch).await, Err(Code::Unavailable));
+    }
+    drop(client);
+    tokio::time::timeout(PATIENCE, open.served).await.expect("it ends").expect("no panic").expect("it served");
+    assert_eq!(health.status(""), Some(ServingStatus::NotServing));
+}
+
+#[tokio::test]
+async fn a_client_that_watches_and_does_not_read_cannot_prevent_a_stop() {
+    let health = Health::new();
+    let server = acceptor(&health);
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let accepting = server.clone();
+    tokio::spawn(async move { accepting.serve_connection(there).await });
+    let mut raw = Raw::over(here);
+    // Without credit the first message is sent, and no other.
+    let hello = packet(0, 3, b"fris\x01\x04\x01\x01");
+    let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
+    let request = packet(1, 2, &encoded(&asked("")));
+    raw.write(&[hello, packet(1, 0, b""), open, request].concat()).await;
+    assert_eq!(raw.next().await.expect("a message").operation.number(), 2);
+    tokio::spawn(async move { server.shutdown().await });
+    assert_eq!(raw.next().await.expect("the server goes away all the same").operation.number(), 4);
+}
+
+#[tokio::test]
+async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
+    let health = Health::new();
+    let open = Open::new(&health).await;
+    health.set_not_serving("catalog.Shop");
+
+    let connect = async |service: &str| {
+        let body = json!({"service": service}).to_string();
+        let head = format!(
+            "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        let response = open.exchange(&(head + &body)).await;
+        let body = response.rsplit("\r\n").next().and_then(|body| serde_json::from_str::<Value>(body).ok());
+        (response.split(' ').nth(1).map(str::to_owned).unwrap_or_default(), body.unwrap_or_default())
+    };
+    assert_eq!(connect("catalog.Shop").await, ("200".to_owned(), json!({"status": "NOT_SERVING"})));
+    let (status, body) = connect("nothing").await;
+    assert_eq!((&*status, &body["code"]), ("404", &json!("not_found")));
+
+    let mut lines = BufReader::new(TcpStream::connect(&open.address).await.expect("it listens"));
+    let mut rpc = async |line: &str| {
+        lines.write_all(line.as_bytes()).await.expect("it is read");
+        let mut reply = String::new();
+        tokio::time::timeout(PATIENCE, lines.read_line(&mut reply)).await.expect("it comes").expect("it is text");
+        serde_json::from_str::<Value>(&reply).unwrap_or_else(|error| panic!("{error} in {reply}"))
+    };
+    let request = |id: u32, method: &str, service: &str| {
+        json!({"jsonrpc": "2.0", "id": id, "method": format!("grpc.health.v1.Health/{method}"),
+               "params": {"service": service}})
+        .to_string()
+            + "\n"
+    };
+    assert_eq!(rpc(&request(1, "Check", "")).await["result"], json!({"status": "SERVING"}));
+    assert_eq!(rpc(&request(2, "Check", "nothing")).await["error"]["code"], json!(-32005));
+    let item = |reply: &Value| reply["params"]["item"]["status"].clone();
+    assert_eq!(item(&rpc(&request(3, "Watch", "nothing")).await), json!("SERVICE_UNKNOWN"));
+    health.set_serving("nothing");
+    assert_eq!(item(&rpc("").await), json!("SERVING"));
+
+    let channel = tonic::transport::Channel::from_shared(format!("http://{}", open.address)).expect("an address");
+    let mut grpc = Grpc::new(channel.connect().await.expect("it listens"));
+    let path = |method: &'static str| tonic::codegen::http::uri::PathAndQuery::from_static(method);
+    let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default;
+    grpc.ready().await.expect("it listens");
+    let check = path("/grpc.health.v1.Health/Check");
+    let response = grpc.unary(tonic::Request::new(asked("catalog.Shop")), check.clone(), codec()).await;
+    assert_eq!(response.expect("it is known").get_ref().status(), ServingStatus::NotServing);
+    grpc.ready().await.expect("it listens");
+    let status = grpc.unary(tonic::Request::new(asked("other")), check, codec()).await.expect_err("it is unknown");
+    assert_eq!(status.code(), tonic::Code::NotFound);
+    grpc.ready().await.expect("it listens");
+    let watch = path("/grpc.health.v1.Health/Watch");
+    let watch = grpc.server_streaming(tonic::Request::new(asked("")), watch, codec()).await.expect("it streams");
+    let mut watch = watch.into_inner();
+    assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
+
+    // All of them are told of a stop.
+    let _ = open.stop.send(());
+    assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::NotServing));
+    assert_eq!(watch.message().await.unwrap_err().code(), tonic::Code::Unavailable);
+    assert_eq!(item(&rpc("").await), json!("NOT_SERVING"));
+    assert_eq!(rpc("").await["error"]["code"], json!(-32014));
+}
+
+#[tokio::test]
+async fn readyz_agrees_with_the_status_of_the_server() {
+    let health = Health::new();
+    let open = Open::new(&health).await;
+    assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
+    health.set_not_serving("catalog.Shop");
+    assert_eq!(open.ready().await, "HTTP/1.1 200 OK", "other services are served");
+    health.set_not_serving("");
+    assert_eq!(open.ready().await, "HTTP/1.1 503 Service Unavailable");
+    health.set_serving("");
+    assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
+}
+
+#[tokio::test]
+async fn middleware_runs_around_checks_as_around_every_call() {
+    async fn closed(_call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, frpc::Status> {
+        Err(frpc::Status::permission_denied("closed"))
+    }
+    let server = builder().middleware(closed).add_service(Health::new()).build().unwrap();
+    let client = HealthClient::new(connect(&server).await);
+    assert_eq!(client.check(asked("")).await.unwrap_err().code(), Code::PermissionDenied);
+}

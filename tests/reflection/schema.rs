@@ -1,0 +1,220 @@
+//! The schema of a server, as native clients ask for it.
+
+use crate::support::catalog::{AdminClient, Thing};
+use crate::support::long::LongServer;
+use crate::support::{House, builder, connect, connect_with, server};
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::service::Service as Interop;
+use frpc::{Channel, Code, Config, Error};
+use frpc_reflection::v1::{Codec, FilesRequest, Idempotency, ListRequest, ReflectionClient, Service};
+use frpc_reflection::{Health, Reflection, ServerSchema};
+use prost::Message as _;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+use std::path::Path;
+use tokio::io::AsyncReadExt as _;
+
+fn service<'a>(schema: &'a ServerSchema, name: &str) -> &'a Service {
+    schema.services.iter().find(|service| service.name == name).expect("it is offered")
+}
+
+fn files(set: &[u8]) -> Vec<FileDescriptorProto> {
+    FileDescriptorSet::decode(set).expect("it is a set of files").file
+}
+
+/// The names of the files of an answer, in order.
+async fn ask(channel: &Channel, request: FilesRequest) -> Result<Vec<String>, frpc::Status> {
+    let mut pieces = ReflectionClient::new(channel.clone()).files(request).await?.into_inner();
+    let mut set = Vec::new();
+    while let Some(piece) = pieces.message().await? {
+        set.extend_from_slice(&piece.data);
+    }
+    Ok(files(&set).iter().map(|file| file.name().to_owned()).collect())
+}
+
+fn names(names: &[&str]) -> FilesRequest {
+    FilesRequest { names: names.iter().map(|name| (*name).to_owned()).collect(), ..FilesRequest::default() }
+}
+
+fn symbols(symbols: &[&str]) -> FilesRequest {
+    FilesRequest { symbols: symbols.iter().map(|name| (*name).to_owned()).collect(), ..FilesRequest::default() }
+}
+
+#[tokio::test]
+async fn services_are_listed_with_methods_operations_fingerprints_idempotency_and_comments() {
+    let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
+    let listed: Vec<_> = schema.services.iter().map(|service| &*service.name).collect();
+    let expected = [
+        "catalog.Admin",
+        "catalog.Audit",
+        "catalog.Shop",
+        "frpc.reflection.v1.Reflection",
+        "grpc.reflection.v1.ServerReflection",
+        "grpc.reflection.v1alpha.ServerReflection",
+    ];
+    assert_eq!(listed, expected);
+
+    let shop = service(&schema, "catalog.Shop");
+    assert_eq!((&*shop.file, &*shop.docs, shop.codec()), ("catalog.proto", "Sells.\nTo everybody.", Codec::Polyglot));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    let layouts = frpc_build::configure().layouts(&[folder.join("catalog.proto")], &[folder]).expect("it is valid");
+    for layout in &layouts {
+        let listed = service(&schema, layout.service());
+        assert_eq!(listed.fingerprint, layout.fingerprint().to_string());
+        let operations: Vec<_> = listed.methods.iter().filter_map(|it| u16::try_from(it.operation).ok()).collect();
+        assert_eq!(operations, layout.operations());
+    }
+    let [buy, browse] = &shop.methods[..] else { panic!("two methods: {shop:?}") };
+    assert_eq!((&*buy.name, &*buy.request, &*buy.response), ("Buy", "catalog.Thing", "catalog.Receipt"));
+    assert_eq!((buy.idempotency(), &*buy.docs, buy.is_deprecated), (Idempotency::Idempotent, "Buys one.", false));
+    assert_eq!((buy.request_streams, buy.response_streams), (false, false));
+    assert_eq!(buy.formats, ["json", "proto"]);
+    assert_eq!((browse.idempotency(), browse.is_deprecated), (Idempotency::Unknown, true));
+    assert_eq!((browse.request_streams, browse.response_streams), (false, true));
+    assert_eq!(service(&schema, "catalog.Audit").methods[0].idempotency(), Idempotency::NoSideEffects);
+    assert_eq!(service(&schema, "frpc.reflection.v1.Reflection").methods[0].operation, 65_000);
+}
+
+#[tokio::test]
+async fn the_files_are_the_embedded_ones_to_the_byte_and_each_is_behind_its_imports() {
+    let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
+    let own = crate::support::catalog::SCHEMA.files();
+    assert!(schema.files.windows(own.len()).any(|window| window == own), "the set of the package is part of it");
+    let files = files(&schema.files);
+    for (at, file) in files.iter().enumerate() {
+        let is_before = |import: &String| files[..at].iter().any(|before| before.name() == import);
+        assert!(file.dependency.iter().all(is_before), "{}", file.name());
+        assert_eq!(files.iter().filter(|other| other.name() == file.name()).count(), 1, "{}", file.name());
+    }
+}
+
+#[tokio::test]
+async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
+    let channel = connect(&server(Reflection::new())).await;
+    let all = ["catalog_types.proto", "google/protobuf/descriptor.proto", "catalog.proto"];
+    assert_eq!(ask(&channel, names(&["catalog.proto"])).await.unwrap(), all);
+    let alone = FilesRequest { without_imports: true, ..names(&["catalog.proto"]) };
+    assert_eq!(ask(&channel, alone).await.unwrap(), ["catalog.proto"]);
+    for symbol in ["catalog.Shop", "catalog.Shop.Buy", "catalog.owner"] {
+        assert_eq!(ask(&channel, symbols(&[symbol])).await.unwrap(), all, "{symbol}");
+    }
+    for symbol in ["catalog.Thing", "catalog.Thing.Part.count", "catalog.Colour", "catalog.RED"] {
+        assert_eq!(ask(&channel, symbols(&[symbol])).await.unwrap(), ["catalog_types.proto"], "{symbol}");
+    }
+    for unknown in [names(&["other.proto"]), symbols(&["catalog.Nothing"]), symbols(&[""])] {
+        assert_eq!(ask(&channel, unknown).await.unwrap_err().code(), Code::NotFound);
+    }
+    let many = FilesRequest { names: vec!["catalog.proto".to_owned(); 4097], ..FilesRequest::default() };
+    assert_eq!(ask(&channel, many).await.unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_schema_that_exceeds_a_packet_comes_in_pieces() {
+    let builder = frpc::Server::builder().add_service(LongServer::new(House)).add_service(Reflection::new());
+    let channel = connect_with(&builder.build().unwrap(), Config::default().body_max(40 * 1024)).await;
+    let schema = ServerSchema::fetch(&channel).await.expect("each piece fits");
+    assert!(schema.files.len() > 5 * 40 * 1024, "{}", schema.files.len());
+    assert!(files(&schema.files).iter().any(|file| file.name() == "long.proto"));
+}
+
+#[tokio::test]
+async fn a_client_that_has_the_schema_gets_nothing_but_that_it_has_not_changed() {
+    let first = server(Reflection::new());
+    let channel = connect(&first).await;
+    let mut schema = ServerSchema::fetch(&channel).await.expect("it answers");
+    assert!(!schema.refresh(&channel).await.expect("it answers"));
+    let client = ReflectionClient::new(channel);
+    let mut pieces = client.list(ListRequest { etag: schema.etag.clone() }).await.unwrap().into_inner();
+    let piece = pieces.message().await.unwrap().expect("one piece");
+    assert!(piece.not_modified && piece.services.is_empty());
+    assert_eq!(pieces.message().await.unwrap(), None);
+    let request = FilesRequest { etag: schema.etag.clone(), ..names(&["catalog.proto"]) };
+    let mut pieces = client.files(request).await.unwrap().into_inner();
+    let piece = pieces.message().await.unwrap().expect("one piece");
+    assert!(piece.not_modified && piece.data.is_empty());
+    assert_eq!(pieces.message().await.unwrap(), None);
+
+    // Another server of the same services shows the same; one that shows less does not.
+    let same = connect(&server(Reflection::new())).await;
+    assert!(!schema.refresh(&same).await.expect("it answers"));
+    let less = connect(&server(Reflection::new().hide("catalog.Admin"))).await;
+    assert!(schema.refresh(&less).await.expect("it answers"));
+    assert!(schema.services.iter().all(|service| service.name != "catalog.Admin"));
+}
+
+#[tokio::test]
+async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
+    let without = Reflection::new().hide("catalog.Admin");
+    let filtered = Reflection::new().service_filter(|name| name != "catalog.Admin");
+    for reflection in [without, filtered] {
+        let channel = connect(&server(reflection)).await;
+        let schema = ServerSchema::fetch(&channel).await.expect("it answers");
+        assert!(schema.services.iter().all(|service| service.name != "catalog.Admin"));
+        for trace in ["Admin", "Fire", "Fires people", "Fires one"] {
+            assert!(!schema.files.windows(trace.len()).any(|part| part == trace.as_bytes()), "{trace}");
+        }
+        // What stands behind it in the file keeps its comments and custom options.
+        let audit = service(&schema, "catalog.Audit");
+        assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
+        assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");
+        assert_eq!(ask(&channel, symbols(&["catalog.Admin"])).await.unwrap_err().code(), Code::NotFound);
+        let fired = AdminClient::new(channel).fire(Thing::default()).await.expect("it can be called");
+        assert_eq!(fired.get_ref().sum, -1);
+    }
+}
+
+#[tokio::test]
+async fn a_service_without_an_embedded_schema_is_listed_without_files() {
+    let builder = frpc::Server::builder().add_service(InteropServer::new(Interop)).add_service(Reflection::new());
+    let channel = connect(&builder.build().unwrap()).await;
+    let schema = ServerSchema::fetch(&channel).await.expect("it answers");
+    let interop = schema.services.iter().find(|service| service.file.is_empty()).expect("it has no file");
+    assert!(!interop.methods.is_empty() && interop.methods.iter().all(|method| method.operation >= 10));
+    assert_eq!(ask(&channel, symbols(&[&interop.name])).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn middleware_that_refuses_reflection_refuses_all_of_its_services() {
+    async fn closed(call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, frpc::Status> {
+        Err(frpc::Status::permission_denied(call.service()))
+    }
+    let server = builder().add_service(Reflection::new().with_middleware(closed)).build().unwrap();
+    let channel = connect(&server).await;
+    let status = ServerSchema::fetch(&channel).await.expect_err("it is closed");
+    assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "frpc.reflection.v1.Reflection"));
+    assert!(AdminClient::new(channel).fire(Thing::default()).await.is_ok(), "other services are open");
+}
+
+#[tokio::test]
+async fn a_server_without_reflection_says_that_it_has_none() {
+    let channel = connect(&builder().build().unwrap()).await;
+    assert_eq!(ServerSchema::fetch(&channel).await.unwrap_err().code(), Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn reflection_that_is_added_twice_overlaps() {
+    let twice = builder().add_service(Reflection::new()).add_service(Reflection::new()).build();
+    assert!(matches!(twice, Err(Error::Overlap { operation: 65_000, .. })), "{twice:?}");
+    let mounted = builder().add_service(Reflection::new()).mount(64_000..=65_000, frisbee::Handlers::new()).build();
+    assert!(mounted.is_err(), "a router has the operation");
+}
+
+#[tokio::test]
+async fn a_plain_peer_reads_the_same_bytes_with_and_without_reflection_and_health() {
+    let mut answers = Vec::new();
+    for builder in [builder(), builder().add_service(Reflection::new()).add_service(Health::new())] {
+        let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let mut raw = Raw::connect(server.local_addr()).await;
+        let serving = tokio::spawn(server.serve());
+        // A PING, a call of Buy with an empty message, and one of an operation that is never served.
+        let empty = [0x05, 0x00, 0x0d, 0x00, 0x01, 0x0e, 0x00];
+        raw.write(&[packet(0, 0, b""), packet(1, 10, &empty), packet(2, 500, &empty)].concat()).await;
+        let (first, second) = (raw.next().await.expect("an answer"), raw.next().await.expect("an answer"));
+        answers.push([(first.id, first.body), (second.id, second.body)]);
+        serving.abort();
+        let mut rest = Vec::new();
+        let _ = raw.socket.read_to_end(&mut rest).await;
+        assert_eq!(rest, b"", "nothing more was sent");
+    }
+    assert_eq!(answers[0], answers[1]);
+}
