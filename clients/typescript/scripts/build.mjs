@@ -1,4 +1,4 @@
-// Builds `dist`: one module for each entry with what they share, and the declarations.
+// Builds `dist`: a module for browsers, on which that for Node stands; minified, with source maps and declarations.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,20 +6,28 @@ import { build } from "esbuild";
 import { INTERNAL } from "./internal.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-rmSync(`${root}dist`, { recursive: true, force: true });
-await build({
-  entryPoints: [`${root}src/index.ts`, `${root}src/node.ts`],
-  outdir: `${root}dist`,
-  bundle: true,
-  splitting: true,
-  platform: "neutral",
-  external: ["node:*"],
-  format: "esm",
-  target: "es2022",
-  mangleProps: INTERNAL,
-  mangleCache: {},
-  logLevel: "warning",
-});
+const dist = `${root}dist`;
+rmSync(dist, { recursive: true, force: true });
+const { mangleCache } = await bundle("index", {});
+await bundle("node", mangleCache);
+
+/** Puts an entry together, with the short names that another has. */
+function bundle(entry, mangleCache) {
+  return build({
+    entryPoints: [`${root}src/${entry}.ts`],
+    outdir: dist,
+    bundle: true,
+    minify: true,
+    platform: "neutral",
+    external: ["node:*", "./index.js"],
+    format: "esm",
+    target: "es2022",
+    sourcemap: true,
+    mangleProps: INTERNAL,
+    mangleCache,
+    logLevel: "warning",
+  });
+}
 const tsc = `${root}node_modules/typescript/bin/tsc`;
 execFileSync("node", [tsc, "-p", `${root}tsconfig.build.json`], { stdio: "inherit" });
-for (const name of readdirSync(`${root}dist`)) if (name.endsWith(".d.ts") && readFileSync(`${root}dist/${name}`).length === 0) writeFileSync(`${root}dist/${name}`, "export {};\n");
+for (const name of readdirSync(dist)) if (name.endsWith(".d.ts") && readFileSync(`${dist}/${name}`).length === 0) writeFileSync(`${dist}/${name}`, "export {};\n");

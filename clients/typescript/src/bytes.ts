@@ -12,6 +12,9 @@ const SHORT = 40;
 /** Eight bytes, to look at numbers in two ways. */
 export const SCRATCH = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(8));
 
+/** A length, a count or a number says that there are more bytes than there are. */
+export const PAST_END = "it is cut off";
+
 /** The bytes of a peer are not what they should be. */
 export class Malformed extends Error {}
 
@@ -112,7 +115,7 @@ export class Reader {
   }
 
   byte(): number {
-    if (this.at >= this.end) throw new Malformed("it is cut off");
+    if (this.at >= this.end) throw new Malformed(PAST_END);
     return this.bytes[this.at++] as number;
   }
 
@@ -142,7 +145,7 @@ export class Reader {
   /** A view of the next bytes. */
   view(length: number): Uint8Array {
     const from = this.at;
-    if (length > this.end - from) throw new Malformed("a length is beyond the end");
+    if (length > this.end - from) throw new Malformed(PAST_END);
     this.at = from + length;
     return this.bytes.subarray(from, this.at);
   }
@@ -152,7 +155,7 @@ export class Reader {
     if (length > SHORT) return text(this.view(length));
     const { bytes, at } = this;
     const end = at + length;
-    if (end > this.end) throw new Malformed("a length is beyond the end");
+    if (end > this.end) throw new Malformed(PAST_END);
     let string = "";
     for (let index = at; index < end; index++) {
       const code = bytes[index] as number;

@@ -14,6 +14,8 @@ import { Stream } from "./stream.js";
 const TIMEOUT = 30_000;
 /** How long a call that was not sent waits for a connection, in ms. */
 const PATIENCE = 5_000;
+/** Why calls on a closed channel fail. */
+const CLOSED = "not sent: the channel is closed";
 /** The longest pause after the first failure to connect, which doubles with each, and its limit, in ms. */
 const PAUSE_FIRST = 20;
 const PAUSE_MAX = 2_000;
@@ -155,8 +157,8 @@ export class Channel {
   async clientStreaming<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Promise<B> {
     const replies = this.open(service, method, requests, options);
     const { done, value } = await replies.next();
-    if (done) throw new Status(Is.INTERNAL, "the server ended the call without a reply");
-    replies.settle();
+    if (done) throw new Status(Is.INTERNAL, "there is no reply");
+    replies.leave();
     return value;
   }
 
@@ -164,7 +166,7 @@ export class Channel {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.pause);
-    this.failAll(notRun(Is.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    this.failAll(notRun(Is.FAILED_PRECONDITION, CLOSED));
     for (const link of this.links) link.leave();
   }
 
@@ -175,7 +177,7 @@ export class Channel {
   }
 
   private wait(waiting: Waiting, until: number): void {
-    if (this.isClosed) return waiting.fail(notRun(Is.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    if (this.isClosed) return waiting.fail(notRun(Is.FAILED_PRECONDITION, CLOSED));
     const { patience = PATIENCE } = this.options;
     const begun = performance.now();
     // A call without a connection has patience, and one without room waits for its deadline.
@@ -187,7 +189,7 @@ export class Channel {
         return;
       }
       this.waiting.delete(entry);
-      waiting.fail(late ? notRun(Is.DEADLINE_EXCEEDED, "not sent: there was no room until the deadline") : this.unreachable());
+      waiting.fail(late ? notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed") : this.unreachable());
     };
     let timer = after(Math.min(until - begun, patience), look);
     const entry: Waiting = {
@@ -324,7 +326,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
     const { terms } = this;
     if (this.isOver) return true;
     if (terms.signal?.aborted) return this.over(aborted(false));
-    if (terms.timeout <= 0) return this.over(notRun(Is.DEADLINE_EXCEEDED, "the call was not sent: its deadline had passed"));
+    if (terms.timeout <= 0) return this.over(notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed"));
     if (!this.channel.knows(link, this.service)) return false;
     const { out } = link;
     try {
@@ -362,7 +364,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
       this.channel.earn();
       this.resolve(reply);
     } catch (error) {
-      this.over(error instanceof Malformed ? new Status(Is.INTERNAL, `the reply is not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
+      this.over(error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
     }
   }
 
@@ -379,7 +381,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
   }
 
   expire(): void {
-    this.over(new Status(Is.DEADLINE_EXCEEDED, `${this.service.name} did not answer operation ${this.operation} before the deadline, and the call may have run`));
+    this.over(new Status(Is.DEADLINE_EXCEEDED, `no answer of ${this.service.name} before the deadline`));
   }
 
   private over(status: Status): true {
@@ -437,7 +439,7 @@ class Opening<A, B> implements Waiting {
       writePrefix(body, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });
       body.byte(9);
       body.varint(method.operation);
-      replies.open(link, id, older ? (method.added?.[1] ?? 0) : 0);
+      replies.begin(link, id, older ? (method.added?.[1] ?? 0) : 0);
       link.packet(id, Op.Stream, body.done());
     } catch (error) {
       replies.fail(Status.from(error));

@@ -8,7 +8,7 @@
  * in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { Malformed, Reader, SCRATCH, Writer } from "./bytes.js";
+import { Malformed, PAST_END, Reader, SCRATCH, Writer } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -261,7 +261,7 @@ function head(to: Writer, kinds: readonly number[], count: number): void {
 function count(from: Reader, bounds: Bounds, kinds: readonly number[], least: number, memory: number): number {
   for (const kind of kinds) expect(from, kind);
   const count = from.varint();
-  if (count * least > from.end - from.at) throw new Malformed("a count is beyond the end");
+  if (count * least > from.end - from.at) throw new Malformed(PAST_END);
   charge(bounds, count * memory);
   return count;
 }

@@ -170,7 +170,7 @@ export class Link {
     private readonly serving: Serving | undefined,
     private readonly mounts: readonly Mount[],
   ) {
-    this.setup = after(UP_WITHIN, () => this.fail("the server did not answer in time"));
+    this.setup = after(UP_WITHIN, () => this.fail("no HELLO in time"));
     this.transport = dial({
       open: () => {
         this.hello();
@@ -346,7 +346,7 @@ export class Link {
       case Op.Pong:
         if (body.length > 0) throw new Malformed("a PING or PONG with a body");
         if (operation === Op.Pong) {
-          if (!this.isUp) this.fail("the server is a plain peer (Go), and this client speaks to extended peers only");
+          if (!this.isUp) this.fail("the server is a plain peer");
         } else if (!this.pong) {
           // Several PINGs before it can leave have one answer.
           this.pong = true;
@@ -368,7 +368,7 @@ export class Link {
       case Op.End:
         return this.ended(id, body);
       case Op.HandOff:
-        throw new Malformed("an answer to a hand-off that was not requested");
+        throw new Malformed("an answer to no hand-off");
       default:
         this.wasted();
     }
@@ -386,7 +386,7 @@ export class Link {
 
   /** Counts a packet that belongs to nothing. */
   private wasted(): void {
-    if (++this.waste > WASTE_MAX) this.fail("the server sent too much that belongs to nothing");
+    if (++this.waste > WASTE_MAX) this.fail("too many packets that belong to nothing");
   }
 
   private greeted(body: Uint8Array): void {
@@ -460,13 +460,13 @@ export class Link {
       if (theirs.service === service.name) {
         const how = fit(service, theirs);
         if (how === Fit.Not) {
-          throw notRun(Is.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}: the schema of one of them has a change that breaks the other`);
+          throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${service.name}`);
         }
         older = how === Fit.Older;
         break;
       }
       if (theirs.operations.some((operation) => operations.includes(operation))) {
-        throw notRun(Is.UNIMPLEMENTED, `the server does not offer the service ${service.name}; its operations belong to ${theirs.service}`);
+        throw notRun(Is.UNIMPLEMENTED, `the server has ${theirs.service} in the place of ${service.name}`);
       }
     }
     this.known.set(service, older);
@@ -587,7 +587,7 @@ export class Link {
     clearTimeout(this.setup);
     clearTimeout(this.alarm);
     this.owner.down(this, reason);
-    const status = new Status(Is.UNAVAILABLE, `the connection was lost and the call may have run: ${reason}`);
+    const status = new Status(Is.UNAVAILABLE, `the connection was lost: ${reason}`);
     for (const call of this.slots) call?.lost(status);
     for (const stream of [...this.streams.values()]) stream.lost(status);
     this.serving?.down(this);

@@ -4,8 +4,8 @@
 
 import { connect as connectTcp, type NetConnectOpts, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import { Channel, type ChannelOptions } from "./channel.js";
-import type { Dial } from "./link.js";
+import { Channel, type ChannelOptions } from "./index.js";
+import type { Dial } from "./index.js";
 
 /** The address of a server: host and port, or the path of a Unix socket. */
 export type Address = { readonly host?: string; readonly port: number } | { readonly path: string };

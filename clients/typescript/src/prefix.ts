@@ -62,7 +62,7 @@ export function writePrefix(to: Writer, { backward, timeout, metadata, status }:
     value.text(key);
     value.raw(isText ? utf8(entry) : entry);
     total += key.length + entry.length + 8;
-    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "there is too much metadata");
+    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
     item(2, value.done());
   }
   if (status) {

@@ -66,7 +66,7 @@ class Server implements Serving {
     let prefix: Prefix;
     let request: unknown;
     try {
-      if (!served || served.method.sends || served.method.receives) throw notRun(Is.UNIMPLEMENTED, `this end serves no operation ${operation}`);
+      if (!served || served.method.sends || served.method.receives) throw notRun(Is.UNIMPLEMENTED, `there is no operation ${operation} here`);
       if (this.of(link).size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
       const from = new Reader(body);
       prefix = readPrefix(from);
@@ -119,7 +119,7 @@ class Server implements Serving {
       end();
       link.closeIfIdle();
     });
-    stream.open(link, id, left);
+    stream.begin(link, id, left);
     this.of(link).set(key, { operation: method.operation, stop: () => end() });
     void (async () => {
       try {
@@ -137,7 +137,7 @@ class Server implements Serving {
         }
         if (!stream.isOver) stream.discard();
       } catch (error) {
-        stream.sendStatus(Status.from(error));
+        stream.send(Status.from(error));
         stream.discard();
       }
     })();
@@ -171,7 +171,7 @@ function context({ timeout, metadata }: Prefix, late: (status: Status) => void):
     timeout === undefined
       ? undefined
       : after(timeout, () => {
-          late(new Status(Is.DEADLINE_EXCEEDED, "the deadline of the caller has passed"));
+          late(new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline"));
           controller.abort();
         });
   return {
@@ -187,7 +187,7 @@ function context({ timeout, metadata }: Prefix, late: (status: Status) => void):
 function missing(link: Link, { service, method }: Served): number {
   const theirs = link.calling.find((told) => told.service === service.name);
   const how = theirs ? fit(service, theirs) : Fit.Whole;
-  if (how === Fit.Not) throw notRun(Is.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}`);
+  if (how === Fit.Not) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${service.name}`);
   return how === Fit.Older ? (method.added?.[0] ?? 0) : 0;
 }
 

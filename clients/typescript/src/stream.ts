@@ -5,23 +5,19 @@
 
 import { Malformed, Reader } from "./bytes.js";
 import { read, write, type Init, type Type } from "./codec.js";
+import { Inbox } from "./inbox.js";
 import { Op, WINDOW, after, type Link } from "./link.js";
-import { isError, readPrefix, readStatus, writePrefix, writeStatus } from "./prefix.js";
+import { isError, readPrefix, readStatus, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Is, Status, codeOf, type Metadata } from "./status.js";
+import { Is, Status, codeOf, type Code, type Metadata } from "./status.js";
 
 /** What each message costs besides its length. */
 const MESSAGE_COST = 64;
 /** A receiver returns credit when this part of the window has been read. */
 const PARTS = 4;
 
-interface Waiter<B> {
-  resolve(result: IteratorResult<B, undefined>): void;
-  reject(status: Status): void;
-}
-
 /** The messages of the peer, and the way to send it some. */
-export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B> {
+export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
   /** What came with the first message or before it. */
   metadata: Metadata = {};
   /** Called when that has come. */
@@ -33,19 +29,13 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
   private credit = 0;
   private wakeSender: (() => void) | undefined;
   private stopSource: (() => unknown) | undefined;
-  private hasSent = false;
   private sending = true;
   private receiving = true;
-  private closed = false;
   private refused = false;
-  private released = false;
+  private whenOver: (() => void) | undefined;
   private discards = false;
-  /** How it has ended for its reader, behind what waits. */
-  private end: Status | "ended" | undefined;
-  private readonly waiting: Uint8Array[] = [];
-  private readonly readers: Waiter<B>[] = [];
   /** The cost of what waits, and of what was read and not returned yet. */
-  private held = 0;
+  private unread = 0;
   private consumed = 0;
   private deadline: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,11 +43,14 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
     private readonly sends: Type<A>,
     private readonly receives: Type<B>,
     /** Called once, when the stream is over. */
-    private readonly whenOver?: () => void,
-  ) {}
+    whenOver?: () => void,
+  ) {
+    super();
+    this.whenOver = whenOver ?? (() => {});
+  }
 
   /** Puts the stream on a connection. `missing` fields at the end of messages from the peer may not be there. */
-  open(link: Link, id: number, missing: number): void {
+  begin(link: Link, id: number, missing: number): void {
     this.link = link;
     this.id = id;
     this.missing = missing;
@@ -72,44 +65,50 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
 
   /** Whether both directions have ended. */
   get isOver(): boolean {
-    return this.closed || (!this.sending && !this.receiving);
+    return !this.sending && !this.receiving;
   }
 
   /** Ends the call with `DEADLINE_EXCEEDED` after so many milliseconds. */
   within(ms: number): void {
-    const text = "the call was not answered before its deadline";
-    this.deadline = after(ms, () => this.fail(new Status(Is.DEADLINE_EXCEEDED, text, { mayHaveRun: this.isOpen })));
-  }
-
-  /** The one reply has come: nothing more is sent. */
-  settle(): void {
-    if (this.sending) this.fail("ended", Is.CANCELLED, "the reply has come");
+    this.deadline = after(ms, () => this.fail(new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline", { mayHaveRun: this.isOpen })));
   }
 
   // What the reader does.
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  /** Nothing more is sent or read. */
+  leave(): void {
+    this.stop(true, Is.CANCELLED, "the caller gave the call up");
   }
 
-  /** The next message. Rejects with the status of the call if it has failed. */
-  next(): Promise<IteratorResult<B, undefined>> {
-    return new Promise((resolve, reject) => {
-      const reader = { resolve, reject };
-      if (this.readers.length > 0) return void this.readers.push(reader);
-      for (let body = this.waiting.shift(); body; body = this.waiting.shift()) {
-        if (this.deliver(body, reader)) return;
-      }
-      if (this.end) this.tellEnd(reader);
-      else this.readers.push(reader);
-    });
+  protected override told(): void {
+    clearTimeout(this.deadline);
+    // Nobody looks at what else could be sent.
+    if (this.id < 0x8000) this.leave();
   }
 
-  /** Cancels the call, as leaving a loop over the messages does. */
-  return(): Promise<IteratorResult<B, undefined>> {
-    if (!this.isOver) this.fail("ended", Is.CANCELLED, "the caller waits no longer");
-    this.waiting.length = 0;
-    return Promise.resolve({ done: true, value: undefined });
+  /** Reads the content of a packet. */
+  protected taken(body: Uint8Array): B | undefined {
+    const cost = body.length + MESSAGE_COST;
+    this.unread -= cost;
+    this.consumed += cost;
+    const { link } = this;
+    if (link && this.consumed * PARTS >= WINDOW && this.receiving) {
+      const at = link.begin(this.id, Op.Credit);
+      link.out.varint(this.consumed);
+      link.finish(at);
+      this.consumed = 0;
+    }
+    try {
+      const from = new Reader(body);
+      const prefix = readPrefix(from);
+      if (body[0] === 16) this.whenMetadata?.((this.metadata = prefix.metadata));
+      if (from.at === from.end && from.at > 0) return;
+      if (isError(from)) throw readStatus(from, prefix);
+      return read(from, this.receives, this.missing);
+    } catch (error) {
+      this.stop(true, Is.CANCELLED, "the caller gave the call up");
+      throw error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${this.receives.name}: ${error.message}`) : error;
+    }
   }
 
   // What the sender does.
@@ -123,7 +122,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
     this.stopSource = () => messages.return?.();
     try {
       for (;;) {
-        if (this.credit <= 0) await this.credits();
+        while (this.credit <= 0 && !this.isOver) await new Promise<void>((resolve) => (this.wakeSender = resolve));
         if (this.isOver) return;
         const next = messages.next();
         const { done, value } = next instanceof Promise ? await next : next;
@@ -135,45 +134,30 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
       this.finish();
     } catch (error) {
       if (throws) throw error;
-      this.fail(Status.from(error), Is.CANCELLED, "the messages ended with an error");
+      this.stop(Status.from(error), Is.CANCELLED, "the caller gave the call up");
     }
   }
 
-  /** Resolves when there is credit, or the stream is over. */
-  private async credits(): Promise<void> {
-    while (this.credit <= 0 && !this.isOver) await new Promise<void>((resolve) => (this.wakeSender = resolve));
-  }
-
-  /** Sends a message, with metadata in front of the first. */
-  send(message: Init<A>, metadata?: Metadata): void {
+  /** Sends a message, or a failure in its place and the end. */
+  send(message: Init<A> | Status): void {
     const { link } = this;
-    if (!link || this.isOver || !this.sending) return;
+    if (!link || !this.sending) return;
     const at = link.begin(this.id, Op.Stream);
     try {
-      if (metadata && !this.hasSent) writePrefix(link.out, { metadata });
-      write(link.out, this.sends, message);
+      if (message instanceof Status) writeStatus(link.out, message, false);
+      else write(link.out, this.sends, message);
+      this.credit -= link.out.at - at - 10 + MESSAGE_COST;
+      link.finish(at);
     } catch (error) {
       link.out.at = at;
       throw error;
     }
-    this.credit -= link.out.at - at - 10 + MESSAGE_COST;
-    this.hasSent = true;
-    link.finish(at);
-  }
-
-  /** Sends a failure in the place of a message, and the end. */
-  sendStatus(status: Status): void {
-    const { link } = this;
-    if (!link || this.isOver || !this.sending) return;
-    const at = link.begin(this.id, Op.Stream);
-    writeStatus(link.out, status, false);
-    link.finish(at);
-    this.finish();
+    if (message instanceof Status) this.finish();
   }
 
   /** Ends the direction of this end. */
   finish(): void {
-    if (this.isOver || !this.sending) return;
+    if (!this.sending) return;
     this.sending = false;
     this.link?.packet(this.id, Op.End);
     this.release();
@@ -183,121 +167,68 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
 
   /** A message has come. */
   received(body: Uint8Array): void {
-    if (!this.receiving || this.closed || this.discards) return;
+    if (!this.receiving || this.discards) return;
     // The peer may overdraw its credit by one message.
-    if (this.held + this.consumed >= WINDOW) {
-      return this.fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
-    }
-    this.held += body.length + MESSAGE_COST;
-    const reader = this.readers.shift();
-    // A copy: a view would keep all that came with it.
-    if (!reader) this.waiting.push(new Uint8Array(body));
-    else if (!this.deliver(body, reader)) this.readers.unshift(reader);
+    if (this.unread + this.consumed >= WINDOW) return this.fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
+    this.unread += body.length + MESSAGE_COST;
+    // A copy, since a view would keep all that came with it.
+    this.arrived(this.isAwaited ? body : new Uint8Array(body));
   }
 
   credited(credit: number): void {
     this.refused ||= credit === 0;
     this.credit += credit;
-    if (this.credit > 0) this.wake();
+    if (this.credit > 0) this.wakeSender?.();
   }
 
   /** The peer has ended its direction. */
   ended(): void {
-    if (this.closed) return;
     this.receiving = false;
-    this.conclude("ended");
+    this.finished(true);
     this.release();
   }
 
+  /** The peer has ended both directions. */
   wasReset(code: number, message: string): void {
-    const complete = !this.receiving;
-    this.closed = true;
-    if (!complete) this.conclude(new Status(codeOf(code), message, { mayHaveRun: !this.refused }));
-    this.release();
+    this.lost(new Status(codeOf(code), message, { mayHaveRun: !this.refused }));
   }
 
-  /** The connection is gone. */
+  /** There is nothing more to come or to be sent. */
   lost(status: Status): void {
-    this.closed = true;
-    this.conclude(status);
+    this.sending = this.receiving = false;
+    this.finished(status);
     this.release();
   }
 
-  /** Ends both directions from this end. */
-  fail(end: Status | "ended", code: number = end === "ended" ? Is.CANCELLED : end.code, message = end === "ended" ? "" : end.message): void {
-    const wasOver = this.isOver;
-    this.closed = true;
-    this.waiting.length = 0;
-    if (!wasOver) this.link?.reset(this.id, code, message);
-    this.conclude(end);
-    this.release();
+  /** Ends both directions with a failure from this end. */
+  fail(status: Status): void {
+    this.stop(status, status.code, status.message);
   }
 
   /** Takes what is still to come without keeping it: nobody reads it. */
   discard(): void {
-    this.waiting.length = 0;
+    this.items.length = 0;
     this.discards = true;
   }
 
   // Both.
 
-  private wake(): void {
-    this.wakeSender?.();
-    this.wakeSender = undefined;
-  }
-
-  private conclude(end: Status | "ended"): void {
-    this.end ??= end;
-    if (this.waiting.length === 0) for (const reader of this.readers.splice(0)) this.tellEnd(reader);
-  }
-
-  private tellEnd(reader: Waiter<B>): void {
-    clearTimeout(this.deadline);
-    if (this.end instanceof Status) {
-      const { end } = this;
-      this.end = "ended"; // It is told once.
-      reader.reject(end);
-    } else reader.resolve({ done: true, value: undefined });
-    // Nobody looks at what else could be sent.
-    if (!this.isOver && this.id < 0x8000) this.fail("ended", Is.CANCELLED, "the reply has ended");
-  }
-
-  /** Gives the content of a packet to the reader. Returns whether that was a message or the end. */
-  private deliver(body: Uint8Array, reader: Waiter<B>): boolean {
-    const cost = body.length + MESSAGE_COST;
-    this.held -= cost;
-    this.consumed += cost;
-    const { link } = this;
-    if (link && this.consumed * PARTS >= WINDOW && this.receiving && !this.closed) {
-      const at = link.begin(this.id, Op.Credit);
-      link.out.varint(this.consumed);
-      link.finish(at);
-      this.consumed = 0;
-    }
-    try {
-      const from = new Reader(body);
-      const prefix = readPrefix(from);
-      if (body[0] === 16) this.whenMetadata?.((this.metadata = prefix.metadata));
-      if (from.at === from.end && from.at > 0) return false;
-      if (isError(from)) throw readStatus(from, prefix);
-      reader.resolve({ done: false, value: read(from, this.receives, this.missing) });
-    } catch (error) {
-      const status = error instanceof Malformed ? new Status(Is.INTERNAL, `the message is not a valid ${this.receives.name}: ${error.message}`) : Status.from(error);
-      this.fail("ended", Is.CANCELLED, "the call has failed");
-      reader.reject(status);
-    }
-    return true;
+  private stop(end: Status | true, code: Code, message: string): void {
+    if (!this.isOver) this.link?.reset(this.id, code, message);
+    this.sending = this.receiving = false;
+    this.finished(end, true);
+    this.release();
   }
 
   /** Frees what the stream holds, once, when both directions have ended. */
   private release(): void {
-    if (!this.isOver || this.released) return;
-    this.released = true;
-    this.wake();
+    const { whenOver } = this;
+    if (!this.isOver || !whenOver) return;
+    this.whenOver = undefined;
+    this.wakeSender?.();
     clearTimeout(this.deadline);
     this.stopSource?.();
-    this.stopSource = undefined;
     this.link?.over(this as Stream);
-    this.whenOver?.();
+    whenOver();
   }
 }

@@ -4,6 +4,7 @@
 
 import { Reader, Writer, text, utf8 } from "./bytes.js";
 import type { Channel } from "./channel.js";
+import { Inbox } from "./inbox.js";
 import type { Link } from "./link.js";
 import { Is, Status } from "./status.js";
 
@@ -95,8 +96,8 @@ export class Topics {
     if (operation === Op.Message) {
       const topic = from.text(from.varint());
       const payload = new Uint8Array(from.view(from.end - from.at));
-      if (id !== 0) subscribed?.put(topic, payload);
-      else for (const one of this.subscriptions.values()) if (!one.isGroup && one.matches(topic)) one.put(topic, payload);
+      if (id !== 0) subscribed?.put({ topic, payload });
+      else for (const one of this.subscriptions.values()) if (!one.isGroup && one.matches(topic)) one.put({ topic, payload });
     } else if (operation === Op.Lagged) {
       const count = from.number();
       for (const one of this.subscriptions.values()) one.lost += count;
@@ -124,7 +125,12 @@ export class Topics {
   }
 }
 
-class Subscribed implements AsyncIterableIterator<Published, undefined> {
+interface Message {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+}
+
+class Subscribed extends Inbox<Message, Published> {
   /** Resolves when the broker has taken it. */
   readonly active: Promise<void>;
   /** How many messages were lost since the last that was read. */
@@ -132,16 +138,14 @@ class Subscribed implements AsyncIterableIterator<Published, undefined> {
   activate: () => void = () => {};
   private refuse: (status: Status) => void = () => {};
   private readonly tokens: readonly string[];
-  private readonly queue: { topic: string; payload: Uint8Array }[] = [];
-  private held = 0;
-  private status: Status | "left" | undefined;
-  private readers: { resolve(result: IteratorResult<Published, undefined>): void; reject(status: Status): void }[] = [];
+  private unread = 0;
 
   constructor(
     pattern: string,
     readonly isGroup: boolean,
-    private readonly leave: () => void,
+    readonly leave: () => void,
   ) {
+    super();
     this.tokens = pattern.split(".");
     this.active = new Promise((resolve, reject) => {
       this.activate = resolve;
@@ -156,56 +160,24 @@ class Subscribed implements AsyncIterableIterator<Published, undefined> {
     return this.tokens.every((token, at) => token === ">" || token === "*" || token === tokens[at]);
   }
 
-  put(topic: string, payload: Uint8Array): void {
-    this.queue.push({ topic, payload });
-    this.held += payload.length + MESSAGE_COST;
-    while (this.held > QUEUE_MAX && this.queue.length > 1) {
-      this.take();
+  put(message: Message): void {
+    this.unread += message.payload.length + MESSAGE_COST;
+    while (this.unread > QUEUE_MAX && this.items.length > 0) {
+      this.unread -= (this.items.shift() as Message).payload.length + MESSAGE_COST;
       this.lost++;
     }
-    while (this.readers.length > 0 && this.queue.length > 0) this.give(this.readers.shift());
+    this.arrived(message);
   }
 
   end(status: Status): void {
     this.refuse(status);
-    this.status ??= status;
-    for (const reader of this.readers.splice(0)) this.give(reader);
+    this.finished(status);
   }
 
-  next(): Promise<IteratorResult<Published, undefined>> {
-    return new Promise((resolve, reject) => {
-      const reader = { resolve, reject };
-      if (this.queue.length > 0 || this.status) this.give(reader);
-      else this.readers.push(reader);
-    });
-  }
-
-  return(): Promise<IteratorResult<Published, undefined>> {
-    this.status = "left";
-    this.queue.length = 0;
-    this.leave();
-    for (const reader of this.readers.splice(0)) this.give(reader);
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  private take(): { topic: string; payload: Uint8Array } | undefined {
-    const first = this.queue.shift();
-    if (first) this.held -= first.payload.length + MESSAGE_COST;
-    return first;
-  }
-
-  private give(reader: (typeof this.readers)[number] | undefined): void {
-    const first = this.take();
-    if (first) {
-      reader?.resolve({ done: false, value: { ...first, lagged: this.lost } });
-      this.lost = 0;
-    } else if (this.status instanceof Status) {
-      reader?.reject(this.status);
-      this.status = "left";
-    } else reader?.resolve({ done: true, value: undefined });
+  protected taken({ topic, payload }: Message): Published {
+    const { lost } = this;
+    this.unread -= payload.length + MESSAGE_COST;
+    this.lost = 0;
+    return { topic, payload, lagged: lost };
   }
 }

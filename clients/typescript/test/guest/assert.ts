@@ -8,6 +8,7 @@ const shown = (value: unknown): string =>
 function same(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return Object.is(a, b);
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return a.length === b.length && a.every((byte, at) => byte === b[at]);
   if (a instanceof Map && b instanceof Map) return same([...a], [...b]);
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length &&

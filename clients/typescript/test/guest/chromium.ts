@@ -75,6 +75,8 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   return async (url) => {
     const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
+    // This returns when the page has taken the place of the blank one.
+    await call("Page.navigate", { url }, sessionId);
     const evaluate = async <T>(expression: string): Promise<T> => {
       const { result, exceptionDetails } = await call<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string } } }>(
         "Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId,
