@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let json = frpc_build::configure().json(true).btree_map(".").schema_lock(false);
     json.compile_protos(&["proto/json.proto"], &["proto"])?;
     let shown = frpc_build::configure().json(true).protobuf(true).reflection(true).schema_lock(false);
+    let shown = shown.numbering(Numbering::Go);
     shown.compile_protos(&["proto/catalog.proto"], &["proto"])?;
     long_schema()?;
     // One package in several versions.
@@ -44,5 +45,6 @@ fn long_schema() -> Result<(), Box<dyn std::error::Error>> {
     let path = Path::new(&out).join("long.proto");
     fs::write(&path, schema)?;
     let builder = frpc_build::configure().reflection(true).disable_comments(".").schema_lock(false);
+    let builder = builder.numbering(Numbering::Go);
     Ok(builder.emit_rerun_if_changed(false).compile_protos(&[path], &[out])?)
 }

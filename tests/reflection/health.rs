@@ -216,7 +216,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
 
     let channel = tonic::transport::Channel::from_shared(format!("http://{}", open.address)).expect("an address");
     let mut grpc = Grpc::new(channel.connect().await.expect("it listens"));
-    let path = |method: &'static str| tonic::codegen::http::uri::PathAndQuery::from_static(method);
+    let path = |method: &'static str| http::uri::PathAndQuery::from_static(method);
     let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default;
     grpc.ready().await.expect("it listens");
     let check = path("/grpc.health.v1.Health/Check");

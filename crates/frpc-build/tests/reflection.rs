@@ -35,7 +35,7 @@ fn schema(code: &str) -> Option<Vec<u8>> {
     let file = syn::parse_file(code).expect("the code is Rust");
     file.items.into_iter().find_map(|item| {
         let syn::Item::Static(item) = item else { return None };
-        (item.ident == "SCHEMA").then(|| ByteString::default().of(&item.expr))
+        (item.ident == "SCHEMA").then(|| ByteString.of(&item.expr))
     })
 }
 

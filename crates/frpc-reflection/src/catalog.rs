@@ -6,6 +6,7 @@ use crate::v1::{Codec, Idempotency, ListPiece, Method, Service};
 use bytes::Bytes;
 use frpc::CallKind;
 use frpc::codegen::{OfferedMethod, OfferedService};
+use prost_types::{MethodOptions, ServiceOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How long a piece may be: short enough that other calls of the connection are not held up, and far below the longest
@@ -190,7 +191,7 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
             response_added: added_response,
             formats: method.formats().iter().map(|format| (*format).to_owned()).collect(),
             docs: docs.unwrap_or_default(),
-            is_deprecated: declared.is_some_and(|(_, it)| it.options.as_ref().is_some_and(|it| it.deprecated())),
+            is_deprecated: declared.is_some_and(|(_, it)| it.options.as_ref().is_some_and(MethodOptions::deprecated)),
         }
     };
     let methods = service.methods().iter().map(method).collect();
@@ -203,7 +204,7 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
         codec: codec.into(),
         file: home.map(|file| file.name.clone()).unwrap_or_default(),
         docs: at.and_then(|at| comments.remove(&(at, None))).unwrap_or_default(),
-        is_deprecated: proto.is_some_and(|it| it.options.as_ref().is_some_and(|it| it.deprecated())),
+        is_deprecated: proto.is_some_and(|it| it.options.as_ref().is_some_and(ServiceOptions::deprecated)),
         methods,
     }
 }

@@ -47,7 +47,7 @@ impl View {
         Answer::Files(files)
     }
 
-    fn extensions(&self, message: String) -> Answer {
+    fn extensions(&self, message: &str) -> Answer {
         let known = message.trim_start_matches('.');
         match self.catalog.extensions.get(known) {
             Some(extensions) => Answer::Extensions(known.to_owned(), extensions.keys().copied().collect()),
@@ -83,7 +83,7 @@ macro_rules! version {
                             let found = view.catalog.extending(&message, number);
                             view.file(found, "extension", &format!("{number} of {message}"))
                         }
-                        Some(MessageRequest::AllExtensionNumbersOfType(message)) => view.extensions(message),
+                        Some(MessageRequest::AllExtensionNumbersOfType(message)) => view.extensions(&message),
                         Some(MessageRequest::ListServices(_)) => Answer::Services(view.catalog.names.clone()),
                         None => Answer::Error(Status::invalid_argument("the request asks for nothing")),
                     };
@@ -137,7 +137,9 @@ mod tests {
             bytes: Bytes::from(vec![0; *length]),
             imports: imports.to_vec(),
         };
-        Arc::new(Catalog { files: files.iter().map(file).collect(), ..Catalog::default() })
+        let mut catalog = Catalog::default();
+        catalog.files = files.iter().map(file).collect();
+        Arc::new(catalog)
     }
 
     fn lengths(answer: &Answer) -> Vec<usize> {

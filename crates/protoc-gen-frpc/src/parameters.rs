@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 31] = [
+const PARAMETERS: [Parameter; 32] = [
     Parameter {
         name: "lang",
         value: "=rust|ts",

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Literal;
 use prost_types::FileDescriptorProto;
-use protox::prost::Message as _;
 use protox::prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
 };
+use protox::prost::{DecodeError, Message as _};
 use syn::ItemStatic;
 
 use super::free_names::{Taken, free_name};
@@ -50,7 +50,7 @@ pub(super) fn schema_item(
 
 /// The files with these names of an encoded `FileDescriptorSet`, in their order and as they are there.
 fn subset(encoded: &[u8], wanted: &BTreeSet<&str>) -> Result<Vec<u8>, Error> {
-    let invalid = |error: protox::prost::DecodeError| {
+    let invalid = |error: DecodeError| {
         Error::new(ErrorKind::Schema, format!("the set of files cannot be read: {error}")).with_source(error)
     };
     let (mut rest, mut set) = (encoded, Vec::new());
