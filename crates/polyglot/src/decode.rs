@@ -477,9 +477,13 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads the head of a oneof of the rich form, if one is next: the member's place in the declaration, from 1, or 0
-    /// for none.
+    /// for none. For codecs without generated code; others use [`oneof`](Self::oneof).
+    ///
+    /// # Errors
+    ///
+    /// If the head is cut off.
     #[inline]
-    pub(crate) fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
+    pub fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
         match self.rest {
             [0x03, ..] => self.varint(Kind::Any, 5).map(|member| Some(member as u32)),
             _ => Ok(None),

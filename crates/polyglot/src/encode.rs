@@ -282,6 +282,22 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
+    /// Writes values that an encoder of the same [form](Self::form) has written before.
+    ///
+    /// ```
+    /// use polyglot::Encoder;
+    ///
+    /// let mut before = Vec::new();
+    /// Encoder::new(&mut before).i32(-1);
+    /// let mut out = Vec::new();
+    /// Encoder::new(&mut out).encoded(&before);
+    /// assert_eq!(out, [0x0c, 0x01]);
+    /// ```
+    #[inline]
+    pub fn encoded(&mut self, values: &[u8]) {
+        self.out.extend_from_slice(values);
+    }
+
     /// Writes the head of a message, which its fields must follow. [`message`](Self::message) also counts the level.
     #[inline]
     pub fn message_head(&mut self) {
@@ -341,14 +357,16 @@ impl<'a> Encoder<'a> {
         value.encode(self).map_err(|error| error.in_field(name))
     }
 
+    /// Notes that the flat form [has lost](Self::lost_presence) something. For codecs without generated code.
     #[inline]
-    pub(crate) fn note_lost_presence(&mut self) {
+    pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
     }
 
-    /// Writes the head of a oneof of the rich form.
+    /// Writes the head of a oneof of the rich form, which the value of the member must follow: the member's place in
+    /// the declaration, from 1, or 0 for none. For codecs without generated code; others use [`oneof`](Self::oneof).
     #[inline]
-    pub(crate) fn member_head(&mut self, member: u32) {
+    pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
