@@ -1,4 +1,4 @@
-//! The files that a build generates, and their folder.
+//! The files that a build generates, and their folder; the schema that a program loads.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::generate::modules::Generated;
-use crate::lock::LockFile;
+use crate::lock::{Layout, LockFile};
 
 /// The output folder.
 pub(crate) struct Folder {
@@ -69,6 +69,16 @@ pub struct Output {
     /// The warnings that cargo would show for a build script, except those about options whose path matches nothing: a
     /// program may pass the options for all folders while it compiles one.
     pub warnings: Vec<String>,
+}
+
+/// The result of [`Builder::load_protos`](crate::Builder::load_protos).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The schema, as an encoded `FileDescriptorSet` with comments.
+    pub descriptors: Vec<u8>,
+    /// The layouts of its services.
+    pub layouts: Vec<Layout>,
 }
 
 /// A generated file.

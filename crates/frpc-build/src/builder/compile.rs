@@ -15,7 +15,7 @@ use crate::generate::modules::check_modules;
 use crate::generate::typescript::typescript;
 use crate::language::Language;
 use crate::lock::{self, Layout};
-use crate::output::{Folder, Output, OutputFile, files, include_file};
+use crate::output::{Folder, Loaded, Output, OutputFile, files, include_file};
 use crate::schema::check::check;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
@@ -110,12 +110,48 @@ impl Builder {
     /// }
     /// # Ok::<(), frpc_build::Error>(())
     /// ```
-    pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
-        let schema = parse_files(protos, includes)?;
-        self.prepare(&schema)?;
+    pub fn layouts(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
+        Ok(self.load_protos(protos, includes)?.layouts)
+    }
+
+    /// Reads the files `protos` and everything that they import, for programs that have no generated code. Generates
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// let loaded = frpc_build::configure().load_protos(&["proto/echo.proto"], &["proto"])?;
+    /// for layout in &loaded.layouts {
+    ///     for (method, operation) in layout.methods() {
+    ///         println!("{operation} {}/{method}", layout.service());
+    ///     }
+    /// }
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn load_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Loaded, Error> {
+        self.load(&parse_files(protos, includes)?)
+    }
+
+    /// Reads a parsed schema as [`load_protos`](Self::load_protos) does. Locks are read only from the
+    /// [`lock_dir`](Self::lock_dir).
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    pub fn load_fds(self, fds: FileDescriptorSet) -> Result<Loaded, Error> {
+        self.load(&parse::adopt(fds)?)
+    }
+
+    fn load(mut self, schema: &Schema) -> Result<Loaded, Error> {
+        self.prepare(schema)?;
         let index = Index::new(&schema.files);
-        check(&schema, &index, &self.externs)?;
-        Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
+        check(schema, &index, &self.externs)?;
+        let layouts = lock::plan(schema, &index, &self.locks, &mut |_| {})?.layouts;
+        Ok(Loaded { descriptors: schema.encoded.clone(), layouts })
     }
 
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {

@@ -14,6 +14,8 @@ use super::record::Record;
 pub struct Layout {
     service: String,
     operations: Vec<u16>,
+    /// Their names, in the order of `operations`.
+    methods: Vec<String>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
     appended: Vec<(String, u32)>,
@@ -28,6 +30,11 @@ impl Layout {
     /// Returns the operations of its methods, in ascending order.
     pub fn operations(&self) -> &[u16] {
         &self.operations
+    }
+
+    /// Returns the names of its methods with their operations, in the order of operations.
+    pub fn methods(&self) -> impl Iterator<Item = (&str, u16)> {
+        self.methods.iter().map(String::as_str).zip(self.operations.iter().copied())
     }
 
     /// Returns the fingerprint of this layout.
@@ -58,11 +65,14 @@ pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
             let added = fields.iter().rev().take_while(|field| field.is_added).count();
             (added > 0).then(|| (name.to_owned(), u32::try_from(added).unwrap_or(u32::MAX)))
         });
-        let mut operations: Vec<_> = service.methods.iter().map(|method| method.operation).collect();
-        operations.sort_unstable();
+        let mut methods: Vec<_> =
+            service.methods.iter().map(|method| (method.operation, method.name.clone())).collect();
+        methods.sort_unstable();
+        let (operations, methods) = methods.into_iter().unzip();
         Layout {
             service: service.name.clone(),
             operations,
+            methods,
             fingerprint: fingerprint(service, record),
             compatible: service.compatible.clone(),
             appended: appended.collect(),
