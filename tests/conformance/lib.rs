@@ -24,6 +24,10 @@ pub type InJson = Option<Vec<u8>>;
 pub struct Ways {
     /// Returns a value in the flat form of Polyglot, after it has been there and back.
     pub carry: fn(&[u8]) -> Result<Vec<u8>, String>,
+    /// Reads a body in either form of Polyglot and writes it in the rich one.
+    pub read: fn(&[u8]) -> Result<Vec<u8>, String>,
+    /// Returns a value in the rich form of Polyglot.
+    pub rich: fn(&[u8]) -> Result<Vec<u8>, String>,
     /// Returns a value as JSON after it has been there and back.
     pub to_json: fn(&[u8]) -> Result<InJson, String>,
     /// Reads a value from JSON that another program has written, and compares it with the one in protobuf.
@@ -32,7 +36,7 @@ pub struct Ways {
 
 impl Ways {
     const fn of<M: Message + prost::Message + Json + Debug>() -> Self {
-        Self { carry: carry::<M>, to_json: to_json::<M>, from_json: from_json::<M> }
+        Self { carry: carry::<M>, read: read::<M>, rich: rich::<M>, to_json: to_json::<M>, from_json: from_json::<M> }
     }
 }
 
@@ -55,6 +59,17 @@ fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Resu
         return Err(format!("{value:?} became {again:?} in the flat form"));
     }
     Ok(flat)
+}
+
+fn read<M: Message + Debug>(body: &[u8]) -> Result<Vec<u8>, String> {
+    match decode_root::<M>(&mut Decoder::new(body)).map_err(|error| error.to_string())? {
+        Root::Message(value) => encode(&value, Form::Extended),
+        Root::Error(text) => Err(format!("the body is an error: {text}")),
+    }
+}
+
+fn rich<M: Message + prost::Message + Default>(protobuf: &[u8]) -> Result<Vec<u8>, String> {
+    encode(&M::decode(protobuf).map_err(|error| error.to_string())?, Form::Extended)
 }
 
 /// The types that `Any` may hold.

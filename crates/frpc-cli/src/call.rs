@@ -1,0 +1,269 @@
+//! `frpc call`: one call of any kind.
+
+use crate::arguments::{CallArguments, ServerArguments};
+use crate::failure::Failure;
+use crate::input::{Input, Lines};
+use crate::schema::{Callable, Schema};
+use crate::show::Screen;
+use crate::target::Target;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use frpc::polyglot::{Decoder, Root};
+use frpc::{Channel, Code, Metadata, Request, RequestSender, RequestStream, Response, Status, Streaming};
+use frpc_dynamic::{Body, DynamicMessage, to_json, to_json_pretty};
+use prost_reflect::Value;
+use std::fs;
+use std::path::Path;
+use std::pin::pin;
+use std::time::Instant;
+
+/// How many requests are read before the server has taken them.
+const REQUESTS_AHEAD: usize = 16;
+
+pub(crate) async fn call(
+    arguments: CallArguments,
+    server: &ServerArguments,
+    schema: &Schema,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let callable = schema.method(&arguments.method)?;
+    let method = &callable.descriptor;
+    let input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
+    let metadata = metadata(&arguments.metadata)?;
+    let shower = Shower { schema, callable, screen, out_field: arguments.out_field.as_deref() };
+    shower.check()?;
+
+    let target = Target::new(server)?;
+    let begun = Instant::now();
+    let channel = target.connect(target.builder()).await?;
+    report_connection(&channel, &target, &metadata, begun, screen).await;
+    screen.metadata(">", &metadata);
+    screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
+
+    let begun = Instant::now();
+    let mut request = Request::new(());
+    if let Some(deadline) = arguments.deadline {
+        request.set_timeout(deadline);
+    }
+    if !metadata.is_empty() {
+        *request.metadata_mut() = metadata;
+    }
+    let outcome = if method.is_client_streaming() {
+        let (sender, requests) = RequestStream::channel(REQUESTS_AHEAD);
+        let sending = send(input, sender, schema, callable, screen);
+        let request = request.map(|()| requests);
+        if method.is_server_streaming() {
+            let receiving = async {
+                let replies = channel.streaming::<_, Body>(callable.method, request).await?;
+                shower.stream(replies).await
+            };
+            together(sending, receiving).await
+        } else {
+            let receiving = async {
+                let reply = channel.client_streaming::<_, Body>(callable.method, request).await?;
+                shower.reply(reply)
+            };
+            together(sending, receiving).await
+        }
+    } else {
+        let message = input.messages.first().ok_or_else(|| Failure::new("there is no request"))?;
+        let body = body(schema, message)?;
+        screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
+        let request = request.map(|()| body);
+        if method.is_server_streaming() {
+            let replies = channel.server_streaming::<Body, Body>(callable.method, request).await?;
+            shower.stream(replies).await
+        } else {
+            let reply = channel.unary::<Body, Body>(callable.method, request).await?;
+            shower.reply(reply)
+        }
+    };
+    screen.remark(1, || format!("the call took {:.3} ms", begun.elapsed().as_secs_f64() * 1e3));
+    outcome
+}
+
+/// Says on demand which server it is, and warns of metadata that a plain one does not get.
+async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, begun: Instant, screen: &Screen) {
+    if screen.verbose == 0 && metadata.is_empty() {
+        return;
+    }
+    let Some(connection) = channel.connection() else { return };
+    let Ok(peer) = connection.peer_known().await else { return };
+    let took = begun.elapsed();
+    screen.remark(1, || {
+        let kind = if peer.hello().is_some() { "an extended peer" } else { "a plain peer" };
+        format!("connected to {}, {kind}, in {:.3} ms", target.address, took.as_secs_f64() * 1e3)
+    });
+    if peer.hello().is_none() && !metadata.is_empty() {
+        eprintln!("warning: the server is a plain peer, so metadata is not sent");
+    }
+}
+
+/// Sends the requests of a stream, the last of them as they are typed.
+async fn send(
+    input: Input,
+    sender: RequestSender<Body>,
+    schema: &Schema,
+    callable: &Callable,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let mut messages = input.messages.into_iter();
+    let mut lines = input.reads_lines.then(|| Lines::new(callable.request()));
+    loop {
+        let message = match messages.next() {
+            Some(message) => message,
+            None => match &mut lines {
+                None => return Ok(()),
+                Some(lines) => match lines.next().await? {
+                    Some(message) => message,
+                    None => return Ok(()),
+                },
+            },
+        };
+        let body = body(schema, &message)?;
+        screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
+        if sender.send(body).await.is_err() {
+            // The call is over; its outcome says why.
+            return Ok(());
+        }
+    }
+}
+
+/// Sends and receives until the replies have ended, or a request cannot be made.
+async fn together(
+    sending: impl Future<Output = Result<(), Failure>>,
+    receiving: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let (mut sending, mut receiving) = (pin!(sending), pin!(receiving));
+    tokio::select! {
+        biased;
+        outcome = &mut receiving => return outcome,
+        sent = &mut sending => sent?,
+    }
+    receiving.await
+}
+
+fn body(schema: &Schema, message: &DynamicMessage) -> Result<Body, Failure> {
+    schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Shows replies.
+struct Shower<'a> {
+    schema: &'a Schema,
+    callable: &'a Callable,
+    screen: &'a Screen,
+    out_field: Option<&'a str>,
+}
+
+impl Shower<'_> {
+    /// Refuses a field that replies do not have, before anything is called.
+    fn check(&self) -> Result<(), Failure> {
+        let Some(name) = self.out_field else { return Ok(()) };
+        let reply = self.callable.reply();
+        if reply.get_field_by_name(name).or_else(|| reply.get_field_by_json_name(name)).is_some() {
+            return Ok(());
+        }
+        let names: Vec<_> = reply.fields().map(|field| field.name().to_owned()).collect();
+        let text = format!("`{}` has no field {name}; it has: {}", reply.full_name(), names.join(", "));
+        Err(Failure::new(text))
+    }
+
+    fn reply(&self, reply: Response<Body>) -> Result<(), Failure> {
+        self.screen.metadata("<", reply.metadata());
+        self.show(reply.get_ref())
+    }
+
+    async fn stream(&self, replies: Response<Streaming<Body>>) -> Result<(), Failure> {
+        let mut replies = replies.into_inner();
+        let mut is_first = true;
+        loop {
+            let next = replies.message().await;
+            if std::mem::take(&mut is_first) {
+                self.screen.metadata("<", replies.metadata());
+            }
+            match next? {
+                Some(reply) => self.show(&reply)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn show(&self, body: &Body) -> Result<(), Failure> {
+        let bytes = body.as_bytes();
+        self.screen.remark(2, || format!("< {} bytes: {}", bytes.len(), hex(bytes)));
+        let descriptor = self.callable.reply();
+        let message = if bytes.is_empty() {
+            DynamicMessage::new(descriptor)
+        } else {
+            let read =
+                self.schema.codec.decode_appended(&descriptor, &mut Decoder::shared(bytes), self.callable.appended);
+            match read {
+                Ok(Root::Message(message)) => message,
+                Ok(Root::Error(text)) => return Err(Status::unknown(text).into()),
+                Err(error) => {
+                    let text = format!("the reply does not fit the schema: {error}");
+                    return Err(Status::new(Code::Internal, text).into());
+                }
+            }
+        };
+        if let Some(name) = self.out_field {
+            return self.field(&message, name);
+        }
+        let json = if self.screen.json { to_json(&message) } else { to_json_pretty(&message) };
+        let json = json.map_err(|error| Failure::new(format!("the reply has no JSON: {error}")))?;
+        self.screen.json_line(&json)
+    }
+
+    /// Writes the value of one field.
+    fn field(&self, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
+        let descriptor = self.callable.reply();
+        let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
+        let Some(field) = field else { return Ok(()) };
+        match &*message.get_field(&field) {
+            Value::Bytes(bytes) => self.screen.value(bytes),
+            Value::String(text) => self.screen.value(text.as_bytes()),
+            _ => {
+                let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
+                let whole: serde_json::Value =
+                    serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
+                let value = whole.get(field.json_name()).cloned().unwrap_or_default();
+                self.screen.json_line(&value.to_string())
+            }
+        }
+    }
+}
+
+/// Reads the entries of metadata.
+pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
+    let mut metadata = Metadata::new();
+    for entry in entries {
+        let (key, value) = entry.split_once('=').ok_or_else(|| {
+            Failure::new(format!("{entry:?} is no metadata: write KEY=VALUE, or KEY=@FILE for a secret"))
+        })?;
+        let key = key.to_ascii_lowercase();
+        let file = value.strip_prefix('@').map(Path::new);
+        let content = file.map(|path| fs::read(path).map_err(|error| Failure::file(path, &error))).transpose()?;
+        let put = if key.ends_with("-bin") {
+            let wrong = |_| Failure::new(format!("the value of {key} is not base64; or name a file: {key}=@FILE"));
+            let bytes = content.map_or_else(|| BASE64_STANDARD.decode(value).map_err(wrong), Ok)?;
+            metadata.insert_bin(&key, bytes)
+        } else {
+            let text = content.map_or_else(|| Ok(value.to_owned()), String::from_utf8);
+            let text = text.map_err(|_| Failure::new(format!("the value of {key} is not text")))?;
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            metadata.insert(&key, text.strip_suffix('\r').unwrap_or(text))
+        };
+        put.map_err(|error| Failure::new(format!("metadata {key}: {error}")))?;
+        if file.is_some() {
+            metadata.mark_sensitive(&key);
+        }
+    }
+    Ok(metadata)
+}
+
+/// The beginning of a body in hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    const SHOWN: usize = 64;
+    let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
+    let more = if bytes.len() > SHOWN { " …" } else { "" };
+    format!("{}{more}", shown.join(" "))
+}

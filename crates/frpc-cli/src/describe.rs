@@ -1,0 +1,370 @@
+//! `frpc describe`: a part of a schema as the text of a `.proto` file that compiles.
+//!
+//! A symbol is shown with all types of its file that it needs. Types of other files are imported.
+
+use crate::arguments::DescribeArguments;
+use crate::failure::Failure;
+use crate::schema::Schema;
+use crate::show::Screen;
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
+use prost_reflect::prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
+};
+use prost_reflect::{FileDescriptor, Kind, MessageDescriptor};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+
+pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
+    let mut wanted = Wanted::default();
+    if arguments.symbols.is_empty() {
+        schema.services.iter().for_each(|service| wanted.service(&service.descriptor));
+        let own = schema.pool.files().filter(|file| !file.name().starts_with("google/protobuf/"));
+        for message in own.flat_map(|file| file.messages().collect::<Vec<_>>()) {
+            wanted.message(&message);
+        }
+    }
+    for symbol in &arguments.symbols {
+        find(schema, symbol, &mut wanted)?;
+    }
+    let is_one = wanted.files.len() == 1;
+    for (at, (name, symbols)) in wanted.files.iter().enumerate() {
+        let Some(file) = schema.pool.get_file_by_name(name) else { continue };
+        if !is_one {
+            screen.line(&format!("{}// {name}", if at > 0 { "\n" } else { "" }))?;
+        }
+        screen.line(print(&file, symbols).trim_end())?;
+    }
+    Ok(())
+}
+
+/// The symbols to show, by their files. Of a nested type the outermost message is shown.
+#[derive(Default)]
+struct Wanted {
+    files: BTreeMap<String, BTreeSet<String>>,
+    seen: BTreeSet<String>,
+}
+
+fn find(schema: &Schema, symbol: &str, wanted: &mut Wanted) -> Result<(), Failure> {
+    let name = symbol.trim_start_matches('.');
+    if let Some(message) = schema.pool.get_message_by_name(name) {
+        wanted.message(&message);
+        return Ok(());
+    }
+    if let Some(found) = schema.pool.get_enum_by_name(name) {
+        let outermost = found.parent_message().map(|parent| outermost(&parent).full_name().to_owned());
+        wanted.symbol(&found.parent_file(), outermost.unwrap_or_else(|| found.full_name().to_owned()));
+        return Ok(());
+    }
+    let service = schema.service(name).or_else(|error| match schema.method(name) {
+        Ok(method) => schema.service(method.descriptor.parent_service().full_name()),
+        Err(_) => Err(error),
+    });
+    match service {
+        Ok(service) => wanted.service(&service.descriptor),
+        Err(_) => {
+            let services: Vec<_> = schema.services.iter().map(|service| service.descriptor.full_name()).collect();
+            return Err(Failure::new(format!(
+                "the schema has no service, method, message or enum {name}; its services are: {}",
+                services.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Wanted {
+    fn symbol(&mut self, file: &FileDescriptor, name: String) {
+        self.files.entry(file.name().to_owned()).or_default().insert(name);
+    }
+
+    fn service(&mut self, service: &prost_reflect::ServiceDescriptor) {
+        self.symbol(&service.parent_file(), service.full_name().to_owned());
+        for method in service.methods() {
+            self.of_file(&service.parent_file(), &method.input());
+            self.of_file(&service.parent_file(), &method.output());
+        }
+    }
+
+    /// Wants a message and all that it needs of its file.
+    fn message(&mut self, message: &MessageDescriptor) {
+        let message = outermost(message);
+        if !self.seen.insert(message.full_name().to_owned()) {
+            return;
+        }
+        self.symbol(&message.parent_file(), message.full_name().to_owned());
+        let mut open = vec![message.clone()];
+        while let Some(part) = open.pop() {
+            open.extend(part.child_messages());
+            for field in part.fields() {
+                match field.kind() {
+                    Kind::Message(other) => self.of_file(&message.parent_file(), &other),
+                    Kind::Enum(other) if other.parent_file() == message.parent_file() => match other.parent_message() {
+                        Some(parent) => self.message(&parent),
+                        None => self.symbol(&other.parent_file(), other.full_name().to_owned()),
+                    },
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Wants a message if it is of this file: others are imported.
+    fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
+        if message.parent_file() == *file {
+            self.message(message);
+        }
+    }
+}
+
+fn outermost(message: &MessageDescriptor) -> MessageDescriptor {
+    let mut message = message.clone();
+    while let Some(parent) = message.parent_message() {
+        message = parent;
+    }
+    message
+}
+
+/// Writes a file with these symbols.
+fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
+    let proto = file.file_descriptor_proto();
+    let mut printer = Printer { out: String::new(), comments: comments(proto) };
+    printer.out.push_str("syntax = \"proto3\";\n");
+    if !proto.package().is_empty() {
+        let _ = writeln!(printer.out, "\npackage {};", proto.package());
+    }
+    for (at, import) in proto.dependency.iter().enumerate() {
+        let public = proto.public_dependency.iter().any(|it| usize::try_from(*it).is_ok_and(|it| it == at));
+        let blank = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(printer.out, "{blank}import {}{import:?};", if public { "public " } else { "" });
+    }
+    let full = |name: &str| match proto.package() {
+        "" => name.to_owned(),
+        package => format!("{package}.{name}"),
+    };
+    for (at, service) in (0..).zip(&proto.service) {
+        if symbols.contains(&full(service.name())) {
+            printer.out.push('\n');
+            printer.service(service, &[6, at]);
+        }
+    }
+    for (at, message) in (0..).zip(&proto.message_type) {
+        if symbols.contains(&full(message.name())) {
+            printer.out.push('\n');
+            printer.message(message, &[4, at], 0);
+        }
+    }
+    for (at, found) in (0..).zip(&proto.enum_type) {
+        if symbols.contains(&full(found.name())) {
+            printer.out.push('\n');
+            printer.enumeration(found, &[5, at], 0);
+        }
+    }
+    printer.out
+}
+
+/// The comments in front of items, by the paths of `SourceCodeInfo`.
+fn comments(proto: &FileDescriptorProto) -> HashMap<Vec<i32>, String> {
+    let locations = proto.source_code_info.iter().flat_map(|info| &info.location);
+    locations.filter_map(|it| Some((it.path.clone(), it.leading_comments.clone()?))).collect()
+}
+
+struct Printer {
+    out: String,
+    comments: HashMap<Vec<i32>, String>,
+}
+
+impl Printer {
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.out, "{}{text}", "  ".repeat(depth));
+    }
+
+    fn comment(&mut self, path: &[i32], depth: usize) {
+        let text = self.comments.get(path).cloned().unwrap_or_default();
+        for line in text.lines() {
+            self.line(
+                depth,
+                format!("//{}{line}", if line.starts_with(' ') || line.is_empty() { "" } else { " " }).trim_end(),
+            );
+        }
+    }
+
+    fn service(&mut self, service: &ServiceDescriptorProto, path: &[i32]) {
+        self.comment(path, 0);
+        self.line(0, &format!("service {} {{", service.name()));
+        for (at, method) in (0..).zip(&service.method) {
+            self.comment(&[path, &[2, at]].concat(), 1);
+            let stream = |is_stream| if is_stream { "stream " } else { "" };
+            let head = format!(
+                "rpc {}({}{}) returns ({}{})",
+                method.name(),
+                stream(method.client_streaming()),
+                method.input_type(),
+                stream(method.server_streaming()),
+                method.output_type()
+            );
+            let mut options = Vec::new();
+            if let Some(set) = &method.options {
+                if set.deprecated() {
+                    options.push("option deprecated = true;".to_owned());
+                }
+                if set.idempotency_level() != IdempotencyLevel::IdempotencyUnknown {
+                    options.push(format!("option idempotency_level = {};", set.idempotency_level().as_str_name()));
+                }
+            }
+            if options.is_empty() {
+                self.line(1, &format!("{head};"));
+            } else {
+                self.line(1, &format!("{head} {{"));
+                options.iter().for_each(|option| self.line(2, option));
+                self.line(1, "}");
+            }
+        }
+        self.line(0, "}");
+    }
+
+    fn message(&mut self, message: &DescriptorProto, path: &[i32], depth: usize) {
+        self.comment(path, depth);
+        self.line(depth, &format!("message {} {{", message.name()));
+        if message.options.as_ref().is_some_and(|options| options.deprecated()) {
+            self.line(depth + 1, "option deprecated = true;");
+        }
+        let entries: HashMap<&str, &DescriptorProto> = message.nested_type.iter().map(|it| (it.name(), it)).collect();
+        let mut oneofs = BTreeSet::new();
+        for (at, field) in (0..).zip(&message.field) {
+            let Some(oneof) = field.oneof_index.filter(|_| !field.proto3_optional()) else {
+                self.field(field, &entries, &[path, &[2, at]].concat(), depth + 1);
+                continue;
+            };
+            if !oneofs.insert(oneof) {
+                continue;
+            }
+            let declared = usize::try_from(oneof).ok().and_then(|oneof| message.oneof_decl.get(oneof));
+            self.comment(&[path, &[8, oneof]].concat(), depth + 1);
+            self.line(depth + 1, &format!("oneof {} {{", declared.map_or("", |declared| declared.name())));
+            for (at, member) in (0..).zip(&message.field) {
+                if member.oneof_index == Some(oneof) {
+                    self.field(member, &entries, &[path, &[2, at]].concat(), depth + 2);
+                }
+            }
+            self.line(depth + 1, "}");
+        }
+        for (at, nested) in (0..).zip(&message.nested_type) {
+            if !nested.options.as_ref().is_some_and(|options| options.map_entry()) {
+                self.message(nested, &[path, &[3, at]].concat(), depth + 1);
+            }
+        }
+        for (at, nested) in (0..).zip(&message.enum_type) {
+            self.enumeration(nested, &[path, &[4, at]].concat(), depth + 1);
+        }
+        // The end of a range of field numbers is exclusive.
+        let ranges = message.reserved_range.iter().map(|range| (range.start(), range.end().saturating_sub(1)));
+        self.reserved(ranges.collect(), &message.reserved_name, depth + 1);
+        self.line(depth, "}");
+    }
+
+    fn reserved(&mut self, ranges: Vec<(i32, i32)>, names: &[String], depth: usize) {
+        const GREATEST: [i32; 2] = [(1 << 29) - 1, i32::MAX];
+        let range = |(start, end): (i32, i32)| match end {
+            end if end == start => start.to_string(),
+            end if GREATEST.contains(&end) => format!("{start} to max"),
+            end => format!("{start} to {end}"),
+        };
+        if !ranges.is_empty() {
+            let ranges: Vec<_> = ranges.into_iter().map(range).collect();
+            self.line(depth, &format!("reserved {};", ranges.join(", ")));
+        }
+        if !names.is_empty() {
+            let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+            self.line(depth, &format!("reserved {};", names.join(", ")));
+        }
+    }
+
+    fn field(
+        &mut self,
+        field: &FieldDescriptorProto,
+        entries: &HashMap<&str, &DescriptorProto>,
+        path: &[i32],
+        depth: usize,
+    ) {
+        self.comment(path, depth);
+        let entry = field.type_name().rsplit('.').next().and_then(|name| entries.get(name));
+        let entry = entry.filter(|entry| entry.options.as_ref().is_some_and(|options| options.map_entry()));
+        let declared = match entry.map(|entry| &entry.field[..]) {
+            Some([key, value]) => format!("map<{}, {}>", type_name(key), type_name(value)),
+            _ if field.label() == Label::Repeated => format!("repeated {}", type_name(field)),
+            _ if field.proto3_optional() => format!("optional {}", type_name(field)),
+            _ => type_name(field),
+        };
+        let mut options = Vec::new();
+        if let Some(set) = &field.options {
+            if let Some(packed) = set.packed {
+                options.push(format!("packed = {packed}"));
+            }
+            if set.deprecated() {
+                options.push("deprecated = true".to_owned());
+            }
+        }
+        if field.json_name.as_ref().is_some_and(|name| *name != lower_camel_case(field.name())) {
+            options.push(format!("json_name = {:?}", field.json_name()));
+        }
+        let options = if options.is_empty() { String::new() } else { format!(" [{}]", options.join(", ")) };
+        self.line(depth, &format!("{declared} {} = {}{options};", field.name(), field.number()));
+    }
+
+    fn enumeration(&mut self, found: &EnumDescriptorProto, path: &[i32], depth: usize) {
+        self.comment(path, depth);
+        self.line(depth, &format!("enum {} {{", found.name()));
+        if found.options.as_ref().is_some_and(|options| options.allow_alias()) {
+            self.line(depth + 1, "option allow_alias = true;");
+        }
+        for (at, value) in (0..).zip(&found.value) {
+            self.comment(&[path, &[2, at]].concat(), depth + 1);
+            let deprecated = value.options.as_ref().is_some_and(|options| options.deprecated());
+            let options = if deprecated { " [deprecated = true]" } else { "" };
+            self.line(depth + 1, &format!("{} = {}{options};", value.name(), value.number()));
+        }
+        let ranges = found.reserved_range.iter().map(|range| (range.start(), range.end()));
+        self.reserved(ranges.collect(), &found.reserved_name, depth + 1);
+        self.line(depth, "}");
+    }
+}
+
+fn type_name(field: &FieldDescriptorProto) -> String {
+    let scalar = match field.r#type() {
+        Type::Double => "double",
+        Type::Float => "float",
+        Type::Int64 => "int64",
+        Type::Uint64 => "uint64",
+        Type::Int32 => "int32",
+        Type::Fixed64 => "fixed64",
+        Type::Fixed32 => "fixed32",
+        Type::Bool => "bool",
+        Type::String => "string",
+        Type::Bytes => "bytes",
+        Type::Uint32 => "uint32",
+        Type::Sfixed32 => "sfixed32",
+        Type::Sfixed64 => "sfixed64",
+        Type::Sint32 => "sint32",
+        Type::Sint64 => "sint64",
+        // With the dot in front, which always means the full name.
+        Type::Group | Type::Message | Type::Enum => field.type_name(),
+    };
+    scalar.to_owned()
+}
+
+/// The name of a field in JSON, unless it has another.
+fn lower_camel_case(name: &str) -> String {
+    let mut out = String::new();
+    let mut is_upper = false;
+    for letter in name.chars() {
+        if letter == '_' {
+            is_upper = true;
+        } else if std::mem::take(&mut is_upper) {
+            out.extend(letter.to_uppercase());
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}

@@ -1,0 +1,103 @@
+//! Why a command failed, and the exit code that tells scripts.
+
+use frpc::{Code, Status};
+use std::fmt;
+use std::path::Path;
+
+/// Added to the number of a status' code. Shells use the codes below for their own purposes, and 1 and 2 are those of
+/// other failures.
+const STATUS_BASE: u8 = 64;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The arguments, the schema or a file are at fault.
+    Own(String),
+    /// A call has failed.
+    Status(Status),
+    /// Standard output is closed: nobody reads on.
+    Closed,
+}
+
+impl Failure {
+    #[cold]
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self::Own(text.into())
+    }
+
+    /// A file that cannot be read or written.
+    #[cold]
+    pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
+        Self::new(format!("{}: {error}", path.display()))
+    }
+
+    /// The exit code: that of a status is 64 and the number of its code, that of anything else 1.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Own(_) => 1,
+            Self::Status(status) => STATUS_BASE + u8::try_from(status.code() as i32).unwrap_or(2),
+            Self::Closed => 0,
+        }
+    }
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Self {
+        Self::Status(status)
+    }
+}
+
+impl From<frpc::Error> for Failure {
+    fn from(error: frpc::Error) -> Self {
+        Self::Status(Status::unavailable(error.to_string()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own(text) => f.write_str(text),
+            Self::Status(status) => {
+                write!(f, "{} ({}): {}", name(status.code()), status.code() as i32, status.message())
+            }
+            Self::Closed => f.write_str("standard output is closed"),
+        }
+    }
+}
+
+/// The name of a code as gRPC writes it.
+pub(crate) fn name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_of_a_status_is_64_and_its_number() {
+        for number in 1..=16_u8 {
+            let code = Code::from_i32(number.into());
+            assert_eq!(Failure::from(Status::new(code, "")).exit_code(), 64 + number);
+        }
+        assert_eq!(Failure::new("no such file").exit_code(), 1);
+    }
+}

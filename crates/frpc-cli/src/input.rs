@@ -1,0 +1,113 @@
+//! The requests of a call: from parameters, JSON, files and standard input.
+
+use crate::failure::Failure;
+use crate::parameters;
+use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
+use std::fs;
+use std::path::Path;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+/// The requests of a call.
+pub(crate) struct Input {
+    /// Those that are known before the call.
+    pub(crate) messages: Vec<DynamicMessage>,
+    /// Whether the lines of standard input follow.
+    pub(crate) reads_lines: bool,
+}
+
+impl Input {
+    /// Reads the parameters of a call. `is_stream` tells whether there may be several requests.
+    pub(crate) fn new(parameters: &[String], descriptor: &MessageDescriptor, is_stream: bool) -> Result<Self, Failure> {
+        let mut messages = Vec::new();
+        let mut reads_lines = false;
+        let mut fields = Vec::new();
+        for parameter in parameters {
+            if parameter == "-" && is_stream {
+                reads_lines = true;
+            } else if parameter == "-" {
+                let text = std::io::read_to_string(std::io::stdin());
+                let text = text.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+                all(descriptor, &text, "standard input", &mut messages)?;
+            } else if let Some(file) = parameter.strip_prefix('@') {
+                let path = Path::new(file);
+                let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+                all(descriptor, &text, file, &mut messages)?;
+            } else if parameter.trim_start().starts_with(['{', '[', '"']) || parameters.len() == 1 && is_json(parameter)
+            {
+                all(descriptor, parameter, "the request", &mut messages)?;
+            } else {
+                fields.push(parameter);
+            }
+        }
+        if !fields.is_empty() || (messages.is_empty() && !is_stream) {
+            if messages.is_empty() {
+                messages.push(DynamicMessage::new(descriptor.clone()));
+            }
+            let [message] = &mut messages[..] else {
+                return Err(Failure::new("NAME=VALUE goes with one request, and there are several"));
+            };
+            fields.into_iter().try_for_each(|field| parameters::set(message, field))?;
+        }
+        if messages.len() > 1 && !is_stream {
+            let count = messages.len();
+            return Err(Failure::new(format!("the method takes one request, and there are {count}: use `frpc load`")));
+        }
+        Ok(Self { messages, reads_lines })
+    }
+}
+
+/// Whether a parameter is JSON that is no object: the forms of some well-known types.
+fn is_json(text: &str) -> bool {
+    !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+/// Reads JSON values one behind the other.
+fn all(
+    descriptor: &MessageDescriptor,
+    text: &str,
+    source: &str,
+    messages: &mut Vec<DynamicMessage>,
+) -> Result<(), Failure> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    let mut start = 0;
+    while let Some(value) = values.next() {
+        value.map_err(|error| Failure::new(format!("{source} is no JSON: {error}")))?;
+        let end = values.byte_offset();
+        let json = text.get(start..end).unwrap_or_default();
+        start = end;
+        messages.push(one(descriptor, json, source)?);
+    }
+    Ok(())
+}
+
+fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<DynamicMessage, Failure> {
+    from_json(descriptor, json.as_bytes())
+        .map_err(|error| Failure::new(format!("{source} is no `{}`: {error}", descriptor.full_name())))
+}
+
+/// The lines of standard input as messages.
+pub(crate) struct Lines {
+    descriptor: MessageDescriptor,
+    lines: tokio::io::Lines<BufReader<tokio::io::Stdin>>,
+    count: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(descriptor: MessageDescriptor) -> Self {
+        Self { descriptor, lines: BufReader::new(tokio::io::stdin()).lines(), count: 0 }
+    }
+
+    /// The next message, or none at the end. Blank lines are skipped.
+    pub(crate) async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
+        loop {
+            self.count += 1;
+            let line = self.lines.next_line().await;
+            let Some(line) = line.map_err(|error| Failure::new(format!("standard input: {error}")))? else {
+                return Ok(None);
+            };
+            if !line.trim().is_empty() {
+                return one(&self.descriptor, &line, &format!("line {} of standard input", self.count)).map(Some);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The command `frpc`: lists, describes, calls and loads services, and shows what is on the wire.
+//!
+//! docs/cli.md in the repository is the page for users. The library is there for the tests of the command; programs use
+//! [frpc] and [frpc_dynamic].
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod call;
+mod describe;
+mod failure;
+mod input;
+mod list;
+mod parameters;
+mod schema;
+mod show;
+mod target;
+
+use arguments::{Arguments, Command};
+use clap::{CommandFactory as _, Parser as _};
+use failure::Failure;
+use show::Screen;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command with these arguments, the name of the program first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Standard output may be closed.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
+        }
+    };
+    let screen = Screen::new(&arguments.output);
+    match perform(arguments, &screen) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            screen.failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
+    let Arguments { command, server, source, output: _ } = arguments;
+    match command {
+        Command::List(list) => list::list(&list, &schema::load(&source)?, screen),
+        Command::Describe(describe) => describe::describe(&describe, &schema::load(&source)?, screen),
+        Command::Call(call) => {
+            let schema = schema::load(&source)?;
+            on_runtime(call::call(call, &server, &schema, screen))
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);
+            screen.line(String::from_utf8_lossy(&script).trim_end())
+        }
+    }
+}
+
+/// Runs work that waits on one thread: a command makes few calls, and threads take longer to start than they do.
+fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    let outcome = runtime.block_on(work);
+    // A read from a terminal cannot be cancelled and would keep the process.
+    runtime.shutdown_background();
+    outcome
+}

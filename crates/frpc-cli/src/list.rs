@@ -1,0 +1,59 @@
+//! `frpc list`: the services of a schema and their methods.
+
+use crate::arguments::ListArguments;
+use crate::failure::Failure;
+use crate::schema::{Callable, Schema, Service};
+use crate::show::Screen;
+use serde_json::{Value, json};
+
+pub(crate) fn list(arguments: &ListArguments, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
+    if let Some(name) = &arguments.service {
+        return methods(schema.service(name)?, arguments.long, screen);
+    }
+    for service in &schema.services {
+        if screen.json {
+            let methods: Vec<Value> = service.methods.iter().map(as_json).collect();
+            let value = json!({ "service": service.descriptor.full_name(), "methods": methods });
+            screen.json_line(&value.to_string())?;
+        } else if arguments.long {
+            methods(service, true, screen)?;
+        } else {
+            screen.line(service.descriptor.full_name())?;
+        }
+    }
+    Ok(())
+}
+
+fn methods(service: &Service, is_long: bool, screen: &Screen) -> Result<(), Failure> {
+    for method in &service.methods {
+        if screen.json {
+            screen.json_line(&as_json(method).to_string())?;
+        } else if is_long {
+            let stream = |is_stream| if is_stream { "stream " } else { "" };
+            let (request, reply) = (method.request(), method.reply());
+            screen.line(&format!(
+                "{:>5} {}({}{}) returns ({}{})",
+                method.operation,
+                method.name(),
+                stream(method.descriptor.is_client_streaming()),
+                request.full_name(),
+                stream(method.descriptor.is_server_streaming()),
+                reply.full_name(),
+            ))?;
+        } else {
+            screen.line(&method.name())?;
+        }
+    }
+    Ok(())
+}
+
+fn as_json(method: &Callable) -> Value {
+    json!({
+        "method": method.name(),
+        "operation": method.operation,
+        "request": method.request().full_name(),
+        "requestStreams": method.descriptor.is_client_streaming(),
+        "reply": method.reply().full_name(),
+        "replyStreams": method.descriptor.is_server_streaming(),
+    })
+}

@@ -1,0 +1,181 @@
+//! The parameters of a request: `name=value` by the types of the schema.
+//!
+//! A path leads through messages by dots, into maps by `labels.key`, and into lists by `items[0]`; a list that is named
+//! without an index grows. `name=@FILE` is the content of a file, `name:=JSON` is JSON.
+
+use crate::failure::Failure;
+use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
+use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
+use std::fs;
+use std::path::Path;
+
+/// How far behind its end a list may be extended by an index: what lies between gets defaults.
+const INDEX_MAX: usize = 65_536;
+
+/// Sets a field by a parameter.
+pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
+    let Some(at) = parameter.find('=') else {
+        let names = field_names(&message.descriptor());
+        return Err(Failure::new(format!("{parameter:?} is neither NAME=VALUE nor JSON nor @FILE; {names}")));
+    };
+    let (path, value) = (parameter.get(..at).unwrap_or_default(), parameter.get(at + 1..).unwrap_or_default());
+    let given = match path.strip_suffix(':') {
+        Some(_) => Given::Json(value.to_owned()),
+        None => match value.strip_prefix('@') {
+            Some(text) if text.starts_with('@') => Given::Text(text.to_owned()),
+            Some(file) => {
+                let path = Path::new(file);
+                Given::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
+            }
+            None => Given::Text(value.to_owned()),
+        },
+    };
+    let path = path.strip_suffix(':').unwrap_or(path);
+    in_message(message, path, &given).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
+}
+
+/// A value as it was given.
+enum Given {
+    Text(String),
+    File(Vec<u8>),
+    Json(String),
+}
+
+fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result<(), String> {
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    let (name, rest) = path.split_at(end);
+    let descriptor = message.descriptor();
+    let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
+    let field = field
+        .ok_or_else(|| format!("`{}` has no field {name:?}; {}", descriptor.full_name(), field_names(&descriptor)))?;
+    if let (Given::Json(json), "") = (given, rest) {
+        return whole(message, &field, json);
+    }
+    if field.is_map() {
+        let kind = field.kind();
+        let entry = kind.as_message().ok_or("the map has no entries")?;
+        let key = rest.strip_prefix('.').or_else(|| rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
+        let key = key.ok_or_else(|| format!("{name} is a map: write {name}.KEY=VALUE"))?;
+        let of = entry.map_entry_value_field();
+        // The values of messages have fields behind the key.
+        let (key, inner) = match (of.kind(), key.split_once('.')) {
+            (Kind::Message(_), Some((key, inner))) => (key, inner),
+            _ => (key, ""),
+        };
+        let key = map_key(&entry.map_entry_key_field().kind(), key)?;
+        let map = message.get_field_mut(&field).as_map_mut().ok_or("it is no map")?;
+        if inner.is_empty() {
+            map.insert(key, single(&of.kind(), given)?);
+            return Ok(());
+        }
+        let value = map.entry(key).or_insert_with(|| Value::default_value(&of.kind()));
+        return in_message(value.as_message_mut().ok_or("it is no message")?, inner, given);
+    }
+    if field.is_list() {
+        return in_list(message, &field, rest, given);
+    }
+    match rest.strip_prefix('.') {
+        None if rest.is_empty() => {
+            let value = single(&field.kind(), given)?;
+            message.try_set_field(&field, value).map_err(|error| error.to_string())
+        }
+        Some(inner) => {
+            let value = message.get_field_mut(&field);
+            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is no message"))?, inner, given)
+        }
+        None => Err(format!("{name} is no list")),
+    }
+}
+
+fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, given: &Given) -> Result<(), String> {
+    let list = message.get_field_mut(field).as_list_mut().ok_or("it is no list")?;
+    if rest.is_empty() {
+        list.push(single(&field.kind(), given)?);
+        return Ok(());
+    }
+    let indexed = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (index, inner) = indexed.ok_or_else(|| format!("{0} is a list: write {0}[INDEX]", field.name()))?;
+    let index: usize = index.parse().map_err(|_| format!("{index:?} is no index"))?;
+    if index > list.len().saturating_add(INDEX_MAX) {
+        return Err(format!("the index {index} is far behind the end of the list"));
+    }
+    while list.len() <= index {
+        list.push(Value::default_value(&field.kind()));
+    }
+    let element = list.get_mut(index).ok_or("it is not in the list")?;
+    match inner.strip_prefix('.') {
+        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are no messages")?, inner, given),
+        None => {
+            *element = single(&field.kind(), given)?;
+            Ok(())
+        }
+    }
+}
+
+/// Sets a whole field by JSON, also a list or map.
+fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
+    let name = serde_json::Value::from(field.json_name());
+    let read =
+        from_json(&message.descriptor(), format!("{{{name}:{json}}}").as_bytes()).map_err(|it| it.to_string())?;
+    match read.get_field(field).into_owned() {
+        _ if !read.has_field(field) => message.clear_field(field),
+        value => message.set_field(field, value),
+    }
+    Ok(())
+}
+
+/// A single value.
+fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
+    let text = match (given, kind) {
+        (Given::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
+        (Given::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
+        (Given::File(content), _) => {
+            let text = std::str::from_utf8(content).map_err(|_| "the file is not text in UTF-8".to_owned())?;
+            // Editors end the last line.
+            if matches!(kind, Kind::String) { text } else { text.trim_end() }
+        }
+        (Given::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
+        (Given::Text(text), _) => text,
+    };
+    fn number<T: std::str::FromStr>(text: &str, kind: &Kind) -> Result<T, String> {
+        text.parse().map_err(|_| format!("{text:?} is no {kind:?}"))
+    }
+    Ok(match kind {
+        Kind::Bool => Value::Bool(match text {
+            "true" | "1" | "yes" => true,
+            "false" | "0" | "no" => false,
+            _ => return Err(format!("{text:?} is neither true nor false")),
+        }),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(number(text, kind)?),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(number(text, kind)?),
+        Kind::Uint32 | Kind::Fixed32 => Value::U32(number(text, kind)?),
+        Kind::Uint64 | Kind::Fixed64 => Value::U64(number(text, kind)?),
+        Kind::Float => Value::F32(number(text, kind)?),
+        Kind::Double => Value::F64(number(text, kind)?),
+        Kind::String => Value::String(text.to_owned()),
+        Kind::Bytes => Value::Bytes(text.to_owned().into()),
+        Kind::Enum(descriptor) => Value::EnumNumber(match descriptor.get_value_by_name(text) {
+            Some(value) => value.number(),
+            None => text.parse().map_err(|_| {
+                let names: Vec<_> = descriptor.values().map(|value| value.name().to_owned()).collect();
+                format!("`{}` has no value {text:?}; it has: {}", descriptor.full_name(), names.join(", "))
+            })?,
+        }),
+        // JSON, or the text of a timestamp and its like.
+        Kind::Message(descriptor) => {
+            let quoted = serde_json::Value::from(text).to_string();
+            let read = from_json(descriptor, text.as_bytes());
+            let read = read.or_else(|error| from_json(descriptor, quoted.as_bytes()).map_err(|_| error));
+            Value::Message(read.map_err(|error| format!("it is no `{}`: {error}", descriptor.full_name()))?)
+        }
+    })
+}
+
+fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
+    single(kind, &Given::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
+}
+
+fn field_names(descriptor: &MessageDescriptor) -> String {
+    let names: Vec<_> = descriptor.fields().map(|field| field.name().to_owned()).collect();
+    if names.is_empty() { "it has no fields".to_owned() } else { format!("it has: {}", names.join(", ")) }
+}

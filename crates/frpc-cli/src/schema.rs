@@ -1,0 +1,180 @@
+//! The schema of a server: its messages, and its services with their operations.
+//!
+//! It comes from `.proto` files with the locks beside them or from a descriptor set. Another source, such as a server that
+//! describes itself, ends in [`Schema::of`] as well.
+
+use crate::arguments::{Numbering, SourceArguments};
+use crate::failure::Failure;
+use frpc::codegen::{Layout, Method};
+use frpc_build::LockUpdate;
+use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
+use prost_reflect::{MethodDescriptor, ServiceDescriptor};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A schema.
+pub(crate) struct Schema {
+    pub(crate) pool: DescriptorPool,
+    /// In the order of the files.
+    pub(crate) services: Vec<Service>,
+    pub(crate) codec: Codec,
+}
+
+/// A service with its layout on the wire.
+pub(crate) struct Service {
+    pub(crate) descriptor: ServiceDescriptor,
+    /// In the order of declaration.
+    pub(crate) methods: Vec<Callable>,
+}
+
+/// A method that can be called.
+#[derive(Clone)]
+pub(crate) struct Callable {
+    pub(crate) descriptor: MethodDescriptor,
+    pub(crate) operation: u16,
+    pub(crate) method: &'static Method,
+    /// How many fields at the end of a reply servers with earlier layouts leave out.
+    pub(crate) appended: u32,
+}
+
+impl Callable {
+    pub(crate) fn request(&self) -> MessageDescriptor {
+        self.descriptor.input()
+    }
+
+    pub(crate) fn reply(&self) -> MessageDescriptor {
+        self.descriptor.output()
+    }
+
+    /// The name as `call` takes it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
+    }
+}
+
+/// Loads the schema that the arguments name.
+pub(crate) fn load(source: &SourceArguments) -> Result<Schema, Failure> {
+    let mut builder = frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).numbering(
+        match source.numbering {
+            Numbering::Sequential => frpc_build::Numbering::Sequential,
+            Numbering::Go => frpc_build::Numbering::Go,
+            Numbering::Lock => frpc_build::Numbering::Lock,
+        },
+    );
+    if let Some(folder) = &source.lock_dir {
+        builder = builder.lock_dir(folder);
+    }
+    let loaded = if let Some(path) = &source.descriptor_set {
+        let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
+        let set = frpc::prost::Message::decode(&*bytes)
+            .map_err(|error| Failure::new(format!("{} is no FileDescriptorSet: {error}", path.display())))?;
+        builder.load_fds(set)
+    } else if source.proto.is_empty() {
+        return Err(Failure::new(
+            "the schema is missing: name it by --proto FILE (and -I FOLDER for imports) or by --descriptor-set FILE",
+        ));
+    } else {
+        builder.load_protos(&source.proto, &includes(source))
+    };
+    let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
+    let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
+    Schema::of(pool, &loaded.layouts)
+}
+
+/// The folders in which imports are looked up.
+fn includes(source: &SourceArguments) -> Vec<PathBuf> {
+    if !source.includes.is_empty() {
+        return source.includes.clone();
+    }
+    let folder = source.proto.first().and_then(|path| path.parent()).filter(|parent| !parent.as_os_str().is_empty());
+    vec![folder.unwrap_or(Path::new(".")).to_owned()]
+}
+
+impl Schema {
+    /// The services of the descriptors that have a layout.
+    pub(crate) fn of(pool: DescriptorPool, layouts: &[frpc_build::Layout]) -> Result<Self, Failure> {
+        let mut services = Vec::new();
+        for descriptor in pool.services() {
+            let Some(layout) = layouts.iter().find(|layout| layout.service() == descriptor.full_name()) else {
+                continue;
+            };
+            let appended: HashMap<&str, u32> = layout.appended().collect();
+            let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
+            let operations: HashMap<&str, u16> = layout.methods().collect();
+            let known = leaked_layout(layout);
+            let mut methods = Vec::new();
+            for method in descriptor.methods() {
+                let Some(operation) = operations.get(method.name()).copied() else { continue };
+                let (request, reply) = (added(&method.input()), added(&method.output()));
+                let mut made = Method::new(known, leaked(method.name()), operation).with_added(request, reply);
+                // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
+                if method.method_descriptor_proto().options.as_ref().is_some_and(|it| it.idempotency_level() as i32 > 0)
+                {
+                    made = made.idempotent();
+                }
+                let made = &*Box::leak(Box::new(made));
+                methods.push(Callable { descriptor: method, operation, method: made, appended: reply });
+            }
+            services.push(Service { descriptor, methods });
+        }
+        Ok(Self { pool, services, codec: Codec::new() })
+    }
+
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &Callable> {
+        self.services.iter().flat_map(|service| &service.methods)
+    }
+
+    /// The service of a full name, or of a name that only one has.
+    pub(crate) fn service(&self, name: &str) -> Result<&Service, Failure> {
+        let by_name = |service: &&Service| service.descriptor.full_name() == name || service.descriptor.name() == name;
+        let mut found = self.services.iter().filter(by_name);
+        match (found.next(), found.next()) {
+            (Some(service), None) => Ok(service),
+            (None, _) => Err(Failure::new(format!("the schema has no service {name}; {}", self.all_services()))),
+            _ => Err(Failure::new(format!("several services are called {name}: use the full name"))),
+        }
+    }
+
+    /// The method of a name such as `greet.Greeter/Greet`; the service may be left out if no other has such a method.
+    pub(crate) fn method(&self, name: &str) -> Result<&Callable, Failure> {
+        let name = name.trim_start_matches('/');
+        let (service, method) = match name.rsplit_once('/').or_else(|| name.rsplit_once('.')) {
+            Some((service, method)) => (Some(self.service(service)?), method),
+            None => (None, name),
+        };
+        let candidates: Vec<&Callable> = match service {
+            Some(service) => service.methods.iter().collect(),
+            None => self.methods().collect(),
+        };
+        let mut found = candidates.iter().filter(|callable| callable.descriptor.name() == method);
+        match (found.next(), found.next()) {
+            (Some(callable), None) => Ok(callable),
+            (Some(one), Some(other)) => {
+                Err(Failure::new(format!("{method} is a method of several services: {}, {}", one.name(), other.name())))
+            }
+            (None, _) => {
+                let names: Vec<_> = candidates.iter().map(|callable| callable.name()).collect();
+                let there = if names.is_empty() { "no methods at all".to_owned() } else { names.join(", ") };
+                Err(Failure::new(format!("there is no method {name}; there are: {there}")))
+            }
+        }
+    }
+
+    fn all_services(&self) -> String {
+        let names: Vec<_> = self.services.iter().map(|service| service.descriptor.full_name()).collect();
+        if names.is_empty() { "it has no services".to_owned() } else { format!("it has: {}", names.join(", ")) }
+    }
+}
+
+/// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
+fn leaked_layout(layout: &frpc_build::Layout) -> &'static Layout {
+    let fingerprint = layout.fingerprint().get();
+    let compatible: Vec<u64> = layout.compatible().iter().map(|earlier| earlier.get()).collect();
+    let (operations, compatible) = (layout.operations().to_vec().leak(), compatible.leak());
+    Box::leak(Box::new(Layout::new(leaked(layout.service()), operations, fingerprint, compatible)))
+}
+
+fn leaked(name: &str) -> &'static str {
+    name.to_owned().leak()
+}

@@ -1,0 +1,184 @@
+//! Standard output and standard error: escapes, colours of none, and failures.
+//!
+//! Text from a server may contain sequences that change a terminal's state, or that show other text than there is. It
+//! is escaped, unless it goes to no terminal and the user wants it as it is.
+
+use crate::arguments::OutputArguments;
+use crate::failure::{Failure, name};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use frpc::Metadata;
+use serde_json::json;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// Where a command writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    /// Whether programs read the output.
+    pub(crate) json: bool,
+    /// Whether standard output gets text as it is.
+    raw: bool,
+    pub(crate) verbose: u8,
+}
+
+impl Screen {
+    pub(crate) fn new(output: &OutputArguments) -> Self {
+        let raw = output.raw && !io::stdout().is_terminal();
+        Self { json: output.json, raw, verbose: output.verbose }
+    }
+
+    /// Writes a line of text to standard output.
+    pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
+        let text = if self.raw { Cow::Borrowed(text) } else { escaped(text) };
+        write(format!("{text}\n").as_bytes())
+    }
+
+    /// Writes JSON to standard output. What is escaped in its strings are the same strings for programs.
+    pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
+        let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
+        write(format!("{json}\n").as_bytes())
+    }
+
+    /// Writes the value of a field to standard output as it is. On a terminal, text is escaped and bytes are refused.
+    pub(crate) fn value(&self, value: &[u8]) -> Result<(), Failure> {
+        if !io::stdout().is_terminal() {
+            return write(value);
+        }
+        match std::str::from_utf8(value) {
+            Ok(text) => self.line(text),
+            Err(_) => Err(Failure::new("the field is not text: redirect standard output to a file")),
+        }
+    }
+
+    /// Writes a remark to standard error, if there are to be remarks of this level.
+    pub(crate) fn remark(&self, level: u8, text: impl FnOnce() -> String) {
+        if self.verbose >= level {
+            for line in text().lines() {
+                eprintln!("* {}", escaped(line));
+            }
+        }
+    }
+
+    /// Writes metadata to standard error, with a mark in front of each entry.
+    pub(crate) fn metadata(&self, mark: &str, metadata: &Metadata) {
+        self.remark(1, || {
+            let mut lines = String::new();
+            for (key, value) in metadata.iter() {
+                let value = match std::str::from_utf8(value) {
+                    Ok(text) if !key.ends_with("-bin") => text.to_owned(),
+                    _ => BASE64_STANDARD.encode(value),
+                };
+                // Writing to a string does not fail.
+                let _ = writeln!(lines, "{mark} {key}: {value}");
+            }
+            lines
+        });
+    }
+
+    /// Writes a failure to standard error.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if matches!(failure, Failure::Closed) {
+            return;
+        }
+        if let Failure::Status(status) = failure {
+            if let Some(metadata) = status.metadata() {
+                self.metadata("<", metadata);
+            }
+            if self.json {
+                let value = json!({
+                    "code": name(status.code()),
+                    "number": status.code() as i32,
+                    "message": status.message(),
+                    "details": BASE64_STANDARD.encode(status.details()),
+                    "mayHaveRun": status.may_have_run(),
+                });
+                eprintln!("{}", escaped_json(&value.to_string()));
+                return;
+            }
+            eprintln!("{}", escaped(&failure.to_string()));
+            if !status.details().is_empty() {
+                eprintln!("details, in base64: {}", BASE64_STANDARD.encode(status.details()));
+            }
+            self.remark(1, || {
+                let may = if status.may_have_run() { "may have run" } else { "has not run" };
+                format!("the call {may} on the server")
+            });
+            return;
+        }
+        if self.json {
+            eprintln!("{}", escaped_json(&json!({ "message": failure.to_string() }).to_string()));
+        } else {
+            for line in failure.to_string().lines() {
+                eprintln!("{}", escaped(line));
+            }
+        }
+    }
+}
+
+fn write(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::new(format!("standard output: {error}")),
+    })
+}
+
+/// Whether a character changes the state of a terminal, or the order or place in which others are shown.
+fn is_active(letter: char) -> bool {
+    matches!(letter,
+        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Controls; tabs and line feeds are harmless.
+        | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' // Directions, joiners.
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Marks and tags.
+}
+
+/// The text with active characters as escapes.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_active) {
+        return Cow::Borrowed(text);
+    }
+    let escape =
+        |letter: char| if is_active(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// The JSON with active characters, which can stand in its strings only, as escapes of JSON.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_active) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if is_active(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(letter);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2J\u{202e}b\u{9b}\u{7f}\u{e0041}\r\u{feff}\t\nß🦀";
+
+    #[test]
+    fn what_changes_a_terminal_or_the_order_of_text_is_escaped() {
+        let shown = escaped(HOSTILE);
+        assert!(!shown.contains(is_active), "{shown:?}");
+        assert_eq!(shown, "a\\u{1b}[2J\\u{202e}b\\u{9b}\\u{7f}\\u{e0041}\\u{d}\\u{feff}\t\nß🦀");
+        assert!(matches!(escaped("plain ß\n"), Cow::Borrowed("plain ß\n")));
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_strings() {
+        let json = serde_json::to_string(HOSTILE).unwrap();
+        let shown = escaped_json(&json);
+        assert!(!shown.contains(is_active), "{shown:?}");
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), HOSTILE);
+    }
+}

@@ -1,0 +1,272 @@
+//! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
+
+use examples::greet::{Greeter, GreeterServer, Greeting, Name};
+use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc_gateway::{Gateway, ServeGateway};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs, thread};
+
+/// What the example `doors` serves.
+struct Service;
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if request.metadata().get("tenant") == Some("hostile") {
+            return Err(Status::aborted("\u{1b}[2J\u{202e}gone"));
+        }
+        let name = request.into_inner().name;
+        if name.is_empty() {
+            return Err(Status::invalid_argument("the name is empty"));
+        }
+        Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let name = request.into_inner().name;
+        let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+    }
+}
+
+/// Every kind of method.
+struct Sums;
+
+impl Calculator for Sums {
+    async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
+        let Terms { a, b } = request.into_inner();
+        Ok(Response::new(Number { value: a.wrapping_add(b) }))
+    }
+
+    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
+        let Range { from, count } = request.into_inner();
+        let numbers = (0..i64::from(count)).map(move |n| Ok(Number { value: from + n }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
+        let mut numbers = request.into_inner();
+        let mut sum = Sum::default();
+        while let Some(Number { value }) = numbers.message().await? {
+            sum.total += value;
+            sum.count += 1;
+        }
+        Ok(Response::new(sum))
+    }
+
+    async fn running_sum(
+        &self,
+        request: Request<Streaming<Number>>,
+    ) -> Result<Response<ResponseStream<Number>>, Status> {
+        let mut numbers = request.into_inner();
+        let (sender, sums) = ResponseStream::channel(1);
+        tokio::spawn(async move {
+            let mut total = 0;
+            while let Ok(Some(Number { value })) = numbers.message().await {
+                total += value;
+                if sender.send(Ok(Number { value: total })).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(sums))
+    }
+}
+
+/// Serves until the process ends. Returns the address.
+fn serve<S, F>(make: impl FnOnce() -> F + Send + 'static) -> String
+where
+    F: Future<Output = Result<(String, S), frpc::Error>>,
+    S: Future<Output = Result<(), frpc::Error>>,
+{
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+        runtime.block_on(async {
+            let (address, serving) = make().await.expect("there is a free port");
+            tell.send(address).expect("the test waits for it");
+            serving.await
+        })
+    });
+    told.recv().expect("the server starts")
+}
+
+fn greeter() -> String {
+    serve(|| async {
+        let builder = Server::builder().add_service(GreeterServer::new(Service));
+        let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
+        Ok((server.local_addr().to_string(), server.serve()))
+    })
+}
+
+fn calculator() -> String {
+    serve(|| async {
+        let server = Server::builder().add_service(CalculatorServer::new(Sums)).bind("127.0.0.1:0").await?;
+        Ok((server.local_addr().to_string(), server.serve()))
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The command, in the folder of the examples.
+fn command(address: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+    command.current_dir(root().join("examples")).args(arguments).env("FRPC_SERVER", address);
+    command
+}
+
+fn run(address: &str, arguments: &[&str]) -> Output {
+    command(address, arguments).stdin(Stdio::null()).output().expect("it was built")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).expect("it is text")
+}
+
+/// The commands of the page's sessions, each with the output that follows it.
+fn commands(page: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let mut is_session = false;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(kind) => is_session = kind == "console",
+            None if !is_session => {}
+            None => match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command.to_owned(), String::new())),
+                (None, Some((_, output))) => *output += &format!("{line}\n"),
+                (None, None) => panic!("output without a command: {line}"),
+            },
+        }
+    }
+    commands
+}
+
+#[test]
+fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
+    let address = greeter();
+    let page = fs::read_to_string(root().join("docs/cli.md")).expect("the page is there");
+    let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
+    let path = env::join_paths(
+        [program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
+    );
+    let path = path.expect("no folder has a colon");
+    let commands = commands(&page);
+    assert!(commands.len() >= 10, "{} commands were found", commands.len());
+    for (command, shown) in commands {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(root().join("examples"));
+        let output = shell.env("PATH", &path).env("FRPC_SERVER", &address).output().expect("there is a shell");
+        let written = String::from_utf8(output.stdout).expect("it is text");
+        // A field is written as it is, without a line feed.
+        assert_eq!(written.trim_end(), shown.trim_end(), "{command}");
+    }
+}
+
+#[test]
+fn methods_of_all_four_kinds_can_be_called() {
+    let address = calculator();
+    let call = |arguments: &[&str]| {
+        let fixed = ["call", "-p", "proto/quickstart.proto", "--json"];
+        stdout(&run(&address, &[&fixed, arguments].concat()))
+    };
+    assert_eq!(call(&["Add", "a=-20", "b=62"]), "{\"value\":\"42\"}\n");
+    assert_eq!(call(&["CountUp", "from=7", "count=2"]), "{\"value\":\"7\"}\n{\"value\":\"8\"}\n");
+    let three = "{\"value\":1} {\"value\":2}\n{\"value\":\"3\"}";
+    assert_eq!(call(&["SumUp", three]), "{\"total\":\"6\",\"count\":3}\n");
+    assert_eq!(call(&["RunningSum", three]), "{\"value\":\"1\"}\n{\"value\":\"3\"}\n{\"value\":\"6\"}\n");
+}
+
+#[test]
+fn each_line_of_standard_input_is_answered_before_the_next_is_written() {
+    use std::io::{BufRead as _, BufReader};
+    let mut command = command(&calculator(), &["call", "-p", "proto/quickstart.proto", "--json", "RunningSum", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+    for (number, sum) in [(1, 1), (5, 6), (-6, 0)] {
+        writeln!(input, "{{\"value\": {number}}}").expect("it reads");
+        let mut line = String::new();
+        output.read_line(&mut line).expect("it answers");
+        let expected = if sum == 0 { "{}\n".to_owned() } else { format!("{{\"value\":\"{sum}\"}}\n") };
+        assert_eq!(line, expected);
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
+    let arguments = ["call", "-p", "proto/quickstart.proto", "SumUp", "-"];
+    let mut command = command(&calculator(), &arguments);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("it was built");
+    let mut input = child.stdin.take().expect("it is piped");
+    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    drop(input);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("line 3 of standard input is no `quickstart.Number`"), "{text}");
+}
+
+#[test]
+fn text_of_a_server_is_escaped_on_both_outputs() {
+    let address = greeter();
+    let call = |more: &[&str]| {
+        let fixed = ["call", "-p", "proto/greet.proto", "Greet"];
+        run(&address, &[&fixed, more].concat())
+    };
+    let hostile = "name=\u{1b}[31m\u{202e}x";
+    assert!(stdout(&call(&[hostile])).contains("Hello, \\u001b[31m\\u202ex!"));
+    // A pipe may have it as it is.
+    let raw = stdout(&call(&[hostile, "--out-field", "text"]));
+    assert_eq!(raw, "Hello, \u{1b}[31m\u{202e}x!");
+    let failed = call(&["name=x", "-H", "tenant=hostile"]);
+    assert_eq!(failed.status.code(), Some(64 + 10));
+    assert_eq!(String::from_utf8_lossy(&failed.stderr), "ABORTED (10): \\u{1b}[2J\\u{202e}gone\n");
+}
+
+#[test]
+fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let secret = folder.path().join("tenant");
+    fs::write(&secret, "hostile\n").expect("there is room");
+    let address = greeter();
+    let entry = format!("Tenant=@{}", secret.display());
+    let fixed = ["call", "-p", "proto/greet.proto", "Greet", "name=x"];
+    assert_eq!(run(&address, &[&fixed[..], &["-H", &entry]].concat()).status.code(), Some(74));
+    assert_eq!(run(&address, &[&fixed[..], &["--deadline", "1ns"]].concat()).status.code(), Some(68));
+    assert_eq!(run("127.0.0.1:1", &fixed).status.code(), Some(78));
+}
+
+#[test]
+fn what_describe_writes_compiles_to_the_same_descriptors() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let protos = root().join("tests/conformance/proto");
+    let mut count = 0;
+    for entry in fs::read_dir(&protos).expect("they are there") {
+        let path = entry.expect("it can be listed").path();
+        if !path.is_file() {
+            continue;
+        }
+        let proto = path.to_str().expect("it is text");
+        let includes = protos.to_str().expect("it is text");
+        let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
+        // Several files cannot stand in one.
+        if text.starts_with("// ") || text.is_empty() {
+            continue;
+        }
+        let again = folder.path().join(path.file_name().expect("it has a name"));
+        fs::write(&again, &text).expect("there is room");
+        let again = again.to_str().expect("it is text");
+        let here = folder.path().to_str().expect("it is text");
+        assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");
+        count += 1;
+    }
+    assert!(count >= 30, "{count} schemas were compared");
+}

@@ -1,0 +1,77 @@
+//! [`Body`]: a message for calls, encoded before the call is made and decoded after it.
+
+use bytes::Bytes;
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Root};
+use std::fmt;
+
+/// A message in its encoded form, as a request or a reply of calls without generated code.
+///
+/// [`Codec::body`](crate::Codec::body) makes one of a message. A body that was received holds the bytes behind the
+/// prefix, unchecked: read it with [`Codec::decode`](crate::Codec::decode). It is written as it was received, so it
+/// should go to extended peers only.
+///
+/// ```
+/// use frpc_dynamic::Body;
+/// use polyglot::{Decoder, Message, Root};
+///
+/// let Root::Message(body) = Body::decode_root(&mut Decoder::new(b"\x08\x00\x0c\x02"))? else { panic!("an error") };
+/// assert_eq!(body.as_bytes()[..], b"\x08\x00\x0c\x02"[..]);
+/// # Ok::<(), polyglot::DecodeError>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Body {
+    /// Empty for a default message.
+    flat: Bytes,
+    extended: Bytes,
+    is_lossy: bool,
+}
+
+impl Body {
+    pub(crate) fn encoded(flat: Vec<u8>, extended: Vec<u8>, is_lossy: bool) -> Self {
+        let extended = Bytes::from(extended);
+        let flat = if flat == extended { extended.clone() } else { flat.into() };
+        Self { flat, extended, is_lossy }
+    }
+
+    /// The bytes, in the form that says most. Empty for the default message.
+    #[must_use]
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.extended
+    }
+}
+
+impl Message for Body {
+    const NAME: &'static str = "the message";
+
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        let bytes = match to.form() {
+            Form::Flat => {
+                if self.is_lossy {
+                    to.note_lost_presence();
+                }
+                &self.flat
+            }
+            Form::Extended => &self.extended,
+        };
+        if bytes.is_empty() {
+            to.nil();
+        } else {
+            to.encoded(bytes);
+        }
+        Ok(())
+    }
+
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        if from.peek() == Some(Kind::Error) {
+            return from.error_text().map(|text| Root::Error(text.to_owned()));
+        }
+        let bytes = Bytes::copy_from_slice(from.rest());
+        Ok(Root::Message(Self { flat: bytes.clone(), extended: bytes, is_lossy: false }))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("bytes", &self.extended.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,226 @@
+//! Reads messages by their descriptors, within limits on depth and memory.
+
+use crate::encode::is_default;
+use crate::layout::{Element, Field, Layout, Shape};
+use crate::{Codec, DecodeError};
+use polyglot::{Decoder, Kind, Root};
+use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
+
+/// How many bytes a decoded message may take, unless [`Codec::with_memory_max`] says otherwise.
+///
+/// A body of 5 MiB, the default limit of a frame, may be a list of 2.5 million bools, each of which takes as much as any
+/// other value here: 160 MB. Messages within messages take a kilobyte each and reach the limit at some hundred thousand.
+pub const MEMORY_MAX: usize = 256 << 20;
+
+/// What a message with fields takes beside its values: the nodes of the B-tree that holds them, eleven to a node at
+/// least half of which are used.
+const NODE: usize = 12 * (size_of::<Value>() + 16);
+
+pub(crate) fn root(
+    codec: &Codec,
+    descriptor: &MessageDescriptor,
+    from: &mut Decoder<'_>,
+    appended: u32,
+) -> Result<Root<DynamicMessage>, DecodeError> {
+    let named = |error: DecodeError| error.of_message(descriptor.full_name());
+    if from.peek() == Some(Kind::Error) {
+        let text = from.error_text().map_err(|error| named(error.into()))?;
+        return Ok(Root::Error(text.to_owned()));
+    }
+    let mut reader = Reader { codec, memory: codec.memory_max, levels: codec.nesting_max, appended };
+    let message = reader.message(descriptor, from).map_err(named)?;
+    Ok(Root::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone()))))
+}
+
+struct Reader<'a> {
+    codec: &'a Codec,
+    /// The memory that is left.
+    memory: usize,
+    /// How many levels may still begin.
+    levels: u32,
+    /// How many fields at the end of the root may be missing.
+    appended: u32,
+}
+
+impl Reader<'_> {
+    /// Reads a message; `None` if it is nil.
+    fn message(
+        &mut self,
+        descriptor: &MessageDescriptor,
+        from: &mut Decoder<'_>,
+    ) -> Result<Option<DynamicMessage>, DecodeError> {
+        let at = from.position();
+        if from.take_nil() {
+            return Ok(None);
+        }
+        match from.peek() {
+            Some(Kind::Error) => return Err(DecodeError::new("an error stands in place of a message", at)),
+            Some(Kind::U8) => {}
+            Some(found) => return Err(DecodeError::new(format!("message expected, found {found}"), at)),
+            None => return Err(DecodeError::new("message expected", at)),
+        }
+        let Some(levels) = self.levels.checked_sub(1) else {
+            return Err(DecodeError::new(format!("messages nest deeper than {}", self.codec.nesting_max), at));
+        };
+        from.u8()?; // The flags are without meaning.
+        let is_root = self.levels == self.codec.nesting_max;
+        self.levels = levels;
+        let layout = self.codec.layout(descriptor);
+        let mut message = DynamicMessage::new(descriptor.clone());
+        let mut is_flat = vec![true; layout.oneofs.len()];
+        let mut set = 0_usize;
+        for field in &layout.fields {
+            if is_root && self.appended > 0 && from.remaining() == 0 && reads(field, &is_flat) {
+                self.appended = self.appended.saturating_sub(1);
+                continue;
+            }
+            let read = self.field(&layout, field, &mut is_flat, from);
+            let Some((field, value)) = read.map_err(|error| error.in_field(field.descriptor.name()))? else { continue };
+            if set.is_multiple_of(6) {
+                self.charge(NODE, from)?;
+            }
+            set = set.saturating_add(1);
+            if message.try_set_field(&field.descriptor, value).is_err() {
+                return Err(DecodeError::new("the value does not fit the field", from.position()));
+            }
+        }
+        self.levels = self.levels.saturating_add(1);
+        Ok(Some(message))
+    }
+
+    /// Reads a field, and returns the one to set: for a oneof of the rich form the member. Nothing if it has its default.
+    fn field<'l>(
+        &mut self,
+        layout: &'l Layout,
+        field: &'l Field,
+        is_flat: &mut [bool],
+        from: &mut Decoder<'_>,
+    ) -> Result<Option<(&'l Field, Value)>, DecodeError> {
+        let value = match &field.shape {
+            Shape::Plain(of) => Some(self.value(of, from)?).filter(|value| !is_default(value)),
+            Shape::Optional(of) => self.present(of, from)?,
+            Shape::Member { of, oneof, is_first } => {
+                if *is_first {
+                    let at = from.position();
+                    if let Some(member) = from.member_head()? {
+                        if let Some(is_flat) = is_flat.get_mut(*oneof) {
+                            *is_flat = false;
+                        }
+                        return self.member(layout, *oneof, member, at, from);
+                    }
+                }
+                if !is_flat.get(*oneof).copied().unwrap_or(true) {
+                    return Ok(None);
+                }
+                // Only messages can be nil, and the last member that is not its default wins.
+                let value = match of {
+                    Element::Message(_) => self.present(of, from)?,
+                    of => Some(self.value(of, from)?),
+                };
+                value.filter(|value| !is_default(value))
+            }
+            Shape::List(of) => {
+                let length = from.list(of.kind())?;
+                self.charge(length.saturating_mul(size_of::<Value>()), from)?;
+                let mut list = Vec::with_capacity(length);
+                for at in 0..length {
+                    list.push(self.value(of, from).map_err(|error| error.in_element(at))?);
+                }
+                Some(Value::List(list)).filter(|_| length > 0)
+            }
+            Shape::Map(key, of) => {
+                let length = from.map(key.kind(), of.kind())?;
+                // Seven eighths of a hash table are used at most, and half of that right after it has grown.
+                self.charge(length.saturating_mul(2 * size_of::<(MapKey, Value)>()), from)?;
+                let mut map = std::collections::HashMap::with_capacity(length);
+                for at in 0..length {
+                    let named = |error: DecodeError| error.in_element(at);
+                    let key = self.value(key, from).map_err(named)?;
+                    let value = self.value(of, from).map_err(named)?;
+                    let Some(key) = key.into_map_key() else {
+                        return Err(DecodeError::new("the key of a map has another type", from.position()));
+                    };
+                    map.insert(key, value);
+                }
+                Some(Value::Map(map)).filter(|_| length > 0)
+            }
+        };
+        Ok(value.map(|value| (field, value)))
+    }
+
+    /// Reads the value of a oneof of the rich form, whose head at `at` has named a member.
+    fn member<'l>(
+        &mut self,
+        layout: &'l Layout,
+        oneof: usize,
+        member: u32,
+        at: usize,
+        from: &mut Decoder<'_>,
+    ) -> Result<Option<(&'l Field, Value)>, DecodeError> {
+        let Some(before) = member.checked_sub(1) else { return Ok(None) };
+        let members = layout.oneofs.get(oneof);
+        let place = usize::try_from(before).ok().and_then(|before| members?.get(before));
+        match place.and_then(|place| layout.fields.get(*place)) {
+            Some(found @ Field { shape: Shape::Member { of, .. }, .. }) => {
+                let value = self.value(of, from).map_err(|error| error.in_field(found.descriptor.name()))?;
+                Ok(Some((found, value)))
+            }
+            _ => Err(DecodeError::new(format!("the oneof has no member {member}"), at)),
+        }
+    }
+
+    /// Reads a value that may be absent.
+    fn present(&mut self, of: &Element, from: &mut Decoder<'_>) -> Result<Option<Value>, DecodeError> {
+        if from.take_nil() {
+            return Ok(None);
+        }
+        self.value(of, from).map(Some)
+    }
+
+    fn value(&mut self, of: &Element, from: &mut Decoder<'_>) -> Result<Value, DecodeError> {
+        Ok(match of {
+            Element::Bool => Value::Bool(from.bool()?),
+            Element::I32 => Value::I32(from.i32()?),
+            Element::I64 => Value::I64(from.i64()?),
+            Element::U32 => Value::U32(from.u32()?),
+            Element::U64 => Value::U64(from.u64()?),
+            Element::F32 => Value::F32(from.f32()?),
+            Element::F64 => Value::F64(from.f64()?),
+            Element::String => Value::String(from.string()?),
+            Element::Bytes => Value::Bytes(from.bytes()?),
+            Element::Enum(indexes) => {
+                let at = from.position();
+                let index = from.u32()?;
+                let unknown =
+                    || DecodeError::new(format!("`{}` has no value {index}, which cannot be kept", indexes.name), at);
+                Value::EnumNumber(indexes.number(index).ok_or_else(unknown)?)
+            }
+            Element::Message(descriptor) => {
+                let message = self.message(descriptor, from)?;
+                Value::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone())))
+            }
+        })
+    }
+
+    /// Charges memory before it is allocated.
+    fn charge(&mut self, bytes: usize, from: &Decoder<'_>) -> Result<(), DecodeError> {
+        match self.memory.checked_sub(bytes) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => {
+                let text = format!("the message takes more than {} bytes of memory", self.codec.memory_max);
+                Err(DecodeError::new(text, from.position()))
+            }
+        }
+    }
+}
+
+/// Whether a field reads anything: a oneof of the rich form has been read at its first member.
+fn reads(field: &Field, is_flat: &[bool]) -> bool {
+    match field.shape {
+        Shape::Member { oneof, .. } => is_flat.get(oneof).copied().unwrap_or(true),
+        _ => true,
+    }
+}

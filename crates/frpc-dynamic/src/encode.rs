@@ -1,0 +1,186 @@
+//! Writes messages by their descriptors.
+
+use crate::layout::{Element, Field, Layout, Shape};
+use crate::{Codec, EncodeError};
+use polyglot::{Encoder, Form, Kind, NESTING_CEILING};
+use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
+
+pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    let name = message.descriptor().full_name().to_owned();
+    Writer { codec, depth: 0 }.message(message, to).map_err(|error| error.of_message(&name))
+}
+
+struct Writer<'a> {
+    codec: &'a Codec,
+    /// The number of messages around the current value.
+    depth: u32,
+}
+
+impl Writer<'_> {
+    fn message(&mut self, message: &DynamicMessage, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        if self.depth >= NESTING_CEILING {
+            return Err(EncodeError::new(format!("messages nest deeper than {NESTING_CEILING}")));
+        }
+        self.depth = self.depth.saturating_add(1);
+        let layout = self.codec.layout(&message.descriptor());
+        to.message_head();
+        for field in &layout.fields {
+            self.field(message, &layout, field, to).map_err(|error| error.in_field(field.descriptor.name()))?;
+        }
+        self.depth = self.depth.saturating_sub(1);
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        message: &DynamicMessage,
+        layout: &Layout,
+        field: &Field,
+        to: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        let is_set = message.has_field(&field.descriptor);
+        match &field.shape {
+            Shape::Plain(of) => self.value(of, &message.get_field(&field.descriptor), to),
+            Shape::Optional(of) if is_set => self.value(of, &message.get_field(&field.descriptor), to),
+            Shape::Optional(of) => {
+                if to.form() == Form::Extended {
+                    to.nil();
+                    return Ok(());
+                }
+                if of.kind() != Kind::Any {
+                    to.note_lost_presence();
+                }
+                absent(of, to)
+            }
+            Shape::Member { of, .. } if to.form() == Form::Flat => {
+                if !is_set {
+                    return absent(of, to);
+                }
+                let value = message.get_field(&field.descriptor);
+                if is_default(&value) {
+                    to.note_lost_presence();
+                }
+                self.value(of, &value, to)
+            }
+            Shape::Member { oneof, is_first: true, .. } => self.member(message, layout, *oneof, to),
+            Shape::Member { .. } => Ok(()),
+            Shape::List(of) => {
+                let value = message.get_field(&field.descriptor);
+                let list = value.as_list().ok_or_else(mismatch)?;
+                to.list(of.kind(), list.len()).map_err(EncodeError::of_value)?;
+                for (at, element) in list.iter().enumerate() {
+                    self.value(of, element, to).map_err(|error| error.in_element(at))?;
+                }
+                Ok(())
+            }
+            Shape::Map(key, of) => {
+                let value = message.get_field(&field.descriptor);
+                let map = value.as_map().ok_or_else(mismatch)?;
+                to.map(key.kind(), of.kind(), map.len()).map_err(EncodeError::of_value)?;
+                // In one order, so that the same message always has the same bytes.
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_by(|one, other| one.0.cmp(other.0));
+                for (at, (key, element)) in entries.into_iter().enumerate() {
+                    map_key(key, to)?;
+                    self.value(of, element, to).map_err(|error| error.in_element(at))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a oneof of the rich form.
+    fn member(
+        &mut self,
+        message: &DynamicMessage,
+        layout: &Layout,
+        oneof: usize,
+        to: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        let members = layout.oneofs.get(oneof).into_iter().flatten().filter_map(|place| layout.fields.get(*place));
+        for (number, field) in (1..).zip(members) {
+            if let Shape::Member { of, .. } = &field.shape
+                && message.has_field(&field.descriptor)
+            {
+                to.member_head(number);
+                return self.value(of, &message.get_field(&field.descriptor), to);
+            }
+        }
+        to.member_head(0);
+        Ok(())
+    }
+
+    fn value(&mut self, of: &Element, value: &Value, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match (of, value) {
+            (Element::Bool, Value::Bool(value)) => to.bool(*value),
+            (Element::I32, Value::I32(value)) => to.i32(*value),
+            (Element::I64, Value::I64(value)) => to.i64(*value),
+            (Element::U32, Value::U32(value)) => to.u32(*value),
+            (Element::U64, Value::U64(value)) => to.u64(*value),
+            (Element::F32, Value::F32(value)) => to.f32(*value),
+            (Element::F64, Value::F64(value)) => to.f64(*value),
+            (Element::String, Value::String(value)) => to.string(value).map_err(EncodeError::of_value)?,
+            (Element::Bytes, Value::Bytes(value)) => to.shared(value).map_err(EncodeError::of_value)?,
+            (Element::Enum(indexes), Value::EnumNumber(number)) => {
+                let unknown = || EncodeError::new(format!("`{}` has no number {number}", indexes.name));
+                to.u32(indexes.place(*number).ok_or_else(unknown)?);
+            }
+            (Element::Message(_), Value::Message(value)) => self.message(value, to)?,
+            _ => return Err(mismatch()),
+        }
+        Ok(())
+    }
+}
+
+/// Writes an absent value in the flat form: nil for a message, and the default for anything else.
+fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    match of {
+        Element::Bool => to.bool(false),
+        Element::I32 => to.i32(0),
+        Element::I64 => to.i64(0),
+        Element::U32 => to.u32(0),
+        Element::U64 => to.u64(0),
+        Element::F32 => to.f32(0.0),
+        Element::F64 => to.f64(0.0),
+        Element::String => to.string("").map_err(EncodeError::of_value)?,
+        Element::Bytes => to.bytes(&[]).map_err(EncodeError::of_value)?,
+        // The first value of an enum has the number 0 in proto3.
+        Element::Enum(indexes) => to.u32(indexes.place(0).unwrap_or(0)),
+        Element::Message(_) => to.nil(),
+    }
+    Ok(())
+}
+
+/// Whether the flat form cannot tell a value from an absent one. Negative zero is not the default of a float.
+pub(crate) fn is_default(value: &Value) -> bool {
+    match value {
+        Value::Bool(value) => !value,
+        Value::I32(value) | Value::EnumNumber(value) => *value == 0,
+        Value::I64(value) => *value == 0,
+        Value::U32(value) => *value == 0,
+        Value::U64(value) => *value == 0,
+        Value::F32(value) => value.to_bits() == 0,
+        Value::F64(value) => value.to_bits() == 0,
+        Value::String(value) => value.is_empty(),
+        Value::Bytes(value) => value.is_empty(),
+        Value::Message(_) | Value::List(_) | Value::Map(_) => false,
+    }
+}
+
+fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    match key {
+        MapKey::Bool(key) => to.bool(*key),
+        MapKey::I32(key) => to.i32(*key),
+        MapKey::I64(key) => to.i64(*key),
+        MapKey::U32(key) => to.u32(*key),
+        MapKey::U64(key) => to.u64(*key),
+        MapKey::String(key) => to.string(key).map_err(EncodeError::of_value)?,
+    }
+    Ok(())
+}
+
+/// `set_field` of prost-reflect refuses values of another type, so this does not occur.
+#[cold]
+fn mismatch() -> EncodeError {
+    EncodeError::new("the value has another type than the field".to_owned())
+}

@@ -1,0 +1,212 @@
+//! The fields of a message in the order of the wire, found once for each message.
+
+use polyglot::Kind;
+use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDescriptor};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The layouts that have been needed so far, by the full names of their messages.
+#[derive(Debug, Default)]
+pub(crate) struct Layouts(Mutex<HashMap<String, Arc<Layout>>>);
+
+impl Layouts {
+    pub(crate) fn of(&self, message: &MessageDescriptor) -> Arc<Layout> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get(message.full_name()) {
+            // Another pool may have another message of this name.
+            Some(layout) if layout.message == *message => layout.clone(),
+            _ => {
+                let layout = Arc::new(Layout::new(message));
+                known.insert(message.full_name().to_owned(), layout.clone());
+                layout
+            }
+        }
+    }
+}
+
+/// The fields of a message in the order of the wire.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    message: MessageDescriptor,
+    pub(crate) fields: Vec<Field>,
+    /// For each oneof, the places of its members in `fields`, in the order of declaration.
+    pub(crate) oneofs: Vec<Vec<usize>>,
+}
+
+/// A field on the wire.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) descriptor: FieldDescriptor,
+    pub(crate) shape: Shape,
+}
+
+/// How a field stands on the wire.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// A single value without presence.
+    Plain(Element),
+    /// A single value that may be absent: `optional`, or a message.
+    Optional(Element),
+    /// A member of a oneof.
+    Member {
+        of: Element,
+        /// The place of the oneof in [`Layout::oneofs`].
+        oneof: usize,
+        /// Whether the oneof stands here in the rich form.
+        is_first: bool,
+    },
+    List(Element),
+    Map(Element, Element),
+}
+
+/// The type of a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Element {
+    Bool,
+    I32,
+    I64,
+    U32,
+    U64,
+    F32,
+    F64,
+    String,
+    Bytes,
+    Enum(Arc<Indexes>),
+    Message(MessageDescriptor),
+}
+
+/// The numbers of an enum and their places in the declaration.
+#[derive(Debug)]
+pub(crate) struct Indexes {
+    pub(crate) name: String,
+    numbers: Vec<i32>,
+    /// Of the first of several aliases.
+    places: HashMap<i32, u32>,
+}
+
+impl Layout {
+    fn new(message: &MessageDescriptor) -> Self {
+        let mut declared: Vec<FieldDescriptor> = message
+            .descriptor_proto()
+            .field
+            .iter()
+            .filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
+            .collect();
+        // The order of declaration within each group is kept.
+        let mut oneofs: Vec<(String, Vec<u32>)> = Vec::new();
+        for field in &declared {
+            if let Some(oneof) = oneof_of(field) {
+                match oneofs.iter_mut().find(|(name, _)| *name == oneof) {
+                    Some((_, members)) => members.push(field.number()),
+                    None => oneofs.push((oneof, vec![field.number()])),
+                }
+            }
+        }
+        declared.sort_by_key(group);
+        let mut seen = vec![false; oneofs.len()];
+        let fields: Vec<Field> = declared
+            .into_iter()
+            .map(|descriptor| {
+                let oneof = oneofs.iter().position(|(_, members)| members.contains(&descriptor.number()));
+                let shape = match (oneof, descriptor.kind()) {
+                    (_, Declared::Message(entry)) if descriptor.is_map() => Shape::Map(
+                        Element::of(&entry.map_entry_key_field()),
+                        Element::of(&entry.map_entry_value_field()),
+                    ),
+                    _ if descriptor.is_list() => Shape::List(Element::of(&descriptor)),
+                    (Some(oneof), _) => {
+                        let is_first = seen.get_mut(oneof).is_some_and(|seen| !std::mem::replace(seen, true));
+                        Shape::Member { of: Element::of(&descriptor), oneof, is_first }
+                    }
+                    _ if descriptor.supports_presence() => Shape::Optional(Element::of(&descriptor)),
+                    _ => Shape::Plain(Element::of(&descriptor)),
+                };
+                Field { descriptor, shape }
+            })
+            .collect();
+        let place = |number: &u32| fields.iter().position(|field| field.descriptor.number() == *number);
+        let oneofs = oneofs.iter().map(|(_, members)| members.iter().filter_map(place).collect()).collect();
+        Self { message: message.clone(), fields, oneofs }
+    }
+}
+
+/// The oneof that a field belongs to, except those that stand for `optional`.
+fn oneof_of(field: &FieldDescriptor) -> Option<String> {
+    let oneof = field.containing_oneof()?;
+    (!field.field_descriptor_proto().proto3_optional()).then(|| oneof.name().to_owned())
+}
+
+/// Single values stand first, then lists, then messages and maps.
+fn group(field: &FieldDescriptor) -> u8 {
+    match field.kind() {
+        _ if field.is_map() => 2,
+        _ if field.is_list() => 1,
+        Declared::Message(_) => 2,
+        _ => 0,
+    }
+}
+
+impl Element {
+    fn of(field: &FieldDescriptor) -> Self {
+        match field.kind() {
+            Declared::Bool => Self::Bool,
+            Declared::Int32 | Declared::Sint32 | Declared::Sfixed32 => Self::I32,
+            Declared::Int64 | Declared::Sint64 | Declared::Sfixed64 => Self::I64,
+            Declared::Uint32 | Declared::Fixed32 => Self::U32,
+            Declared::Uint64 | Declared::Fixed64 => Self::U64,
+            Declared::Float => Self::F32,
+            Declared::Double => Self::F64,
+            Declared::String => Self::String,
+            Declared::Bytes => Self::Bytes,
+            Declared::Enum(descriptor) => Self::Enum(Arc::new(Indexes::new(&descriptor))),
+            Declared::Message(descriptor) => Self::Message(descriptor),
+        }
+    }
+
+    /// The kind on the wire, as in the heads of lists and maps.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Bool => Kind::Bool,
+            Self::I32 => Kind::I32,
+            Self::I64 => Kind::I64,
+            Self::U32 | Self::Enum(_) => Kind::U32,
+            Self::U64 => Kind::U64,
+            Self::F32 => Kind::F32,
+            Self::F64 => Kind::F64,
+            Self::String => Kind::String,
+            Self::Bytes => Kind::Bytes,
+            Self::Message(_) => Kind::Any,
+        }
+    }
+}
+
+impl Indexes {
+    fn new(descriptor: &EnumDescriptor) -> Self {
+        let numbers: Vec<i32> = descriptor.enum_descriptor_proto().value.iter().map(|value| value.number()).collect();
+        let mut places = HashMap::with_capacity(numbers.len());
+        for (place, number) in (0..).zip(&numbers) {
+            places.entry(*number).or_insert(place);
+        }
+        Self { name: descriptor.full_name().to_owned(), numbers, places }
+    }
+
+    /// The number at a place of the declaration. One that the schema does not know is -2^31 and the place, unless that
+    /// is a number that the schema declares.
+    pub(crate) fn number(&self, place: u32) -> Option<i32> {
+        if let Some(number) = usize::try_from(place).ok().and_then(|place| self.numbers.get(place)) {
+            return Some(*number);
+        }
+        let number = i32::MIN.wrapping_add_unsigned(place);
+        (number < 0 && !self.places.contains_key(&number)).then_some(number)
+    }
+
+    /// The place of a number, as [`number`](Self::number) gives it back.
+    pub(crate) fn place(&self, number: i32) -> Option<u32> {
+        if let Some(place) = self.places.get(&number) {
+            return Some(*place);
+        }
+        let place = number.wrapping_sub(i32::MIN).cast_unsigned();
+        let is_declared = usize::try_from(place).is_ok_and(|place| place < self.numbers.len());
+        (number < 0 && !is_declared).then_some(place)
+    }
+}

@@ -1,0 +1,124 @@
+//! The codec by descriptors against the generated ones, over random values of all messages of many schemas: the same
+//! bytes in both forms of Polyglot, the same JSON, and the same verdict on bodies with mistakes.
+//!
+//! `DYNAMIC_VALUES` says how many values (5000 for each test), `CONFORMANCE_SEED` which ones.
+
+#[path = "random.rs"]
+mod random;
+
+use std::env;
+
+use conformance::{DESCRIPTORS, MESSAGES, Ways};
+use frpc::polyglot::{Decoder, Encoder, Form, Root};
+use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
+use prost_reflect::DescriptorPool;
+use prost_reflect::prost::Message as _;
+use random::Random;
+
+fn number(variable: &str, default: u64) -> u64 {
+    env::var(variable).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{variable} is {value:?}")))
+}
+
+/// Calls a function with so many random values, each message in turn.
+fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &DynamicMessage, &mut Random) -> Outcome) {
+    let seed = number("CONFORMANCE_SEED", 1);
+    let pool = DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it");
+    let mut random = Random::new(seed);
+    for at in 0..count {
+        let (name, ways) = &MESSAGES[usize::try_from(at).expect("it fits") % MESSAGES.len()];
+        let descriptor = pool.get_message_by_name(name).expect("it is in the table");
+        // Through protobuf, where negative zero without presence is the default.
+        let value = random.message(&descriptor).encode_to_vec();
+        let value = DynamicMessage::decode(descriptor.clone(), &*value).expect("it was just written");
+        check(ways, &descriptor, &value, &mut random)
+            .unwrap_or_else(|error| panic!("value {at} of seed {seed}, a `{name}`: {error}\n{value:?}"));
+    }
+}
+
+type Outcome = Result<(), String>;
+
+fn written(codec: &Codec, value: &DynamicMessage, form: Form) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    codec.encode(value, &mut Encoder::new(&mut out).with_form(form)).map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+fn read(codec: &Codec, descriptor: &MessageDescriptor, body: &[u8]) -> Result<DynamicMessage, String> {
+    match codec.decode(descriptor, &mut Decoder::new(body)).map_err(|error| error.to_string())? {
+        Root::Message(message) => Ok(message),
+        Root::Error(text) => Err(format!("the body is an error: {text}")),
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, generated: &T) -> Outcome {
+    if ours == generated { Ok(()) } else { Err(format!("{what}\n     ours: {ours:02x?}\ngenerated: {generated:02x?}")) }
+}
+
+#[test]
+fn random_values_have_the_bytes_of_the_generated_codec_in_both_directions() {
+    let codec = Codec::new();
+    for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
+        let protobuf = value.encode_to_vec();
+        for (form, generated) in [(Form::Flat, (ways.carry)(&protobuf)?), (Form::Extended, (ways.rich)(&protobuf)?)] {
+            same("written otherwise", &written(&codec, value, form)?, &generated)?;
+            let again = read(&codec, descriptor, &generated)?;
+            same("read otherwise", &written(&codec, &again, form)?, &generated)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn random_values_have_the_json_of_the_generated_codec_in_both_directions() {
+    for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
+        let parsed = |json: &str| serde_json::from_str::<serde_json::Value>(json).map_err(|error| error.to_string());
+        let protobuf = value.encode_to_vec();
+        let ours = to_json(value);
+        let Some(generated) = (ways.to_json)(&protobuf)? else { return Ok(()) };
+        let ours = ours.map_err(|error| format!("it has JSON: {error}"))?;
+        (ways.from_json)(&protobuf, ours.as_bytes())?;
+        // prost-reflect refuses the shortest digits of the greatest float, which are a little above it as a double.
+        if generated.windows(10).any(|digits| digits == b"3.4028235e") {
+            return Ok(());
+        }
+        let again = from_json(descriptor, &generated).map_err(|error| error.to_string())?;
+        let again = to_json(&again).map_err(|error| error.to_string())?;
+        same("read otherwise", &parsed(&again)?, &parsed(&ours)?)
+    });
+}
+
+#[test]
+fn bodies_with_mistakes_are_refused_by_both_codecs_or_by_neither() {
+    let codec = Codec::new();
+    let (mut refused, mut accepted) = (0, 0);
+    for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {
+        let form = [Form::Flat, Form::Extended][random.below(2)];
+        let mut body = written(&codec, value, form)?;
+        for _ in 0..=random.below(3) {
+            let at = random.below(body.len());
+            match random.below(4) {
+                0 => body.truncate(at.max(1)),
+                1 => drop(body.remove(at)),
+                2 => body.insert(at, u8::try_from(random.below(256)).expect("it is a byte")),
+                _ => body[at] = u8::try_from(random.below(256)).expect("it is a byte"),
+            }
+            if body.is_empty() {
+                break;
+            }
+        }
+        let ours = read(&codec, descriptor, &body).and_then(|again| written(&codec, &again, Form::Extended));
+        match (ours, (ways.read)(&body)) {
+            (Ok(ours), Ok(generated)) => {
+                accepted += 1;
+                same("read otherwise", &ours, &generated)
+            }
+            (Err(_), Err(_)) => {
+                refused += 1;
+                Ok(())
+            }
+            (Ok(_), Err(error)) => Err(format!("the generated codec alone refuses {body:02x?}: {error}")),
+            (Err(error), Ok(_)) => Err(format!("the codec by descriptors alone refuses {body:02x?}: {error}")),
+        }
+    });
+    assert!(refused > 100 && accepted > 100, "{refused} were refused, {accepted} accepted");
+}
