@@ -27,6 +27,16 @@ pub(crate) enum Command {
     Describe(DescribeArguments),
     /// Call a method.
     Call(CallArguments),
+    /// Make many calls and measure them.
+    Load(LoadArguments),
+    /// Compare two loads that were saved with --save.
+    Compare(CompareArguments),
+    /// Publish a message to a topic of a broker.
+    Pub(PubArguments),
+    /// Subscribe to topics of a broker.
+    Sub(SubArguments),
+    /// Show the frames, calls and messages of bytes, of a capture, or of connections through a proxy.
+    Decode(DecodeArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -145,6 +155,126 @@ pub(crate) struct CallArguments {
     pub(crate) out_field: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct LoadArguments {
+    /// The method, as for `call`.
+    pub(crate) method: String,
+    /// The request, as for `call`, with {{n}}, {{random 1 6}}, {{letters 20}} and {{choice red green}} for each call.
+    pub(crate) parameters: Vec<String>,
+    /// An open loop: start so many calls a second. Without it the callers call one after the other.
+    #[arg(short, long, value_name = "CALLS", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// An open loop whose rate grows or shrinks first: 100:1000:10s.
+    #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
+    pub(crate) ramp: Option<Ramp>,
+    /// How long calls are started.
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    pub(crate) duration: Duration,
+    /// The most calls in flight. Default: 10, and 1000 in an open loop.
+    #[arg(short, long, value_name = "CALLERS")]
+    pub(crate) concurrency: Option<usize>,
+    /// The connections that share the calls.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub(crate) connections: usize,
+    /// The share of the first method, if there are several.
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
+    pub(crate) weight: u32,
+    /// Another method with its share and its parameters, which are separated by spaces: '3 Greet name=you'.
+    #[arg(long, value_name = "WEIGHT METHOD PARAMETERS")]
+    pub(crate) also: Vec<String>,
+    /// Count calls that take this time or longer.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10ms")]
+    pub(crate) slow: Duration,
+    /// Write the report as a page with plots.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the report as JSON, for `frpc compare`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Send an entry of metadata with each call.
+    #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
+    pub(crate) metadata: Vec<String>,
+    /// How long each call may take. The server learns it.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) deadline: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The report of the first load.
+    pub(crate) before: PathBuf,
+    /// The report of the second load.
+    pub(crate) after: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PubArguments {
+    /// The topic: orders.created.
+    pub(crate) topic: String,
+    /// The message, @FILE, or - for a message from each line of standard input. With --type as a request of `call`.
+    #[arg(required = true)]
+    pub(crate) message: Vec<String>,
+    /// The type of the message, from the schema. Without it, messages are bytes.
+    #[arg(long = "type", value_name = "MESSAGE")]
+    pub(crate) of: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubArguments {
+    /// The topics, with * for any one token and > at the end for the rest: orders.*
+    pub(crate) pattern: String,
+    /// Share the messages with the other members of this group.
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) group: Option<String>,
+    /// The type of the messages, from the schema. Without it, messages are shown as text.
+    #[arg(long = "type", value_name = "MESSAGE")]
+    pub(crate) of: Option<String>,
+    /// End after so many messages.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecodeArguments {
+    /// Frames in hexadecimal digits, or - for standard input.
+    pub(crate) hex: Vec<String>,
+    /// The frames in HEX come from the server.
+    #[arg(long)]
+    pub(crate) from_server: bool,
+    /// A capture in the classic pcap format.
+    #[arg(long, value_name = "FILE", conflicts_with = "hex")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Listen here, and carry each connection to --server.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["hex", "pcap"])]
+    pub(crate) proxy: Option<String>,
+}
+
+/// A rate that changes at the beginning of a load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ramp {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) length: Duration,
+}
+
+/// The most calls a second that make sense: their distance is then as long as reading a clock takes.
+const RATE_MAX: f64 = 1e8;
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= RATE_MAX => Ok(rate),
+        _ => Err(format!("a rate is a number of calls a second above 0, and {RATE_MAX} at most")),
+    }
+}
+
+fn ramp(text: &str) -> Result<Ramp, String> {
+    let mut parts = text.splitn(3, ':');
+    let (Some(from), Some(to), Some(length)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err("a ramp is FROM:TO:TIME, such as 100:1000:10s".to_owned());
+    };
+    Ok(Ramp { from: rate(from)?, to: rate(to)?, length: duration(length)? })
+}
+
 /// Reads a duration: a number with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
@@ -170,6 +300,15 @@ mod tests {
     #[test]
     fn the_arguments_are_free_of_contradictions() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_ramp_is_two_rates_and_a_duration() {
+        let length = Duration::from_secs(10);
+        assert_eq!(ramp("100:1000:10s"), Ok(Ramp { from: 100.0, to: 1000.0, length }));
+        for text in ["100", "100:1000", "0:1:1s", "1:x:1s", "1:2:3", "1e9:1:1s", "nan:1:1s"] {
+            assert!(ramp(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::input::{Input, Lines};
 use crate::schema::{Callable, Schema};
 use crate::show::Screen;
+use crate::tap::Watcher;
 use crate::target::Target;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::polyglot::{Decoder, Root};
@@ -14,6 +15,7 @@ use prost_reflect::Value;
 use std::fs;
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How many requests are read before the server has taken them.
@@ -22,7 +24,7 @@ const REQUESTS_AHEAD: usize = 16;
 pub(crate) async fn call(
     arguments: CallArguments,
     server: &ServerArguments,
-    schema: &Schema,
+    schema: &Arc<Schema>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     let callable = schema.method(&arguments.method)?;
@@ -34,7 +36,7 @@ pub(crate) async fn call(
 
     let target = Target::new(server)?;
     let begun = Instant::now();
-    let channel = target.connect(target.builder()).await?;
+    let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
     report_connection(&channel, &target, &metadata, begun, screen).await;
     screen.metadata(">", &metadata);
     screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
@@ -60,7 +62,7 @@ pub(crate) async fn call(
         } else {
             let receiving = async {
                 let reply = channel.client_streaming::<_, Body>(callable.method, request).await?;
-                shower.reply(reply)
+                shower.reply(&reply)
             };
             together(sending, receiving).await
         }
@@ -74,11 +76,16 @@ pub(crate) async fn call(
             shower.stream(replies).await
         } else {
             let reply = channel.unary::<Body, Body>(callable.method, request).await?;
-            shower.reply(reply)
+            shower.reply(&reply)
         }
     };
     screen.remark(1, || format!("the call took {:.3} ms", begun.elapsed().as_secs_f64() * 1e3));
     outcome
+}
+
+/// Shows frames on demand.
+fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<Watcher> {
+    (screen.verbose >= 3).then(|| Watcher::new(schema.clone(), *screen))
 }
 
 /// Says on demand which server it is, and warns of metadata that a plain one does not get.
@@ -167,7 +174,7 @@ impl Shower<'_> {
         Err(Failure::new(text))
     }
 
-    fn reply(&self, reply: Response<Body>) -> Result<(), Failure> {
+    fn reply(&self, reply: &Response<Body>) -> Result<(), Failure> {
         self.screen.metadata("<", reply.metadata());
         self.show(reply.get_ref())
     }

@@ -9,7 +9,8 @@ use crate::show::Screen;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{
-    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueOptions, FieldDescriptorProto, FileDescriptorProto,
+    MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
 };
 use prost_reflect::{FileDescriptor, Kind, MessageDescriptor};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -226,7 +227,7 @@ impl Printer {
     fn message(&mut self, message: &DescriptorProto, path: &[i32], depth: usize) {
         self.comment(path, depth);
         self.line(depth, &format!("message {} {{", message.name()));
-        if message.options.as_ref().is_some_and(|options| options.deprecated()) {
+        if message.options.as_ref().is_some_and(MessageOptions::deprecated) {
             self.line(depth + 1, "option deprecated = true;");
         }
         let entries: HashMap<&str, &DescriptorProto> = message.nested_type.iter().map(|it| (it.name(), it)).collect();
@@ -241,7 +242,7 @@ impl Printer {
             }
             let declared = usize::try_from(oneof).ok().and_then(|oneof| message.oneof_decl.get(oneof));
             self.comment(&[path, &[8, oneof]].concat(), depth + 1);
-            self.line(depth + 1, &format!("oneof {} {{", declared.map_or("", |declared| declared.name())));
+            self.line(depth + 1, &format!("oneof {} {{", declared.map_or("", OneofDescriptorProto::name)));
             for (at, member) in (0..).zip(&message.field) {
                 if member.oneof_index == Some(oneof) {
                     self.field(member, &entries, &[path, &[2, at]].concat(), depth + 2);
@@ -250,7 +251,7 @@ impl Printer {
             self.line(depth + 1, "}");
         }
         for (at, nested) in (0..).zip(&message.nested_type) {
-            if !nested.options.as_ref().is_some_and(|options| options.map_entry()) {
+            if !nested.options.as_ref().is_some_and(MessageOptions::map_entry) {
                 self.message(nested, &[path, &[3, at]].concat(), depth + 1);
             }
         }
@@ -259,11 +260,11 @@ impl Printer {
         }
         // The end of a range of field numbers is exclusive.
         let ranges = message.reserved_range.iter().map(|range| (range.start(), range.end().saturating_sub(1)));
-        self.reserved(ranges.collect(), &message.reserved_name, depth + 1);
+        self.reserved(&ranges.collect::<Vec<_>>(), &message.reserved_name, depth + 1);
         self.line(depth, "}");
     }
 
-    fn reserved(&mut self, ranges: Vec<(i32, i32)>, names: &[String], depth: usize) {
+    fn reserved(&mut self, ranges: &[(i32, i32)], names: &[String], depth: usize) {
         const GREATEST: [i32; 2] = [(1 << 29) - 1, i32::MAX];
         let range = |(start, end): (i32, i32)| match end {
             end if end == start => start.to_string(),
@@ -271,7 +272,7 @@ impl Printer {
             end => format!("{start} to {end}"),
         };
         if !ranges.is_empty() {
-            let ranges: Vec<_> = ranges.into_iter().map(range).collect();
+            let ranges: Vec<_> = ranges.iter().copied().map(range).collect();
             self.line(depth, &format!("reserved {};", ranges.join(", ")));
         }
         if !names.is_empty() {
@@ -289,7 +290,7 @@ impl Printer {
     ) {
         self.comment(path, depth);
         let entry = field.type_name().rsplit('.').next().and_then(|name| entries.get(name));
-        let entry = entry.filter(|entry| entry.options.as_ref().is_some_and(|options| options.map_entry()));
+        let entry = entry.filter(|entry| entry.options.as_ref().is_some_and(MessageOptions::map_entry));
         let declared = match entry.map(|entry| &entry.field[..]) {
             Some([key, value]) => format!("map<{}, {}>", type_name(key), type_name(value)),
             _ if field.label() == Label::Repeated => format!("repeated {}", type_name(field)),
@@ -315,17 +316,17 @@ impl Printer {
     fn enumeration(&mut self, found: &EnumDescriptorProto, path: &[i32], depth: usize) {
         self.comment(path, depth);
         self.line(depth, &format!("enum {} {{", found.name()));
-        if found.options.as_ref().is_some_and(|options| options.allow_alias()) {
+        if found.options.as_ref().is_some_and(EnumOptions::allow_alias) {
             self.line(depth + 1, "option allow_alias = true;");
         }
         for (at, value) in (0..).zip(&found.value) {
             self.comment(&[path, &[2, at]].concat(), depth + 1);
-            let deprecated = value.options.as_ref().is_some_and(|options| options.deprecated());
+            let deprecated = value.options.as_ref().is_some_and(EnumValueOptions::deprecated);
             let options = if deprecated { " [deprecated = true]" } else { "" };
             self.line(depth + 1, &format!("{} = {}{options};", value.name(), value.number()));
         }
         let ranges = found.reserved_range.iter().map(|range| (range.start(), range.end()));
-        self.reserved(ranges.collect(), &found.reserved_name, depth + 1);
+        self.reserved(&ranges.collect::<Vec<_>>(), &found.reserved_name, depth + 1);
         self.line(depth, "}");
     }
 }

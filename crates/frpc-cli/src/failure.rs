@@ -53,6 +53,12 @@ impl From<frpc::Error> for Failure {
     }
 }
 
+impl From<frisbee::Error> for Failure {
+    fn from(error: frisbee::Error) -> Self {
+        Self::Status(Status::unavailable(error.to_string()))
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -7,13 +7,17 @@
 
 mod arguments;
 mod call;
+mod decode;
 mod describe;
 mod failure;
 mod input;
 mod list;
+mod load;
 mod parameters;
+mod pubsub;
 mod schema;
 mod show;
+mod tap;
 mod target;
 
 use arguments::{Arguments, Command};
@@ -22,6 +26,7 @@ use failure::Failure;
 use show::Screen;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Runs the command with these arguments, the name of the program first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -49,9 +54,17 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::List(list) => list::list(&list, &schema::load(&source)?, screen),
         Command::Describe(describe) => describe::describe(&describe, &schema::load(&source)?, screen),
         Command::Call(call) => {
-            let schema = schema::load(&source)?;
+            let schema = Arc::new(schema::load(&source)?);
             on_runtime(call::call(call, &server, &schema, screen))
         }
+        Command::Load(load) => {
+            let schema = schema::load(&source)?;
+            on_runtime(load::load(&load, &server, schema, screen))
+        }
+        Command::Compare(compare) => load::compare(&compare, screen),
+        Command::Pub(publish) => on_runtime(pubsub::publish(publish, &server, &source, screen)),
+        Command::Sub(subscribe) => on_runtime(pubsub::subscribe(subscribe, &server, &source, screen)),
+        Command::Decode(decode) => on_runtime(decode::decode(decode, &server, &source, screen)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);

@@ -1,12 +1,12 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
 //! It comes from `.proto` files with the locks beside them or from a descriptor set. Another source, such as a server that
-//! describes itself, ends in [`Schema::of`] as well.
+//! describes itself, ends in [`Schema::of`] as well: descriptors, and what is [`Known`] of each service on the wire.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
 use frpc::codegen::{Layout, Method};
-use frpc_build::LockUpdate;
+use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
 use prost_reflect::{MethodDescriptor, ServiceDescriptor};
 use std::collections::HashMap;
@@ -53,6 +53,12 @@ impl Callable {
     }
 }
 
+/// Loads the schema if the arguments name one.
+pub(crate) fn load_if_given(source: &SourceArguments) -> Result<Option<Schema>, Failure> {
+    let is_given = !source.proto.is_empty() || source.descriptor_set.is_some();
+    is_given.then(|| load(source)).transpose()
+}
+
 /// Loads the schema that the arguments name.
 pub(crate) fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     let mut builder = frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).numbering(
@@ -79,7 +85,8 @@ pub(crate) fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    Schema::of(pool, &loaded.layouts)
+    let known: Vec<Known> = loaded.layouts.iter().map(|layout| Known::of(layout, &pool)).collect();
+    Ok(Schema::of(pool, &known))
 }
 
 /// The folders in which imports are looked up.
@@ -91,26 +98,58 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
+/// What a service is on the wire, wherever that is known from.
+pub(crate) struct Known {
+    /// The full name.
+    pub(crate) service: String,
+    pub(crate) fingerprint: u64,
+    /// The fingerprints of earlier layouts that are compatible.
+    pub(crate) compatible: Vec<u64>,
+    pub(crate) methods: Vec<KnownMethod>,
+}
+
+/// What a method is on the wire.
+pub(crate) struct KnownMethod {
+    pub(crate) name: String,
+    pub(crate) operation: u16,
+    /// How many fields at the end of a request, and of a reply, peers with earlier layouts leave out.
+    pub(crate) appended: (u32, u32),
+}
+
+impl Known {
+    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
+        let appended: HashMap<&str, u32> = layout.appended().collect();
+        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
+        let service = pool.get_service_by_name(layout.service());
+        let method = |(name, operation): (&str, u16)| {
+            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+            let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
+            KnownMethod { name: name.to_owned(), operation, appended }
+        };
+        Self {
+            service: layout.service().to_owned(),
+            fingerprint: layout.fingerprint().get(),
+            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            methods: layout.methods().map(method).collect(),
+        }
+    }
+}
+
 impl Schema {
-    /// The services of the descriptors that have a layout.
-    pub(crate) fn of(pool: DescriptorPool, layouts: &[frpc_build::Layout]) -> Result<Self, Failure> {
+    /// The services of the descriptors of which more is known.
+    pub(crate) fn of(pool: DescriptorPool, known: &[Known]) -> Self {
         let mut services = Vec::new();
         for descriptor in pool.services() {
-            let Some(layout) = layouts.iter().find(|layout| layout.service() == descriptor.full_name()) else {
-                continue;
-            };
-            let appended: HashMap<&str, u32> = layout.appended().collect();
-            let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
-            let operations: HashMap<&str, u16> = layout.methods().collect();
-            let known = leaked_layout(layout);
+            let Some(known) = known.iter().find(|known| known.service == descriptor.full_name()) else { continue };
+            let layout = leaked_layout(known);
             let mut methods = Vec::new();
             for method in descriptor.methods() {
-                let Some(operation) = operations.get(method.name()).copied() else { continue };
-                let (request, reply) = (added(&method.input()), added(&method.output()));
-                let mut made = Method::new(known, leaked(method.name()), operation).with_added(request, reply);
+                let Some(found) = known.methods.iter().find(|found| found.name == method.name()) else { continue };
+                let KnownMethod { operation, appended: (request, reply), .. } = *found;
+                let mut made = Method::new(layout, leaked(method.name()), operation).with_added(request, reply);
                 // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
-                if method.method_descriptor_proto().options.as_ref().is_some_and(|it| it.idempotency_level() as i32 > 0)
-                {
+                let options = method.method_descriptor_proto().options.as_ref();
+                if options.is_some_and(|options| options.idempotency_level() as i32 > 0) {
                     made = made.idempotent();
                 }
                 let made = &*Box::leak(Box::new(made));
@@ -118,7 +157,7 @@ impl Schema {
             }
             services.push(Service { descriptor, methods });
         }
-        Ok(Self { pool, services, codec: Codec::new() })
+        Self { pool, services, codec: Codec::new() }
     }
 
     pub(crate) fn methods(&self) -> impl Iterator<Item = &Callable> {
@@ -168,11 +207,11 @@ impl Schema {
 }
 
 /// Channels take layouts and methods as constants, which generated code has. The schema lives as long as the process.
-fn leaked_layout(layout: &frpc_build::Layout) -> &'static Layout {
-    let fingerprint = layout.fingerprint().get();
-    let compatible: Vec<u64> = layout.compatible().iter().map(|earlier| earlier.get()).collect();
-    let (operations, compatible) = (layout.operations().to_vec().leak(), compatible.leak());
-    Box::leak(Box::new(Layout::new(leaked(layout.service()), operations, fingerprint, compatible)))
+fn leaked_layout(known: &Known) -> &'static Layout {
+    let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
+    operations.sort_unstable();
+    let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
+    Box::leak(Box::new(Layout::new(leaked(&known.service), operations, known.fingerprint, compatible)))
 }
 
 fn leaked(name: &str) -> &'static str {

@@ -2,11 +2,13 @@
 
 use crate::arguments::{Header, ServerArguments};
 use crate::failure::Failure;
+use crate::tap::{Tap, Watcher};
 use frpc::tls::{Authorities, ClientTls, Identity};
-use frpc::{Channel, ChannelBuilder, HeaderForm};
+use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
 use std::fs;
 use std::path::Path;
+use tokio::net::TcpStream;
 
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
@@ -36,11 +38,7 @@ impl Target {
 
     /// The settings of a channel.
     pub(crate) fn builder(&self) -> ChannelBuilder {
-        let form = match self.arguments.header {
-            Header::New => HeaderForm::Current,
-            Header::Old => HeaderForm::Old,
-        };
-        let mut builder = Channel::builder().header_form(form).connect_timeout(self.arguments.connect_timeout);
+        let mut builder = Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout);
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone());
         }
@@ -50,19 +48,55 @@ impl Target {
         builder
     }
 
-    /// Connects.
-    pub(crate) async fn connect(&self, builder: ChannelBuilder) -> Result<Channel, Failure> {
-        let connected = if self.address.starts_with("ws://") {
-            let url = self.address.clone();
+    /// Connects, and shows the frames if there is a watcher.
+    pub(crate) async fn connect(&self, builder: ChannelBuilder, watcher: Option<Watcher>) -> Result<Channel, Failure> {
+        let address = self.address.clone();
+        if address.starts_with("ws://") {
             let connector = move || {
-                let url = url.clone();
-                async move { web_socket::connect(&url).await }
+                let (url, watcher) = (address.clone(), watcher.clone());
+                async move { Ok(Tap::new(web_socket::connect(&url).await?, watcher)) }
             };
-            builder.connect_with_connector(connector).await
-        } else {
-            builder.connect(self.address.clone()).await
+            return Ok(builder.connect_with_connector(connector).await?);
+        }
+        let Some(watcher) = watcher else { return Ok(builder.connect(address).await?) };
+        if self.tls.is_some() || address.starts_with("unix:") {
+            eprintln!("warning: frames are shown on TCP without TLS and on WebSocket only");
+            return Ok(builder.connect(address).await?);
+        }
+        let connector = move || {
+            let (address, watcher) = (address.clone(), watcher.clone());
+            async move {
+                let socket = TcpStream::connect(address).await?;
+                socket.set_nodelay(true)?;
+                Ok(Tap::new(socket, Some(watcher)))
+            }
         };
-        Ok(connected?)
+        Ok(builder.connect_with_connector(connector).await?)
+    }
+}
+
+impl Target {
+    /// Connects to a broker.
+    pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
+        if self.address.starts_with("ws://") {
+            return Err(Failure::new("brokers are reached by HOST:PORT or unix:PATH"));
+        }
+        let mut builder = frisbee::Client::builder().header_form(self.form());
+        builder = builder.connect_timeout(self.arguments.connect_timeout);
+        if let Some(tls) = &self.tls {
+            builder = builder.tls(tls.clone());
+        }
+        if let Some(name) = &self.arguments.server_name {
+            builder = builder.server_name(name);
+        }
+        Ok(pubsub::Client::connect_with_connector(builder, self.address.clone()).await?)
+    }
+
+    fn form(&self) -> HeaderForm {
+        match self.arguments.header {
+            Header::New => HeaderForm::Current,
+            Header::Old => HeaderForm::Old,
+        }
     }
 }
 

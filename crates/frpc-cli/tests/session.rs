@@ -96,6 +96,7 @@ where
 fn greeter() -> String {
     serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service));
+        let builder = builder.mount(65_280..=65_287, frpc::pubsub::Broker::new());
         let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
         Ok((server.local_addr().to_string(), server.serve()))
     })
@@ -146,6 +147,19 @@ fn commands(page: &str) -> Vec<(String, String)> {
     commands
 }
 
+/// Whether text is the one shown, in which `…` stands for any.
+fn fits(text: &str, shown: &str) -> bool {
+    let mut parts = shown.split('…');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut last = None;
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        last = Some(part);
+    }
+    rest.is_empty() || last == Some("")
+}
+
 #[test]
 fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
     let address = greeter();
@@ -163,7 +177,7 @@ fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
         let output = shell.env("PATH", &path).env("FRPC_SERVER", &address).output().expect("there is a shell");
         let written = String::from_utf8(output.stdout).expect("it is text");
         // A field is written as it is, without a line feed.
-        assert_eq!(written.trim_end(), shown.trim_end(), "{command}");
+        assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
     }
 }
 
@@ -245,7 +259,102 @@ fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
 }
 
 #[test]
-fn what_describe_writes_compiles_to_the_same_descriptors() {
+fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
+    let (saved, page) = (saved.to_str().expect("it is text"), page.to_str().expect("it is text"));
+    let address = calculator();
+    let fixed = ["load", "-p", "proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
+    let more = ["--also", "1 CountUp from=1 count=3", "--rate", "400", "-d", "300ms", "--save", saved, "--html", page];
+    let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
+    assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
+    assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
+    assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
+    assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
+    let compared = stdout(&run("", &["compare", saved, saved]));
+    assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
+    let closed = run(&address, &["load", "-p", "proto/quickstart.proto", "Add", "-d", "100ms", "-c", "2", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
+    assert_eq!(report["mode"], "closed loop, 2 callers");
+    assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
+}
+
+#[test]
+fn a_load_whose_calls_fail_says_why_and_with_which_codes() {
+    let address = greeter();
+    let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "-d", "50ms"]);
+    assert_eq!(output.status.code(), Some(64 + 3), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("greet.Greeter/Greet: INVALID_ARGUMENT 5"), "{text}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("the first failure:\nINVALID_ARGUMENT (3): the name is empty"), "{text}");
+    let wrong = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "name={{m}}"]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
+}
+
+#[test]
+fn messages_of_a_topic_come_as_text_and_by_their_type() {
+    use std::io::{BufRead as _, BufReader};
+    let address = greeter();
+    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
+    for (typed, message, shown) in [
+        (&[][..], "plain\u{1b}", "{\"payload\":\"plain\\u001b\",\"topic\":\"a.b\"}\n"),
+        (&schema[..], "name=Ada", "{\"message\":{\"name\":\"Ada\"},\"topic\":\"a.b\"}\n"),
+    ] {
+        let arguments = [&["sub", "a.*", "-n", "1", "--json", "-v"], typed].concat();
+        let mut subscriber = command(&address, &arguments);
+        let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("it was built");
+        let mut line = String::new();
+        let mut remarks = BufReader::new(child.stderr.take().expect("it is piped"));
+        remarks.read_line(&mut line).expect("it subscribes");
+        assert_eq!(line, "* subscribed to a.*\n");
+        stdout(&run(&address, &[&["pub", "a.b", message], typed].concat()));
+        let output = child.wait_with_output().expect("it ends with the message");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
+    }
+}
+
+#[test]
+fn frames_are_decoded_from_text_and_from_a_connection_that_goes_by() {
+    use std::io::{BufRead as _, BufReader};
+    let schema = ["-p", "proto/greet.proto"];
+    let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
+    let shown = "> request 1 of greet.Greeter/Greet, 8 bytes\n    greet.Name {\"name\":\"you\"}\n";
+    assert_eq!(stdout(&run("", &[&["decode", request], &schema[..]].concat())), shown);
+    // The same call through a proxy.
+    let arguments = [&["decode", "--proxy", "127.0.0.1:0"], &schema[..]].concat();
+    let mut proxy = command(&greeter(), &arguments);
+    let mut proxy = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut remarks = BufReader::new(proxy.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    remarks.read_line(&mut line).expect("it listens");
+    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let reply = stdout(&run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "--json"]));
+    assert_eq!(reply, "{\"text\":\"Hello, you!\"}\n");
+    let mut lines = BufReader::new(proxy.stdout.take().expect("it is piped")).lines();
+    let mut seen = Vec::new();
+    while !seen.iter().any(|line: &String| line.contains("Hello, you!")) {
+        seen.push(lines.next().expect("the reply goes by").expect("it is text"));
+    }
+    proxy.kill().expect("it runs");
+    proxy.wait().expect("it was killed");
+    let all = seen.join("\n");
+    assert!(all.contains("0: > HELLO version 1") && all.contains("of greet.Greeter/Greet"), "{all}");
+    assert!(all.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{all}");
+}
+
+#[test]
+fn frames_of_a_call_are_shown_on_demand() {
+    let address = greeter();
+    let output = run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "-vvv"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && text.contains("* > HELLO"), "{text}");
+    assert!(text.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{text}");
+}
+
+#[test]
+fn the_output_of_describe_compiles_to_the_same_descriptors() {
     let folder = tempfile::tempdir().expect("there is room");
     let protos = root().join("tests/conformance/proto");
     let mut count = 0;

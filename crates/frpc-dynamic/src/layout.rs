@@ -1,6 +1,7 @@
 //! The fields of a message in the order of the wire, found once for each message.
 
 use polyglot::Kind;
+use prost_reflect::prost_types::EnumValueDescriptorProto;
 use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDescriptor};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -182,7 +183,8 @@ impl Element {
 
 impl Indexes {
     fn new(descriptor: &EnumDescriptor) -> Self {
-        let numbers: Vec<i32> = descriptor.enum_descriptor_proto().value.iter().map(|value| value.number()).collect();
+        let numbers: Vec<i32> =
+            descriptor.enum_descriptor_proto().value.iter().map(EnumValueDescriptorProto::number).collect();
         let mut places = HashMap::with_capacity(numbers.len());
         for (place, number) in (0..).zip(&numbers) {
             places.entry(*number).or_insert(place);

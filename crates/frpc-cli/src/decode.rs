@@ -1,0 +1,177 @@
+//! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a connection as it goes by.
+//!
+//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`.
+
+mod capture;
+pub(crate) mod frames;
+
+use crate::arguments::{DecodeArguments, Header, ServerArguments, SourceArguments};
+use crate::failure::Failure;
+use crate::schema::{self, Schema};
+use crate::show::Screen;
+use capture::End;
+use frames::{Conversation, Side, other};
+use frpc::HeaderForm;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// How many bytes a proxy reads at a time.
+const READ: usize = 64 << 10;
+
+/// Shows what the arguments name, and runs a proxy until it is stopped.
+pub(crate) async fn decode(
+    arguments: DecodeArguments,
+    server: &ServerArguments,
+    source: &SourceArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let schema = schema::load_if_given(source)?.map(Arc::new);
+    // In captures the first frame says which form it is.
+    let form = (server.header == Header::Old).then_some(HeaderForm::Old);
+    if let Some(path) = &arguments.pcap {
+        return show_capture(path, schema.as_ref(), form, screen);
+    }
+    if let Some(listen) = &arguments.proxy {
+        let target = crate::target::Target::new(server)?;
+        return proxy(listen, target.address, schema, form, screen).await;
+    }
+    let mut text = arguments.hex.join(" ");
+    if text.trim() == "-" {
+        let read = std::io::read_to_string(std::io::stdin());
+        text = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+    }
+    let mut conversation = Conversation::new(schema, form);
+    let side = if arguments.from_server { Side::Server } else { Side::Client };
+    let mut shown = Ok(());
+    conversation.feed(side, &hex(&text)?, &mut |text| {
+        if shown.is_ok() {
+            shown = screen.line(text);
+        }
+    });
+    shown?;
+    match conversation.left(side) {
+        0 => Ok(()),
+        left => Err(Failure::new(format!("{left} bytes at the end are no whole frame"))),
+    }
+}
+
+/// The bytes of hexadecimal digits, between which there may be anything that is none.
+fn hex(text: &str) -> Result<Vec<u8>, Failure> {
+    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(16)).collect();
+    if digits.is_empty() || digits.len() % 2 == 1 {
+        return Err(Failure::new("write the bytes as pairs of hexadecimal digits, or - for standard input"));
+    }
+    let byte = |pair: &[u32]| pair.iter().fold(0, |byte, digit| byte << 4 | u8::try_from(*digit).unwrap_or(0));
+    Ok(digits.chunks(2).map(byte).collect())
+}
+
+fn show_capture(
+    path: &Path,
+    schema: Option<&Arc<Schema>>,
+    form: Option<HeaderForm>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
+    let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    // The first end that sends has dialled: a server of this protocol never sends first.
+    let mut known: HashMap<(End, End), (usize, Side)> = HashMap::new();
+    let mut conversations = Vec::new();
+    for piece in pieces {
+        let key = (piece.from.clone(), piece.to.clone());
+        let (at, side) = *known.entry(key).or_insert_with(|| {
+            conversations.push(Conversation::new(schema.cloned(), form));
+            (conversations.len() - 1, Side::Client)
+        });
+        known.entry((piece.to, piece.from)).or_insert((at, other(side)));
+        if piece.is_behind_gap {
+            screen.line(&format!("{at}: bytes are missing in the capture"))?;
+        }
+        let Some(conversation) = conversations.get_mut(at) else { continue };
+        let mut shown = Ok(());
+        conversation.feed(side, &piece.bytes, &mut |text| {
+            if shown.is_ok() {
+                shown = screen.line(&format!("{at}: {text}"));
+            }
+        });
+        shown?;
+    }
+    if conversations.is_empty() {
+        return Err(Failure::new(format!("{} has no TCP segments with data", path.display())));
+    }
+    Ok(())
+}
+
+/// Accepts connections, carries each to the server, and shows what goes by.
+async fn proxy(
+    listen: &str,
+    server: String,
+    schema: Option<Arc<Schema>>,
+    form: Option<HeaderForm>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
+    let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
+    eprintln!("listening on {address} for {server}");
+    for number in 0_u64.. {
+        let (client, _) = listener.accept().await.map_err(|error| Failure::new(format!("accepting: {error}")))?;
+        let (server, schema, screen) = (server.clone(), schema.clone(), *screen);
+        tokio::spawn(async move {
+            if let Err(error) = carry(number, client, &server, schema, form, screen).await {
+                eprintln!("{number}: {error}");
+            }
+        });
+    }
+    Ok(())
+}
+
+async fn carry(
+    number: u64,
+    client: TcpStream,
+    server: &str,
+    schema: Option<Arc<Schema>>,
+    form: Option<HeaderForm>,
+    screen: Screen,
+) -> std::io::Result<()> {
+    let (from_client, to_client) = client.into_split();
+    let conversation = Mutex::new(Conversation::new(schema, form));
+    let show = |side, bytes: &[u8]| {
+        let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        // If nobody reads on, bytes are carried all the same.
+        conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
+    };
+    let ends = match server.strip_prefix("unix:") {
+        #[cfg(unix)]
+        Some(path) => {
+            let (from, to) = tokio::net::UnixStream::connect(path).await?.into_split();
+            let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
+            let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
+            tokio::try_join!(up, down)
+        }
+        _ => {
+            let (from, to) = TcpStream::connect(server).await?.into_split();
+            let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
+            let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
+            tokio::try_join!(up, down)
+        }
+    };
+    ends.map(|_| ())
+}
+
+/// Carries one direction to its end.
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    show: impl Fn(&[u8]),
+) -> std::io::Result<()> {
+    let mut buffer = vec![0; READ];
+    loop {
+        let length = from.read(&mut buffer).await?;
+        let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
+        show(bytes);
+        to.write_all(bytes).await?;
+    }
+}

@@ -1,0 +1,262 @@
+//! Reads captures of the classic pcap format and puts the segments of their TCP connections in order.
+//!
+//! Ethernet, raw IP, the loopback of BSD and Linux's cooked forms are understood, with IPv4 and IPv6.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// The longest packet of a capture.
+const PACKET_MAX: usize = 1 << 20;
+
+/// How many bytes of segments that came too early are kept for each direction.
+const EARLY_MAX: usize = 16 << 20;
+
+/// One end of a connection: an address and a port.
+pub(crate) type End = (Vec<u8>, u16);
+
+/// Bytes of a connection in their order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) from: End,
+    pub(crate) to: End,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether bytes in front of it are not in the capture.
+    pub(crate) is_behind_gap: bool,
+}
+
+/// Reads a capture.
+pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<Piece>, String> {
+    let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("it is too short")?;
+    let is_little = match magic {
+        [0xd4, 0xc3, 0xb2, 0xa1] | [0x4d, 0x3c, 0xb2, 0xa1] => true,
+        [0xa1, 0xb2, 0xc3, 0xd4] | [0xa1, 0xb2, 0x3c, 0x4d] => false,
+        [0x0a, 0x0d, 0x0d, 0x0a] => {
+            return Err("it is pcapng: convert it by `editcap -F pcap IN OUT`, or capture by `tcpdump -w`".to_owned());
+        }
+        _ => return Err("it is no capture".to_owned()),
+    };
+    let u32_at = |at: usize| -> Option<u32> {
+        let bytes: [u8; 4] = capture.get(at..at.checked_add(4)?)?.try_into().ok()?;
+        Some(if is_little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
+    };
+    let link = u32_at(20).ok_or("it is too short")? & 0xffff;
+    let mut order = Order::default();
+    let mut at = 24;
+    while let Some(length) = u32_at(at + 8) {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > PACKET_MAX {
+            return Err(format!("a packet of {length} bytes"));
+        }
+        let start = at + 16;
+        // The last packet may be cut off.
+        let Some(packet) = capture.get(start..start + length) else { break };
+        if let Some(segment) = internet(link, packet).and_then(segment) {
+            order.add(segment);
+        }
+        at = start + length;
+    }
+    order.flush();
+    Ok(order.pieces)
+}
+
+/// The IP packet in a packet of a link.
+fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
+    match link {
+        // The family of addresses.
+        0 | 108 => packet.get(4..),
+        1 => {
+            let mut rest = packet.get(12..)?;
+            loop {
+                match rest {
+                    // Tags of virtual networks.
+                    [0x81, 0x00, _, _, behind @ ..] | [0x88, 0xa8, _, _, behind @ ..] => rest = behind,
+                    [0x08, 0x00, ip @ ..] | [0x86, 0xdd, ip @ ..] => return Some(ip),
+                    _ => return None,
+                }
+            }
+        }
+        12 | 101 | 228 | 229 => Some(packet),
+        113 => packet.get(16..),
+        276 => packet.get(20..),
+        _ => None,
+    }
+}
+
+struct Segment<'a> {
+    from: End,
+    to: End,
+    sequence: u32,
+    is_syn: bool,
+    bytes: &'a [u8],
+}
+
+/// The segment of TCP in an IP packet.
+fn segment(ip: &[u8]) -> Option<Segment<'_>> {
+    let (from, to, tcp) = match ip.first()? >> 4 {
+        4 => {
+            let head = usize::from(ip.first()? & 15) * 4;
+            let total = usize::from(u16::from_be_bytes([*ip.get(2)?, *ip.get(3)?]));
+            let offset = u16::from_be_bytes([*ip.get(6)?, *ip.get(7)?]) & 0x1fff;
+            if *ip.get(9)? != 6 || offset != 0 {
+                return None;
+            }
+            // Behind the packet there may be padding; a length of 0 is left to the network card.
+            let end = if total == 0 { ip.len() } else { total.min(ip.len()) };
+            (ip.get(12..16)?, ip.get(16..20)?, ip.get(head..end)?)
+        }
+        6 if *ip.get(6)? == 6 => {
+            let length = usize::from(u16::from_be_bytes([*ip.get(4)?, *ip.get(5)?]));
+            let end = if length == 0 { ip.len() } else { (40 + length).min(ip.len()) };
+            (ip.get(8..24)?, ip.get(24..40)?, ip.get(40..end)?)
+        }
+        _ => return None,
+    };
+    let port = |at: usize| Some(u16::from_be_bytes([*tcp.get(at)?, *tcp.get(at + 1)?]));
+    let sequence: [u8; 4] = tcp.get(4..8)?.try_into().ok()?;
+    let head = usize::from(tcp.get(12)? >> 4) * 4;
+    Some(Segment {
+        from: (from.to_vec(), port(0)?),
+        to: (to.to_vec(), port(2)?),
+        sequence: u32::from_be_bytes(sequence),
+        is_syn: tcp.get(13)? & 2 != 0,
+        bytes: tcp.get(head..)?,
+    })
+}
+
+/// The directions of all connections.
+#[derive(Default)]
+struct Order {
+    directions: HashMap<(End, End), Direction>,
+    pieces: Vec<Piece>,
+}
+
+struct Direction {
+    /// The sequence number of the next byte.
+    next: u32,
+    /// Segments behind bytes that have not come, by their distance from `next` when they came.
+    early: BTreeMap<u32, Vec<u8>>,
+    early_bytes: usize,
+}
+
+impl Order {
+    fn add(&mut self, segment: Segment<'_>) {
+        let key = (segment.from, segment.to);
+        if segment.is_syn {
+            let next = segment.sequence.wrapping_add(1);
+            self.directions.insert(key, Direction { next, early: BTreeMap::new(), early_bytes: 0 });
+            return;
+        }
+        if segment.bytes.is_empty() {
+            return;
+        }
+        // A capture may begin within a connection.
+        let fresh = || Direction { next: segment.sequence, early: BTreeMap::new(), early_bytes: 0 };
+        let direction = self.directions.entry(key.clone()).or_insert_with(fresh);
+        direction.early_bytes += segment.bytes.len();
+        let kept = direction.early.entry(segment.sequence).or_default();
+        if kept.len() < segment.bytes.len() {
+            *kept = segment.bytes.to_vec();
+        }
+        let is_full = direction.early_bytes > EARLY_MAX;
+        direction.drain(&key, is_full, &mut self.pieces);
+    }
+
+    fn flush(&mut self) {
+        for (key, direction) in &mut self.directions {
+            direction.drain(key, true, &mut self.pieces);
+        }
+    }
+}
+
+impl Direction {
+    /// Adds the bytes that are next to the pieces; with `skip` also those behind a gap.
+    fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<Piece>) {
+        loop {
+            // The segment whose beginning is nearest, before or behind the next byte.
+            let nearest = self.early.keys().copied().min_by_key(|at| at.wrapping_sub(self.next).cast_signed());
+            let Some(at) = nearest else { break };
+            let distance = at.wrapping_sub(self.next).cast_signed();
+            if distance > 0 && !skip {
+                break;
+            }
+            let bytes = self.early.remove(&at).unwrap_or_default();
+            let known = usize::try_from(-i64::from(distance.min(0))).unwrap_or(0);
+            let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) else { continue };
+            self.next = at.wrapping_add(u32::try_from(bytes.len()).unwrap_or(0));
+            let (from, to) = key.clone();
+            pieces.push(Piece { from, to, bytes: new.to_vec(), is_behind_gap: distance > 0 });
+        }
+        if self.early.is_empty() {
+            self.early_bytes = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(sequence: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
+        let mut tcp = vec![0x30, 0x39, 0x1f, 0x90];
+        tcp.extend(sequence.to_be_bytes());
+        tcp.extend([0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
+        tcp.extend(bytes);
+        let mut ip = vec![0x45, 0];
+        ip.extend(u16::try_from(20 + tcp.len()).unwrap().to_be_bytes());
+        ip.extend([0, 0, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 2]);
+        [ip, tcp].concat()
+    }
+
+    fn capture(packets: &[Vec<u8>]) -> Vec<u8> {
+        let mut out = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0];
+        for packet in packets {
+            let length = u32::try_from(packet.len()).unwrap().to_le_bytes();
+            out.extend([&[0; 8][..], &length, &length, packet].concat());
+        }
+        out
+    }
+
+    fn text(capture: &[u8]) -> String {
+        let pieces = pieces(capture).unwrap();
+        assert!(pieces.iter().all(|piece| piece.from == (vec![127, 0, 0, 1], 12345)));
+        let mark = |piece: &Piece| if piece.is_behind_gap { "…" } else { "" };
+        pieces.iter().map(|piece| mark(piece).to_owned() + &String::from_utf8_lossy(&piece.bytes)).collect()
+    }
+
+    #[test]
+    fn segments_are_put_in_order_also_where_the_sequence_begins_anew() {
+        let start = u32::MAX - 2;
+        let at = |offset: u32| start.wrapping_add(1).wrapping_add(offset);
+        let packets = [
+            tcp(start, 2, b""),
+            tcp(at(3), 16, b"def"),
+            tcp(at(0), 16, b"abc"),
+            tcp(at(0), 16, b"abc"),
+            tcp(at(4), 16, b"efgh"),
+        ];
+        assert_eq!(text(&capture(&packets)), "abcdefgh");
+    }
+
+    #[test]
+    fn bytes_behind_a_gap_are_marked() {
+        let packets = [tcp(9, 2, b""), tcp(10, 16, b"ab"), tcp(20, 16, b"xy")];
+        assert_eq!(text(&capture(&packets)), "ab…xy");
+    }
+
+    #[test]
+    fn captures_that_are_cut_anywhere_or_are_none_do_no_harm() {
+        let whole = capture(&[tcp(9, 2, b""), tcp(10, 16, b"abcdef")]);
+        for end in 0..whole.len() {
+            drop(pieces(&whole[..end]));
+        }
+        assert!(pieces(b"\x0a\x0d\x0d\x0a....").unwrap_err().contains("editcap"));
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..3000 {
+            let mut bytes = whole.clone();
+            for _ in 0..3 {
+                let at = random.usize(4..bytes.len());
+                bytes[at] = random.u8(..);
+            }
+            drop(pieces(&bytes));
+        }
+    }
+}

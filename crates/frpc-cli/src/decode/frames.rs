@@ -1,0 +1,437 @@
+//! Shows the frames of a connection, and by the schema the calls, streams and messages in them.
+//!
+//! It follows both directions without speaking: it knows which method an id stands for because it has seen the request.
+//! Whatever the bytes are, it shows what it can and goes on with the next frame.
+
+use crate::schema::{Callable, Schema};
+use frpc::polyglot::{Decoder, Kind, Root};
+use frpc::{Code, HeaderForm};
+use frpc_dynamic::{MessageDescriptor, to_json};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The longest body that is waited for. A longer one is taken for bytes that are no frames: no peer accepts it unless
+/// told to.
+const BODY_MAX: usize = 64 << 20;
+
+/// How many bytes of a body without a schema are shown.
+const SHOWN: usize = 48;
+
+/// How many calls and streams are remembered for each direction: as many as a connection can have.
+const REMEMBERED: usize = 65_536;
+
+/// The end that sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    /// The end that has dialled.
+    Client,
+    Server,
+}
+
+impl Side {
+    fn mark(self) -> char {
+        match self {
+            Self::Client => '>',
+            Self::Server => '<',
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// A connection that is watched.
+pub(crate) struct Conversation {
+    schema: Option<Arc<Schema>>,
+    form: Option<HeaderForm>,
+    client: Vec<u8>,
+    server: Vec<u8>,
+    /// Whether the bytes of a direction are no frames any more.
+    client_lost: bool,
+    server_lost: bool,
+    /// The method of each open stream, and the end that opened it.
+    streams: HashMap<u16, (Side, u16)>,
+}
+
+impl Conversation {
+    /// Watches a connection from its beginning. The form of headers is that of the first frame, unless it is given.
+    pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
+        Self {
+            schema,
+            form,
+            client: Vec::new(),
+            server: Vec::new(),
+            client_lost: false,
+            server_lost: false,
+            streams: HashMap::new(),
+        }
+    }
+
+    /// Takes bytes that an end has sent, and calls `show` with a text for each frame that is complete.
+    pub(crate) fn feed(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str)) {
+        let (buffer, lost) = match side {
+            Side::Client => (&mut self.client, &mut self.client_lost),
+            Side::Server => (&mut self.server, &mut self.server_lost),
+        };
+        if *lost {
+            return;
+        }
+        buffer.extend_from_slice(bytes);
+        let mut bytes = std::mem::take(buffer);
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..) {
+            match self.frame(rest) {
+                Ok(Some((frame, length))) => {
+                    let text = self.describe(side, &frame);
+                    show(&text);
+                    at += length;
+                }
+                Ok(None) => break,
+                Err(reason) => {
+                    show(&format!("{} no frame: {reason}", side.mark()));
+                    match side {
+                        Side::Client => self.client_lost = true,
+                        Side::Server => self.server_lost = true,
+                    }
+                    return;
+                }
+            }
+        }
+        bytes.drain(..at.min(bytes.len()));
+        match side {
+            Side::Client => self.client = bytes,
+            Side::Server => self.server = bytes,
+        }
+    }
+
+    /// The bytes of a direction that are not a whole frame yet.
+    pub(crate) fn left(&self, side: Side) -> usize {
+        match side {
+            Side::Client => self.client.len(),
+            Side::Server => self.server.len(),
+        }
+    }
+
+    /// The frame at the beginning of the bytes and its length, if it is complete.
+    fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<(Frame<'a>, usize)>, String> {
+        let form = match (self.form, bytes) {
+            (Some(form), _) => form,
+            (None, [0, 0x0f, ..]) => *self.form.insert(HeaderForm::Current),
+            (None, [_, _, ..]) => *self.form.insert(HeaderForm::Old),
+            (None, _) => return Ok(None),
+        };
+        let header = match (form, bytes) {
+            (HeaderForm::Current, [0, 0x0f, header @ ..]) => header,
+            (HeaderForm::Current, [a, b, ..]) => return Err(format!("{a:02x} {b:02x} is not the magic 00 0f")),
+            (HeaderForm::Current, _) => return Ok(None),
+            (HeaderForm::Old, header) => header,
+        };
+        let [id0, id1, op0, op1, len0, len1, len2, len3, body @ ..] = header else { return Ok(None) };
+        let length = u32::from_be_bytes([*len0, *len1, *len2, *len3]);
+        let body_len = usize::try_from(length).unwrap_or(usize::MAX);
+        if body_len > BODY_MAX {
+            return Err(format!("a body of {length} bytes"));
+        }
+        let Some(body) = body.get(..body_len) else { return Ok(None) };
+        let id = u16::from_be_bytes([*id0, *id1]);
+        let operation = u16::from_be_bytes([*op0, *op1]);
+        Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
+    }
+
+    fn describe(&mut self, side: Side, frame: &Frame<'_>) -> String {
+        let Frame { id, operation, body } = *frame;
+        let mut out = format!("{} ", side.mark());
+        // Writing to a string does not fail.
+        let _ = match operation {
+            0 => write!(out, "PING"),
+            1 => write!(out, "PONG"),
+            2 => {
+                self.stream(side, id, body, &mut out);
+                Ok(())
+            }
+            3 => write!(out, "HELLO {}", hello(body)),
+            4 => write!(out, "GOING_AWAY"),
+            5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
+            6 => {
+                let called = number(body).and_then(|(it, _)| u16::try_from(it).ok()).unwrap_or(0);
+                write!(out, "CANCEL of call {id} of {}", self.name(called))
+            }
+            7 => write!(out, "END of stream {id}{}", reset(body)),
+            8 => write!(out, "HAND_OFF of {} bytes", body.len()),
+            9 => write!(out, "reserved operation 9, {} bytes", body.len()),
+            _ => {
+                let (prefix, message) = prefix(body);
+                // The item for calls of the accepting end turns the direction around.
+                let caller = if prefix.is_backward { Side::Server } else { Side::Client };
+                let part = if side == caller { "request" } else { "reply" };
+                let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
+                self.message(operation, part == "request", message, &mut out);
+                Ok(())
+            }
+        };
+        out
+    }
+
+    fn stream(&mut self, side: Side, id: u16, body: &[u8], out: &mut String) {
+        let (prefix, message) = prefix(body);
+        if let [0x09, operation @ ..] = message
+            && let Some((operation, _)) = number(operation)
+            && !self.streams.contains_key(&id)
+        {
+            let operation = u16::try_from(operation).unwrap_or(0);
+            if self.streams.len() < REMEMBERED {
+                self.streams.insert(id, (side, operation));
+            }
+            let _ = write!(out, "STREAM {id} opened for {}{}", self.name(operation), prefix.text);
+            return;
+        }
+        if body.is_empty() {
+            self.streams.remove(&id);
+            let _ = write!(out, "STREAM {id} closed");
+            return;
+        }
+        let _ = write!(out, "STREAM {id}, {} bytes{}", body.len(), prefix.text);
+        if let Some((opener, operation)) = self.streams.get(&id).copied() {
+            self.message(operation, side == opener, message, out);
+        } else {
+            raw(message, out);
+        }
+    }
+
+    /// Adds a message to the text.
+    fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) {
+        if bytes.is_empty() {
+            return;
+        }
+        if bytes.first() == Some(&Kind::Error.byte()) {
+            let text = Decoder::new(bytes).error_text().unwrap_or("an error that cannot be read").to_owned();
+            let _ = write!(out, "\n    error {text:?}");
+            return;
+        }
+        let found = self.schema.as_ref().zip(self.method(operation));
+        let Some((schema, callable)) = found else { return raw(bytes, out) };
+        let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
+        let read = schema.codec.decode_appended(&descriptor, &mut Decoder::new(bytes), u32::MAX);
+        let shown = match read {
+            Ok(Root::Message(message)) => to_json(&message).map_err(|error| error.to_string()),
+            Ok(Root::Error(text)) => Err(text),
+            Err(error) => Err(error.to_string()),
+        };
+        match shown {
+            Ok(json) => drop(write!(out, "\n    {} {json}", descriptor.full_name())),
+            Err(error) => {
+                let _ = write!(out, "\n    {error}");
+                raw(bytes, out);
+            }
+        }
+    }
+
+    fn method(&self, operation: u16) -> Option<&Callable> {
+        self.schema.as_ref()?.methods().find(|callable| callable.operation == operation)
+    }
+
+    fn name(&self, operation: u16) -> String {
+        self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    id: u16,
+    operation: u16,
+    body: &'a [u8],
+}
+
+/// What stands in front of a message.
+#[derive(Default)]
+struct Prefix {
+    text: String,
+    is_backward: bool,
+}
+
+/// The prefix of a body and what follows it.
+fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
+    let mut prefix = Prefix::default();
+    let whole = (prefix_items(body), body);
+    let (Some((mut items, message)), _) = whole else { return (prefix, body) };
+    while let Some((kind, value, rest)) = item(items) {
+        items = rest;
+        let _ = match kind {
+            1 => write!(prefix.text, ", timeout {} us", number(value).map_or(0, |(micros, _)| micros)),
+            2 => {
+                let entry =
+                    number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
+                let (key, value) = entry.unwrap_or((b"?", value));
+                // Secrets are not for screens.
+                let key = String::from_utf8_lossy(key).into_owned();
+                write!(prefix.text, ", metadata {key} of {} bytes", value.len())
+            }
+            3 => {
+                let (code, details) = number(value).unwrap_or((2, &[]));
+                let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
+                write!(prefix.text, ", {} with {} bytes of details", crate::failure::name(code), details.len())
+            }
+            4 => {
+                prefix.is_backward = true;
+                write!(prefix.text, ", by the accepting end")
+            }
+            5 => write!(prefix.text, ", not run"),
+            other => write!(prefix.text, ", item {other} of {} bytes", value.len()),
+        };
+    }
+    (prefix, message)
+}
+
+fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let [0x10, rest @ ..] = body else { return None };
+    let (length, rest) = number(rest)?;
+    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+/// The type and value of an item, and what follows it.
+fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (kind, rest) = items.split_first()?;
+    let (length, rest) = number(rest)?;
+    let (value, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+    Some((*kind, value, rest))
+}
+
+/// A varint and what follows it.
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0_u64;
+    for (at, byte) in bytes.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f).checked_shl(u32::try_from(at).ok()?.checked_mul(7)?)?;
+        if byte & 0x80 == 0 {
+            return Some((value, bytes.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+fn hello(body: &[u8]) -> String {
+    let Some([version, items @ ..]) = body.strip_prefix(b"fris") else {
+        return format!("that is none, {} bytes", body.len());
+    };
+    let mut out = format!("version {version}");
+    let mut items = items;
+    while let Some((kind, value, rest)) = item(items) {
+        items = rest;
+        let count = number(value).map_or(0, |(count, _)| count);
+        let service = number(value).and_then(|(length, rest)| rest.get(..usize::try_from(length).ok()?));
+        let service = String::from_utf8_lossy(service.unwrap_or_default()).into_owned();
+        let _ = match kind {
+            1 => write!(out, ", bodies of {count} bytes"),
+            2 => write!(out, ", {count} streams"),
+            3 => write!(out, ", {count} calls"),
+            4 => write!(out, ", credit {count}"),
+            32 => write!(out, ", offers {service}"),
+            33 => write!(out, ", calls {service}"),
+            _ => Ok(()),
+        };
+    }
+    out
+}
+
+/// The reason of a reset, if a stream did not end in order.
+fn reset(body: &[u8]) -> String {
+    let Some((code, text)) = number(body) else { return String::new() };
+    let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
+    format!(": reset, {}: {}", crate::failure::name(code), String::from_utf8_lossy(text))
+}
+
+fn raw(bytes: &[u8], out: &mut String) {
+    out.push_str("\n   ");
+    for byte in bytes.iter().take(SHOWN) {
+        let _ = write!(out, " {byte:02x}");
+    }
+    if bytes.len() > SHOWN {
+        let _ = write!(out, " … {} bytes", bytes.len());
+    }
+}
+
+/// For tests and captures: the other end of a side.
+pub(crate) fn other(side: Side) -> Side {
+    side.other()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(id: u16, operation: u16, body: &[u8]) -> Vec<u8> {
+        let mut out = vec![0, 0x0f];
+        out.extend(id.to_be_bytes());
+        out.extend(operation.to_be_bytes());
+        out.extend(u32::try_from(body.len()).unwrap().to_be_bytes());
+        out.extend(body);
+        out
+    }
+
+    fn shown(pieces: &[(Side, &[u8])]) -> Vec<String> {
+        let mut conversation = Conversation::new(None, None);
+        let mut lines = Vec::new();
+        for (side, bytes) in pieces {
+            conversation.feed(*side, bytes, &mut |text| lines.push(text.to_owned()));
+        }
+        lines
+    }
+
+    #[test]
+    fn frames_are_the_same_wherever_they_are_cut_and_in_both_forms_of_header() {
+        let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
+        let whole = shown(&[(Side::Client, &request)]);
+        assert_eq!(whole.len(), 2);
+        assert_eq!(whole[0], "> PING");
+        assert_eq!(whole[1], "> request 7 of operation 10, 8 bytes\n    08 00 05 0a 03 79 6f 75");
+        for at in 0..request.len() {
+            let (one, other) = request.split_at(at);
+            assert_eq!(shown(&[(Side::Client, one), (Side::Client, other)]), whole, "cut at {at}");
+        }
+        let old = [&frame(0, 0, b"")[2..], &frame(7, 10, b"\x08\x00\x05\x0a\x03you")[2..]].concat();
+        assert_eq!(shown(&[(Side::Client, &old)]), whole);
+    }
+
+    #[test]
+    fn prefixes_streams_and_errors_are_shown_in_words() {
+        let lines = shown(&[
+            (Side::Client, &frame(0, 3, b"fris\x01\x02\x01\x05")),
+            (Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
+            (Side::Client, &frame(1, 2, b"\x09\x15")),
+            (Side::Client, &frame(1, 2, b"\x08\x00")),
+            (Side::Server, &frame(1, 7, b"")),
+            (Side::Client, &frame(1, 2, b"")),
+        ]);
+        assert_eq!(
+            lines,
+            [
+                "> HELLO version 1, 5 streams",
+                "< reply 7 of operation 10, 11 bytes, NOT_FOUND with 0 bytes of details\n    error \"no\"",
+                "> STREAM 1 opened for operation 21",
+                "> STREAM 1, 2 bytes\n    08 00",
+                "< END of stream 1",
+                "> STREAM 1 closed",
+            ]
+        );
+    }
+
+    #[test]
+    fn random_bytes_are_taken_without_harm() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..2000 {
+            let length = random.usize(..200);
+            let mut bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
+            if random.bool() {
+                let operation = random.u16(..12);
+                bytes = frame(random.u16(..3), operation, &bytes);
+            }
+            let mut conversation = Conversation::new(None, None);
+            conversation.feed(Side::Client, &bytes, &mut |_| {});
+            conversation.feed(other(Side::Client), &bytes, &mut |_| {});
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! `frpc load`: many calls of one or several methods, and what they took. `frpc compare`: two such loads.
+//!
+//! The calls are made in `load/engine.rs`, by `schedule.rs`, measured in `stats.rs`, and reported in `report.rs` and
+//! `html.rs`. Templates in requests are in `template.rs`.
+
+mod engine;
+mod html;
+mod report;
+mod schedule;
+mod stats;
+mod template;
+
+use crate::arguments::{CompareArguments, LoadArguments, Ramp, ServerArguments};
+use crate::call::metadata;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::schema::{Callable, Schema};
+use crate::show::Screen;
+use crate::target::Target;
+use engine::{Caller, Clock, Loop};
+use fastrand::Rng;
+use frpc::{Channel, Code, Metadata, Request, Status};
+use frpc_dynamic::Body;
+use report::Report;
+use schedule::Schedule;
+use stats::{Outcome, Stats};
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use template::Template;
+
+/// The callers of a closed loop, unless told otherwise.
+const CALLERS_CLOSED: usize = 10;
+
+/// The callers of an open loop, unless told otherwise: as many calls are in flight at most.
+const CALLERS_OPEN: usize = 1000;
+
+/// The time between two lines of progress.
+const PROGRESS: Duration = Duration::from_millis(500);
+
+pub(crate) async fn load(
+    arguments: &LoadArguments,
+    server: &ServerArguments,
+    schema: Schema,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let schema = Arc::new(schema);
+    let mut methods = vec![Prepared::new(&schema, arguments.weight, &arguments.method, &arguments.parameters)?];
+    for also in &arguments.also {
+        let mut words = also.split_whitespace();
+        let wrong = || Failure::new(format!("{also:?}: write WEIGHT METHOD PARAMETER…"));
+        let weight = words.next().and_then(|weight| weight.parse().ok()).ok_or_else(wrong)?;
+        let method = words.next().ok_or_else(wrong)?;
+        let parameters: Vec<String> = words.map(str::to_owned).collect();
+        methods.push(Prepared::new(&schema, weight, method, &parameters)?);
+    }
+    let weights = methods.iter().map(|method| u64::from(method.weight)).sum::<u64>();
+    if weights == 0 {
+        return Err(Failure::new("the weights are all 0"));
+    }
+    let how = how(arguments)?;
+    let is_open = matches!(how, Loop::Open(_));
+    let callers = arguments.concurrency.unwrap_or(if is_open { CALLERS_OPEN } else { CALLERS_CLOSED }).max(1);
+
+    let target = Target::new(server)?;
+    let mut channels = Vec::new();
+    for _ in 0..arguments.connections.max(1) {
+        channels.push(target.connect(target.builder(), None).await?);
+    }
+    let names = methods.iter().map(|method| method.callable.name()).collect();
+    let calls = Arc::new(Calls {
+        schema,
+        channels,
+        methods,
+        weights,
+        metadata: metadata(&arguments.metadata)?,
+        deadline: arguments.deadline,
+        failure: Mutex::default(),
+    });
+    // One call first, so that connections are ready and mistakes come to light.
+    for number in 0..calls.channels.len() {
+        calls.call(u64::try_from(number).unwrap_or_default()).await;
+    }
+    calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+
+    let stats = Arc::new(Mutex::new(Stats::new(names, arguments.duration)));
+    let showing = (!screen.json && io::stderr().is_terminal()).then(|| tokio::spawn(progress(stats.clone())));
+    engine::run(calls.clone(), callers, how, Clock::Thread, stats.clone()).await;
+    if let Some(showing) = showing {
+        showing.abort();
+        eprint!("\r\x1b[K");
+    }
+    let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
+    stats.finish();
+    let mode = match how {
+        Loop::Closed { .. } => format!("closed loop, {callers} callers"),
+        Loop::Open(schedule) if schedule.ramp.is_zero() => format!("open loop, {} calls/s", schedule.to),
+        Loop::Open(Schedule { from, to, ramp, .. }) => format!("open loop, {from} to {to} calls/s in {ramp:?}"),
+    };
+    let report = Report::new(&stats, &target.address, mode, calls.channels.len(), arguments.duration, arguments.slow);
+    if let Some(path) = &arguments.html {
+        fs::write(path, html::page(&report)).map_err(|error| Failure::file(path, &error))?;
+    }
+    if let Some(path) = &arguments.save {
+        fs::write(path, report.json()).map_err(|error| Failure::file(path, &error))?;
+    }
+    if screen.json {
+        screen.json_line(&report.json())?;
+    } else {
+        screen.line(report.text().trim_end())?;
+    }
+    let failure = calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match failure {
+        Some(status) => {
+            eprintln!("the first failure:");
+            Err(status.into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Compares two loads that were saved.
+pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(), Failure> {
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+        Report::read(&text).map_err(|error| Failure::new(format!("{} is no report: {error}", path.display())))
+    };
+    screen.line(report::compared(&read(&arguments.before)?, &read(&arguments.after)?).trim_end())
+}
+
+fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
+    let duration = arguments.duration;
+    match (arguments.rate, arguments.ramp) {
+        (None, None) => Ok(Loop::Closed { duration }),
+        (Some(rate), None) => Ok(Loop::Open(Schedule::constant(rate, duration))),
+        (_, Some(Ramp { length, .. })) if length > duration => {
+            Err(Failure::new("the ramp is longer than the load: set --duration"))
+        }
+        (_, Some(Ramp { from, to, length })) => Ok(Loop::Open(Schedule { from, to, ramp: length, duration })),
+    }
+}
+
+/// A method with its requests.
+struct Prepared {
+    weight: u32,
+    callable: Callable,
+    requests: Requests,
+}
+
+/// The requests of a method.
+enum Requests {
+    /// The same for each call.
+    Constant(Vec<Body>),
+    /// Parameters with templates.
+    Templates(Vec<Template>),
+}
+
+impl Prepared {
+    fn new(schema: &Schema, weight: u32, method: &str, parameters: &[String]) -> Result<Self, Failure> {
+        let callable = schema.method(method)?.clone();
+        let templates: Result<Vec<_>, _> = parameters.iter().map(|parameter| Template::new(parameter)).collect();
+        let templates = templates.map_err(Failure::new)?;
+        if parameters.iter().any(|parameter| parameter == "-") {
+            return Err(Failure::new("a load cannot read requests from standard input: name a file, @FILE"));
+        }
+        let constant = templates.iter().all(Template::is_constant);
+        // With templates this finds mistakes before the load begins.
+        let bodies = bodies(schema, &callable, &templates, 0, &mut Rng::new())?;
+        let requests = if constant { Requests::Constant(bodies) } else { Requests::Templates(templates) };
+        Ok(Self { weight, callable, requests })
+    }
+}
+
+/// Makes the requests of a call.
+fn bodies(
+    schema: &Schema,
+    callable: &Callable,
+    templates: &[Template],
+    number: u64,
+    random: &mut Rng,
+) -> Result<Vec<Body>, Failure> {
+    let parameters: Vec<String> = templates.iter().map(|template| template.render(number, random)).collect();
+    let input = Input::new(&parameters, &callable.request(), callable.descriptor.is_client_streaming())?;
+    let body = |message| schema.codec.body(message).map_err(|error| Failure::new(error.to_string()));
+    input.messages.iter().map(body).collect()
+}
+
+/// Makes calls on channels.
+struct Calls {
+    schema: Arc<Schema>,
+    channels: Vec<Channel>,
+    methods: Vec<Prepared>,
+    /// The sum of the weights of all methods.
+    weights: u64,
+    metadata: Metadata,
+    deadline: Option<Duration>,
+    /// The first call that failed.
+    failure: Mutex<Option<Status>>,
+}
+
+impl Caller for Calls {
+    async fn call(&self, number: u64) -> Outcome {
+        let method = self.method_of(number);
+        let code = match self.make(number, method).await {
+            Ok(()) => Code::Ok,
+            Err(status) => {
+                let code = status.code();
+                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(status);
+                code
+            }
+        };
+        Outcome { method, code }
+    }
+}
+
+impl Calls {
+    /// The method of a call: in each round of as many calls as the weights are together, each has its share.
+    fn method_of(&self, number: u64) -> usize {
+        if self.methods.len() == 1 {
+            return 0;
+        }
+        let mut place = number % self.weights;
+        for (at, method) in self.methods.iter().enumerate() {
+            match place.checked_sub(u64::from(method.weight)) {
+                Some(left) => place = left,
+                None => return at,
+            }
+        }
+        0
+    }
+
+    async fn make(&self, number: u64, method: usize) -> Result<(), Status> {
+        let gone = || Status::internal("there is no such method or channel");
+        let Prepared { callable, requests, .. } = self.methods.get(method).ok_or_else(gone)?;
+        let at = usize::try_from(number).unwrap_or_default() % self.channels.len().max(1);
+        let channel = self.channels.get(at).ok_or_else(gone)?;
+        let made;
+        let bodies = match requests {
+            Requests::Constant(bodies) => bodies,
+            Requests::Templates(templates) => {
+                let random = &mut Rng::new();
+                let bodies = bodies(&self.schema, callable, templates, number, random);
+                made = bodies.map_err(|error| Status::invalid_argument(error.to_string()))?;
+                &made
+            }
+        };
+        let (known, descriptor) = (callable.method, &callable.descriptor);
+        if !descriptor.is_client_streaming() {
+            let request = self.request(bodies.first().cloned().unwrap_or_default());
+            if !descriptor.is_server_streaming() {
+                return channel.unary::<Body, Body>(known, request).await.map(drop);
+            }
+            let mut replies = channel.server_streaming::<Body, Body>(known, request).await?.into_inner();
+            while replies.message().await?.is_some() {}
+            return Ok(());
+        }
+        let request = self.request(frpc::iter(bodies.clone()));
+        if !descriptor.is_server_streaming() {
+            return channel.client_streaming::<_, Body>(known, request).await.map(drop);
+        }
+        let mut replies = channel.streaming::<_, Body>(known, request).await?.into_inner();
+        while replies.message().await?.is_some() {}
+        Ok(())
+    }
+
+    fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if let Some(deadline) = self.deadline {
+            request.set_timeout(deadline);
+        }
+        if !self.metadata.is_empty() {
+            *request.metadata_mut() = self.metadata.clone();
+        }
+        request
+    }
+}
+
+/// Shows how far the load is, until it is aborted.
+async fn progress(stats: Arc<Mutex<Stats>>) {
+    let begun = tokio::time::Instant::now();
+    let mut before = 0;
+    let mut interval = tokio::time::interval(PROGRESS);
+    interval.tick().await;
+    loop {
+        interval.tick().await;
+        let line = {
+            let stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
+            let calls = stats.calls();
+            let rate = (calls.saturating_sub(before)) as f64 / PROGRESS.as_secs_f64();
+            before = calls;
+            let seconds = begun.elapsed().as_secs_f64();
+            let (failed, max) = (stats.failed(), stats.max().as_secs_f64() * 1e3);
+            format!("{seconds:6.1} s  {calls} calls  {rate:.0}/s  {failed} failed  max {max:.1} ms")
+        };
+        eprint!("\r\x1b[K{line}");
+    }
+}

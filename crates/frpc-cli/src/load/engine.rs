@@ -1,0 +1,211 @@
+//! Makes the calls of a load: a closed loop, in which each caller makes one call after the other, or an open loop, in
+//! which calls start when the schedule says so.
+//!
+//! In an open loop the time of a call begins at its intended start, also if all callers were busy then. A server that
+//! stands still for a second therefore delays all calls of that second, and not only those that were in flight.
+
+use super::schedule::Schedule;
+use super::stats::{Outcome, Stats};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// The shortest pause between two looks at the schedule: calls that are due in between start together.
+const TICK_MIN: Duration = Duration::from_micros(50);
+
+/// Makes calls.
+pub(crate) trait Caller: Send + Sync + 'static {
+    /// Makes the call of this number.
+    fn call(&self, number: u64) -> impl Future<Output = Outcome> + Send;
+}
+
+/// How calls are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Loop {
+    /// Each caller begins a call when its last one has ended.
+    Closed { duration: Duration },
+    /// Calls begin by a schedule.
+    Open(Schedule),
+}
+
+/// What wakes callers in an open loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// A thread, which is exact to some ten microseconds. The timers of a runtime are to a millisecond.
+    Thread,
+    /// The timers of the runtime, whose time can stand still in tests.
+    #[cfg(test)]
+    Runtime,
+}
+
+/// Makes calls with so many callers until the time is over and the last call has ended. The outcomes go to `stats`.
+pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
+    let begun = Instant::now();
+    let next = Arc::new(AtomicU64::new(0));
+    let mut tasks = JoinSet::new();
+    match how {
+        Loop::Closed { duration } => {
+            for _ in 0..callers {
+                let (caller, next, stats) = (caller.clone(), next.clone(), stats.clone());
+                tasks.spawn(async move {
+                    loop {
+                        let start = Instant::now();
+                        if start.duration_since(begun) >= duration {
+                            return;
+                        }
+                        let outcome = caller.call(next.fetch_add(1, Ordering::Relaxed)).await;
+                        record(&stats, begun, start, start, outcome);
+                    }
+                });
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+        Loop::Open(schedule) => {
+            let due = Arc::new(Semaphore::new(0));
+            for _ in 0..callers {
+                let (caller, next, stats, due) = (caller.clone(), next.clone(), stats.clone(), due.clone());
+                tasks.spawn(async move {
+                    loop {
+                        match due.acquire().await {
+                            Ok(permit) => permit.forget(),
+                            Err(_) => return,
+                        }
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number >= schedule.count() {
+                            return;
+                        }
+                        let intended = begun + schedule.start(number);
+                        let started = Instant::now();
+                        let outcome = caller.call(number).await;
+                        record(&stats, begun, intended, started, outcome);
+                    }
+                });
+            }
+            let stop = Stop(Arc::default());
+            match clock {
+                Clock::Thread => {
+                    let (due, stopped) = (due.clone(), stop.0.clone());
+                    let begun = begun.into_std();
+                    thread::spawn(move || {
+                        let mut released = 0;
+                        while !stopped.load(Ordering::Relaxed) {
+                            match release(&schedule, begun.elapsed(), &mut released, callers, &due) {
+                                Some(pause) => thread::sleep(pause),
+                                None => return,
+                            }
+                        }
+                    });
+                }
+                #[cfg(test)]
+                Clock::Runtime => {
+                    let mut released = 0;
+                    while let Some(pause) = release(&schedule, begun.elapsed(), &mut released, callers, &due) {
+                        tokio::time::sleep(pause).await;
+                    }
+                }
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+    }
+}
+
+/// Ends the thread of a clock when the load is given up.
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Releases the calls that are due, and returns the pause until the next one. When all calls are released, callers are
+/// woken to end.
+fn release(
+    schedule: &Schedule,
+    elapsed: Duration,
+    released: &mut u64,
+    callers: usize,
+    due: &Semaphore,
+) -> Option<Duration> {
+    let now_due = schedule.due(elapsed);
+    let new = now_due.saturating_sub(*released);
+    due.add_permits(usize::try_from(new).unwrap_or(usize::MAX >> 4));
+    *released = now_due;
+    if now_due >= schedule.count() {
+        due.add_permits(callers);
+        return None;
+    }
+    Some(schedule.start(now_due).saturating_sub(elapsed).max(TICK_MIN))
+}
+
+fn record(stats: &Mutex<Stats>, begun: Instant, intended: Instant, started: Instant, outcome: Outcome) {
+    let ended = Instant::now();
+    let late = started.saturating_duration_since(intended);
+    let took = ended.saturating_duration_since(intended);
+    let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
+    stats.record(ended.saturating_duration_since(begun), took, late, outcome);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that answers after 1 ms, but not while it stands still.
+    struct Stopped {
+        begun: Instant,
+        from: Duration,
+        until: Duration,
+    }
+
+    impl Caller for Stopped {
+        async fn call(&self, _number: u64) -> Outcome {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let at = self.begun.elapsed();
+            if at >= self.from && at < self.until {
+                tokio::time::sleep_until(self.begun + self.until).await;
+            }
+            Outcome { method: 0, code: frpc::Code::Ok }
+        }
+    }
+
+    async fn against_a_server_that_stops(how: Loop, callers: usize) -> Stats {
+        let (from, until) = (Duration::from_secs(4), Duration::from_secs(5));
+        let caller = Arc::new(Stopped { begun: Instant::now(), from, until });
+        let stats = Arc::new(Mutex::new(Stats::new(vec!["a.B/C".to_owned()], Duration::from_secs(10))));
+        run(caller, callers, how, Clock::Runtime, stats.clone()).await;
+        Arc::into_inner(stats).unwrap().into_inner().unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_stops_for_a_second_in_ten_delays_a_tenth_of_all_calls_of_an_open_loop() {
+        // Also if there are far fewer callers than calls that are due meanwhile.
+        for callers in [2000, 50] {
+            let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
+            let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;
+            assert_eq!(stats.calls(), 10_000);
+            assert!(stats.max() >= Duration::from_millis(950), "{:?}", stats.max());
+            let share = stats.slower_than(Duration::from_millis(10)) as f64 / 10_000.0;
+            assert!((0.09..0.12).contains(&share), "{share} of the calls were delayed");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_closed_loop_sees_a_stop_once_for_each_caller() {
+        let stats = against_a_server_that_stops(Loop::Closed { duration: Duration::from_secs(10) }, 5).await;
+        assert!(stats.max() >= Duration::from_millis(950));
+        assert_eq!(stats.slower_than(Duration::from_millis(10)), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_of_an_open_loop_start_when_the_schedule_says_so() {
+        let (ramp, duration) = (Duration::from_secs(5), Duration::from_secs(10));
+        let schedule = Schedule { from: 10.0, to: 100.0, ramp, duration };
+        let stats = against_a_server_that_stops(Loop::Open(schedule), 1000).await;
+        assert_eq!(stats.calls(), schedule.count());
+        assert!(stats.late_max() <= Duration::from_millis(2), "{:?}", stats.late_max());
+    }
+}

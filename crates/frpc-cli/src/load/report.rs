@@ -1,0 +1,223 @@
+//! The report of a load: as text, as JSON to be saved, and two of them beside each other.
+
+use super::stats::Stats;
+use crate::failure::name;
+use crate::show::escaped;
+use frpc::Code;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// What a load has shown. Times are in milliseconds.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    pub(crate) server: String,
+    pub(crate) mode: String,
+    pub(crate) connections: usize,
+    pub(crate) seconds: f64,
+    pub(crate) calls: u64,
+    pub(crate) failed: u64,
+    pub(crate) calls_per_second: f64,
+    pub(crate) latency: Latency,
+    /// Calls that took as long as `slow_from` or longer.
+    pub(crate) slow: u64,
+    pub(crate) slow_from: f64,
+    /// The latest start of a call behind its intended one. In it are waits for a free caller.
+    pub(crate) late_max: f64,
+    pub(crate) methods: Vec<Method>,
+    pub(crate) timeline: Vec<Moment>,
+    /// The quantiles of all calls, from 0 to 1.
+    pub(crate) distribution: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Latency {
+    pub(crate) min: f64,
+    pub(crate) mean: f64,
+    pub(crate) p50: f64,
+    pub(crate) p90: f64,
+    pub(crate) p99: f64,
+    pub(crate) p999: f64,
+    pub(crate) max: f64,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Method {
+    pub(crate) name: String,
+    pub(crate) calls: u64,
+    /// Calls by the names of their codes.
+    pub(crate) codes: BTreeMap<String, u64>,
+    pub(crate) latency: Latency,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Moment {
+    /// The end of this part of the time, in seconds.
+    pub(crate) second: f64,
+    pub(crate) calls_per_second: f64,
+    pub(crate) failed: u64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn latency(histogram: &Histogram<u64>) -> Latency {
+    let at = |quantile| millis(Duration::from_nanos(histogram.value_at_quantile(quantile)));
+    Latency {
+        min: millis(Duration::from_nanos(if histogram.is_empty() { 0 } else { histogram.min() })),
+        mean: histogram.mean() / 1e6,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: millis(Duration::from_nanos(histogram.max())),
+    }
+}
+
+impl Report {
+    pub(crate) fn new(
+        stats: &Stats,
+        server: &str,
+        mode: String,
+        connections: usize,
+        duration: Duration,
+        slow: Duration,
+    ) -> Self {
+        let seconds = duration.as_secs_f64();
+        let mut before = Duration::ZERO;
+        let timeline = stats.rows.iter().map(|row| {
+            let length = row.until.saturating_sub(before).as_secs_f64();
+            before = row.until;
+            Moment {
+                second: row.until.as_secs_f64(),
+                calls_per_second: row.calls as f64 / length,
+                failed: row.failed,
+                p50: millis(row.median),
+                p99: millis(row.p99),
+                max: millis(row.max),
+            }
+        });
+        let methods = stats.methods.iter().map(|method| {
+            let codes = (0..).zip(&method.codes).filter(|(_, count)| **count > 0);
+            Method {
+                name: method.name.clone(),
+                calls: method.latency.len(),
+                codes: codes.map(|(code, count)| (name(Code::from_i32(code)).to_owned(), *count)).collect(),
+                latency: latency(&method.latency),
+            }
+        });
+        let quantiles = (0..=40).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / 8.0));
+        let distribution =
+            quantiles.map(|quantile| (quantile, millis(Duration::from_nanos(stats.all.value_at_quantile(quantile)))));
+        Self {
+            server: server.to_owned(),
+            mode,
+            connections,
+            seconds,
+            calls: stats.calls(),
+            failed: stats.failed(),
+            calls_per_second: stats.calls() as f64 / seconds,
+            latency: latency(&stats.all),
+            slow: stats.slower_than(slow),
+            slow_from: millis(slow),
+            late_max: millis(stats.late_max()),
+            methods: methods.collect(),
+            timeline: timeline.collect(),
+            distribution: distribution.collect(),
+        }
+    }
+
+    /// Reads a report that was saved.
+    pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::new();
+        let Self { server, mode, seconds, connections, .. } = self;
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{server}, {mode}, {seconds} s, {connections} connection{}\n", plural(*connections));
+        let _ = writeln!(out, "calls    {}, {:.1} a second, {} failed", self.calls, self.calls_per_second, self.failed);
+        let _ = writeln!(out, "latency  {}", self.latency.text());
+        let share = 100.0 * self.slow as f64 / self.calls.max(1) as f64;
+        let _ = writeln!(out, "slow     {share:.2} % took {} ms or longer", self.slow_from);
+        if self.mode.starts_with("open") {
+            let _ =
+                writeln!(out, "late     calls started up to {} ms behind their intended start", shown(self.late_max));
+        }
+        for method in &self.methods {
+            let codes: Vec<_> = method.codes.iter().map(|(code, count)| format!("{code} {count}")).collect();
+            let _ = writeln!(out, "\n{}: {}", method.name, codes.join(", "));
+            if self.methods.len() > 1 {
+                let _ = writeln!(out, "  {}", method.latency.text());
+            }
+        }
+        out
+    }
+}
+
+impl Latency {
+    fn text(&self) -> String {
+        let Self { min, mean, p50, p90, p99, p999, max } = *self;
+        let parts =
+            [("min", min), ("mean", mean), ("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p999), ("max", max)];
+        let parts: Vec<_> = parts.iter().map(|(label, value)| format!("{label} {}", shown(*value))).collect();
+        format!("{} ms", parts.join("  "))
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// A time with three digits.
+pub(crate) fn shown(millis: f64) -> String {
+    match millis {
+        _ if millis >= 100.0 => format!("{millis:.0}"),
+        _ if millis >= 10.0 => format!("{millis:.1}"),
+        _ if millis >= 1.0 => format!("{millis:.2}"),
+        _ => format!("{millis:.3}"),
+    }
+}
+
+/// Two reports beside each other, with the ratio of the second to the first.
+pub(crate) fn compared(before: &Report, after: &Report) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);
+    let _ = writeln!(out, "{:<16}{:>14}{:>14}{:>10}", "", "before", "after", "ratio");
+    let mut row = |label: &str, one: f64, other: f64| {
+        let ratio = if one > 0.0 { format!("{:.3}", other / one) } else { "-".to_owned() };
+        let _ = writeln!(out, "{label:<16}{:>14}{:>14}{ratio:>10}", shown(one), shown(other));
+    };
+    row("calls/s", before.calls_per_second, after.calls_per_second);
+    row("failed", before.failed as f64, after.failed as f64);
+    let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
+    row("slow, %", share(before), share(after));
+    let (one, other) = (&before.latency, &after.latency);
+    row("mean, ms", one.mean, other.mean);
+    row("p50, ms", one.p50, other.p50);
+    row("p90, ms", one.p90, other.p90);
+    row("p99, ms", one.p99, other.p99);
+    row("p99.9, ms", one.p999, other.p999);
+    row("max, ms", one.max, other.max);
+    for method in &before.methods {
+        if let Some(same) = after.methods.iter().find(|other| other.name == method.name)
+            && before.methods.len() > 1
+        {
+            row(&format!("p99 {}", method.name), method.latency.p99, same.latency.p99);
+        }
+    }
+    escaped(&out).into_owned()
+}

@@ -1,0 +1,89 @@
+//! When each call of an open loop starts: at a constant rate, behind a ramp if there is one.
+
+use std::time::Duration;
+
+/// The intended starts of calls, counted from 0, from the beginning of the load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Schedule {
+    /// The calls per second at the beginning of the ramp.
+    pub(crate) from: f64,
+    /// The calls per second behind it.
+    pub(crate) to: f64,
+    /// The length of the ramp. Zero if there is none.
+    pub(crate) ramp: Duration,
+    /// The length of the load.
+    pub(crate) duration: Duration,
+}
+
+impl Schedule {
+    /// The same rate all the time.
+    pub(crate) fn constant(rate: f64, duration: Duration) -> Self {
+        Self { from: rate, to: rate, ramp: Duration::ZERO, duration }
+    }
+
+    /// The number of calls whose start has come after this time.
+    pub(crate) fn due(&self, after: Duration) -> u64 {
+        let after = after.min(self.duration).as_secs_f64();
+        // The call 0 starts at once.
+        (self.started(after).floor() as u64).saturating_add(1).min(self.count())
+    }
+
+    /// The number of all calls.
+    pub(crate) fn count(&self) -> u64 {
+        self.started(self.duration.as_secs_f64()).round() as u64
+    }
+
+    /// The intended start of a call.
+    pub(crate) fn start(&self, call: u64) -> Duration {
+        let call = call as f64;
+        let ramp = self.ramp.as_secs_f64();
+        let in_ramp = (self.from + self.to) / 2.0 * ramp;
+        if call >= in_ramp || ramp == 0.0 {
+            return Duration::from_secs_f64(ramp + (call - in_ramp).max(0.0) / self.to);
+        }
+        // from * t + slope / 2 * t² = call
+        let slope = (self.to - self.from) / ramp;
+        let root = (self.from * self.from + 2.0 * slope * call).max(0.0).sqrt();
+        // This form of the solution does not lose digits if the slope is small.
+        Duration::from_secs_f64(2.0 * call / (self.from + root))
+    }
+
+    /// How many calls have started after so many seconds.
+    fn started(&self, seconds: f64) -> f64 {
+        let ramp = self.ramp.as_secs_f64();
+        let inside = seconds.min(ramp);
+        let slope = if ramp > 0.0 { (self.to - self.from) / ramp } else { 0.0 };
+        self.from * inside + slope / 2.0 * inside * inside + (seconds - inside) * self.to
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_at_a_constant_rate_start_at_equal_distances() {
+        let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
+        assert_eq!(schedule.count(), 10_000);
+        assert_eq!(schedule.start(0), Duration::ZERO);
+        assert_eq!(schedule.start(2500), Duration::from_millis(2500));
+        assert_eq!(schedule.due(Duration::ZERO), 1);
+        assert_eq!(schedule.due(Duration::from_micros(1500)), 2);
+        assert_eq!(schedule.due(Duration::from_secs(60)), 10_000);
+    }
+
+    #[test]
+    fn a_ramp_starts_as_many_calls_as_its_mean_rate_and_each_later_than_the_one_before() {
+        let (ramp, duration) = (Duration::from_secs(10), Duration::from_secs(20));
+        let schedule = Schedule { from: 100.0, to: 1000.0, ramp, duration };
+        assert_eq!(schedule.count(), 5500 + 10_000);
+        let starts: Vec<_> = (0..schedule.count()).map(|call| schedule.start(call)).collect();
+        assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!((starts[5500].as_secs_f64() - 10.0).abs() < 1e-6, "{:?}", starts[5500]);
+        assert!(starts[15_499] < duration);
+        for call in [0, 1, 17, 5499, 5500, 9999] {
+            let just_behind = starts[call] + Duration::from_nanos(100);
+            assert_eq!(schedule.due(just_behind), u64::try_from(call).unwrap() + 1, "{call}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What is measured of a load: a histogram for each method, the codes, and a row for each part of the time.
+
+use frpc::Code;
+use hdrhistogram::Histogram;
+use std::time::Duration;
+
+/// The longest time that a histogram tells apart: an hour, in nanoseconds.
+const LONGEST: u64 = 3_600_000_000_000;
+
+/// The rows of the timeline: as many as a plot has room for.
+const ROWS: u32 = 200;
+
+/// The shortest row, so that each has some calls.
+const ROW_MIN: Duration = Duration::from_millis(100);
+
+/// The number of codes, OK included.
+const CODES: usize = 17;
+
+/// The end of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    /// The place of the method in the list of methods.
+    pub(crate) method: usize,
+    pub(crate) code: Code,
+}
+
+/// What is measured.
+#[derive(Debug)]
+pub(crate) struct Stats {
+    pub(crate) methods: Vec<MethodStats>,
+    /// The latencies of all methods together, in nanoseconds.
+    pub(crate) all: Histogram<u64>,
+    /// How much later than intended calls have started, in nanoseconds.
+    late: Histogram<u64>,
+    /// The parts of the time that are over.
+    pub(crate) rows: Vec<Row>,
+    row_length: Duration,
+    current: Current,
+}
+
+/// What is measured of a method.
+#[derive(Debug)]
+pub(crate) struct MethodStats {
+    pub(crate) name: String,
+    /// Latencies in nanoseconds.
+    pub(crate) latency: Histogram<u64>,
+    /// The number of calls with each code.
+    pub(crate) codes: [u64; CODES],
+}
+
+/// A part of the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Row {
+    /// Its end, from the beginning of the load.
+    pub(crate) until: Duration,
+    pub(crate) calls: u64,
+    pub(crate) failed: u64,
+    pub(crate) median: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) max: Duration,
+}
+
+#[derive(Debug)]
+struct Current {
+    latency: Histogram<u64>,
+    failed: u64,
+}
+
+impl Stats {
+    pub(crate) fn new(methods: Vec<String>, duration: Duration) -> Self {
+        let method = |name| MethodStats { name, latency: histogram(3), codes: [0; CODES] };
+        Self {
+            methods: methods.into_iter().map(method).collect(),
+            all: histogram(3),
+            late: histogram(2),
+            rows: Vec::new(),
+            row_length: (duration / ROWS).max(ROW_MIN),
+            current: Current { latency: histogram(2), failed: 0 },
+        }
+    }
+
+    /// Records a call that has ended `at` this time.
+    pub(crate) fn record(&mut self, at: Duration, took: Duration, late: Duration, outcome: Outcome) {
+        while at >= self.row_end() {
+            self.end_row();
+        }
+        let nanos = nanos(took);
+        self.all.saturating_record(nanos);
+        self.late.saturating_record(self::nanos(late));
+        self.current.latency.saturating_record(nanos);
+        self.current.failed += u64::from(outcome.code != Code::Ok);
+        if let Some(method) = self.methods.get_mut(outcome.method) {
+            method.latency.saturating_record(nanos);
+            if let Some(count) = usize::try_from(outcome.code as i32).ok().and_then(|code| method.codes.get_mut(code)) {
+                *count += 1;
+            }
+        }
+    }
+
+    /// Ends the last row.
+    pub(crate) fn finish(&mut self) {
+        if !self.current.latency.is_empty() {
+            self.end_row();
+        }
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.all.len()
+    }
+
+    pub(crate) fn failed(&self) -> u64 {
+        self.methods.iter().map(|method| method.codes.iter().skip(1).sum::<u64>()).sum()
+    }
+
+    pub(crate) fn max(&self) -> Duration {
+        Duration::from_nanos(self.all.max())
+    }
+
+    /// How much later than intended a call has started, at most.
+    pub(crate) fn late_max(&self) -> Duration {
+        Duration::from_nanos(self.late.max())
+    }
+
+    /// The number of calls that took this time or longer.
+    pub(crate) fn slower_than(&self, time: Duration) -> u64 {
+        self.all.len().saturating_sub(self.all.count_between(0, nanos(time).saturating_sub(1)))
+    }
+
+    fn row_end(&self) -> Duration {
+        self.row_length.saturating_mul(u32::try_from(self.rows.len()).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
+    fn end_row(&mut self) {
+        let latency = &self.current.latency;
+        let at = |quantile| Duration::from_nanos(latency.value_at_quantile(quantile));
+        self.rows.push(Row {
+            until: self.row_end(),
+            calls: latency.len(),
+            failed: self.current.failed,
+            median: at(0.5),
+            p99: at(0.99),
+            max: Duration::from_nanos(latency.max()),
+        });
+        self.current.latency.reset();
+        self.current.failed = 0;
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(LONGEST).clamp(1, LONGEST)
+}
+
+/// A histogram of times with this many digits.
+fn histogram(digits: u8) -> Histogram<u64> {
+    // The bounds and digits are constants that it accepts.
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("the bounds are in order and the digits at most five")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_follow_one_another_also_where_no_call_ended() {
+        let mut stats = Stats::new(vec!["a.B/C".to_owned()], Duration::from_secs(10));
+        let millis = Duration::from_millis;
+        let ok = Outcome { method: 0, code: Code::Ok };
+        stats.record(millis(10), millis(1), Duration::ZERO, ok);
+        stats.record(millis(350), millis(200), Duration::ZERO, Outcome { code: Code::Aborted, ..ok });
+        stats.finish();
+        let rows: Vec<_> = stats.rows.iter().map(|row| (row.until.as_millis(), row.calls, row.failed)).collect();
+        assert_eq!(rows, [(100, 1, 0), (200, 0, 0), (300, 0, 0), (400, 1, 1)]);
+        assert_eq!((stats.calls(), stats.failed()), (2, 1));
+        assert_eq!(stats.slower_than(millis(100)), 1);
+        assert_eq!(stats.methods[0].codes[10], 1);
+    }
+}

@@ -1,0 +1,108 @@
+//! Templates in the parameters of a load: `{{n}}` and its like, replaced for each call.
+
+use fastrand::Rng;
+use std::fmt::Write as _;
+
+/// A text with templates.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Template(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    /// The number of the call, from 0.
+    Number,
+    /// An integer, both ends included.
+    Random(i64, i64),
+    /// So many letters and digits.
+    Letters(usize),
+    /// One of these.
+    Choice(Vec<String>),
+}
+
+/// The longest random text, in characters: as much as a frame of the default limit holds.
+const LETTERS_MAX: usize = 5 << 20;
+
+impl Template {
+    /// Reads a text.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once("{{") {
+            let (name, after) = behind.split_once("}}").ok_or_else(|| format!("{text:?} has no }}}} behind {{{{"))?;
+            parts.push(Part::Text(before.to_owned()));
+            parts.push(part(name.trim())?);
+            rest = after;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        parts.retain(|part| *part != Part::Text(String::new()));
+        Ok(Self(parts))
+    }
+
+    /// Whether the text is the same for each call.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.0.iter().all(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// The text for a call.
+    pub(crate) fn render(&self, number: u64, random: &mut Rng) -> String {
+        let mut out = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                // Writing to a string does not fail.
+                Part::Number => drop(write!(out, "{number}")),
+                Part::Random(from, to) => drop(write!(out, "{}", random.i64(*from..=*to))),
+                Part::Letters(count) => out.extend((0..*count).map(|_| random.alphanumeric())),
+                Part::Choice(texts) => out.push_str(random.choice(texts).map_or("", String::as_str)),
+            }
+        }
+        out
+    }
+}
+
+fn part(name: &str) -> Result<Part, String> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let integer = |text: &str| text.parse::<i64>().map_err(|_| format!("{text:?} in {{{{{name}}}}} is no integer"));
+    match words[..] {
+        ["n"] => Ok(Part::Number),
+        ["random"] => Ok(Part::Random(0, i64::from(i32::MAX))),
+        ["random", from, to] => match (integer(from)?, integer(to)?) {
+            (from, to) if from <= to => Ok(Part::Random(from, to)),
+            _ => Err(format!("the range of {{{{{name}}}}} is empty")),
+        },
+        ["letters", count] => match usize::try_from(integer(count)?) {
+            Ok(count) if count <= LETTERS_MAX => Ok(Part::Letters(count)),
+            _ => Err(format!("{{{{{name}}}}}: 0 to {LETTERS_MAX} letters are possible")),
+        },
+        ["choice", _, ..] => Ok(Part::Choice(words.iter().skip(1).map(|word| (*word).to_owned()).collect())),
+        _ => Err(format!(
+            "{{{{{name}}}}} is no template; there are {{{{n}}}}, {{{{random}}}}, {{{{random 1 6}}}}, {{{{letters 20}}}} \
+             and {{{{choice red green}}}}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_replaced_for_each_call_and_other_text_is_kept() {
+        let mut random = Rng::with_seed(1);
+        let text = "a{{n}}-{{ random 3 3 }}-{{letters 4}}-{{choice x x}}}";
+        let rendered = Template::new(text).unwrap().render(7, &mut random);
+        let parts: Vec<_> = rendered.split('-').collect();
+        assert_eq!((parts[0], parts[1], parts[2].len(), parts[3]), ("a7", "3", 4, "x}"));
+        assert!(Template::new("name=you").unwrap().is_constant());
+        assert!(!Template::new("name={{n}}").unwrap().is_constant());
+    }
+
+    #[test]
+    fn a_wrong_template_is_refused_with_those_that_there_are() {
+        for text in ["{{m}}", "{{n", "{{random 2 1}}", "{{random x 1}}", "{{letters -1}}", "{{choice}}", "{{}}"] {
+            assert!(Template::new(text).is_err(), "{text}");
+        }
+        assert!(Template::new("{{m}}").unwrap_err().contains("{{n}}, {{random}}"));
+    }
+}

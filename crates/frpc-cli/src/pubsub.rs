@@ -1,0 +1,142 @@
+//! `frpc pub` and `frpc sub`: messages of a broker, as bytes or by a type of the schema.
+
+use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::schema::{self, Schema};
+use crate::show::Screen;
+use crate::target::Target;
+use frpc::Status;
+use frpc::bytes::Bytes;
+use frpc::polyglot::{Decoder, Root};
+use frpc_dynamic::{MessageDescriptor, to_json};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+/// The type of messages, with its schema.
+struct Typed {
+    schema: Schema,
+    descriptor: MessageDescriptor,
+}
+
+impl Typed {
+    fn new(source: &SourceArguments, name: Option<&str>) -> Result<Option<Self>, Failure> {
+        let Some(name) = name else { return Ok(None) };
+        let schema = schema::load(source)?;
+        let descriptor = schema.pool.get_message_by_name(name);
+        let descriptor = descriptor.ok_or_else(|| Failure::new(format!("the schema has no message {name}")))?;
+        Ok(Some(Self { schema, descriptor }))
+    }
+
+    /// The bytes of messages, in the rich form as typed topics have it.
+    fn encode(&self, parameters: &[String]) -> Result<Vec<Bytes>, Failure> {
+        let input = Input::new(parameters, &self.descriptor, true)?;
+        let body = |message| {
+            let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
+            Ok(body.as_bytes().clone())
+        };
+        input.messages.iter().map(body).collect()
+    }
+
+    fn json(&self, payload: &Bytes) -> Result<String, Failure> {
+        let wrong = |error: &dyn std::fmt::Display| Failure::new(format!("the message does not fit the type: {error}"));
+        match self.schema.codec.decode(&self.descriptor, &mut Decoder::shared(payload)) {
+            Ok(Root::Message(message)) => to_json(&message).map_err(|error| wrong(&error)),
+            Ok(Root::Error(text)) => Err(wrong(&text)),
+            Err(error) => Err(wrong(&error)),
+        }
+    }
+}
+
+pub(crate) async fn publish(
+    arguments: PubArguments,
+    server: &ServerArguments,
+    source: &SourceArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let typed = Typed::new(source, arguments.of.as_deref())?;
+    let reads_lines = arguments.message.iter().any(|message| message == "-");
+    let given: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
+    let encode = |parameters: &[String]| match &typed {
+        Some(typed) => typed.encode(parameters),
+        None => parameters.iter().map(|text| plain(text)).collect(),
+    };
+    let messages = if given.is_empty() { Vec::new() } else { encode(&given)? };
+    let client = Target::new(server)?.broker().await?;
+    let mut count = 0_u64;
+    for message in messages {
+        client.publish(&arguments.topic, message).await.map_err(Status::from)?;
+        count += 1;
+    }
+    let mut lines = reads_lines.then(|| BufReader::new(tokio::io::stdin()).lines());
+    while let Some(lines) = &mut lines {
+        let line = lines.next_line().await.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+        let Some(line) = line else { break };
+        let messages = match &typed {
+            Some(_) => encode(&[line])?,
+            None => vec![line.into()],
+        };
+        for message in messages {
+            client.publish(&arguments.topic, message).await.map_err(Status::from)?;
+            count += 1;
+        }
+    }
+    // What has been published has arrived at the broker.
+    client.sync().await.map_err(Status::from)?;
+    screen.remark(1, || format!("{count} messages were published"));
+    Ok(())
+}
+
+/// The bytes of a message without a type: the text itself, or the content of a file.
+fn plain(text: &str) -> Result<Bytes, Failure> {
+    match text.strip_prefix('@') {
+        Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),
+        Some(file) => {
+            let path = Path::new(file);
+            fs::read(path).map(Bytes::from).map_err(|error| Failure::file(path, &error))
+        }
+        None => Ok(text.to_owned().into()),
+    }
+}
+
+pub(crate) async fn subscribe(
+    arguments: SubArguments,
+    server: &ServerArguments,
+    source: &SourceArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let typed = Typed::new(source, arguments.of.as_deref())?;
+    let client = Target::new(server)?.broker().await?;
+    let mut subscription = match &arguments.group {
+        Some(group) => client.queue_subscribe(&arguments.pattern, group).await,
+        None => client.subscribe(&arguments.pattern).await,
+    }
+    .map_err(Status::from)?;
+    screen.remark(1, || format!("subscribed to {}", arguments.pattern));
+    let mut count = 0;
+    while arguments.count.is_none_or(|most| count < most) {
+        let message = match subscription.recv().await {
+            Ok(message) => message,
+            Err(frpc::pubsub::RecvError::Lagged(missed)) => {
+                eprintln!("warning: {missed} messages were missed: they came faster than they were read");
+                continue;
+            }
+            Err(error) => return Err(Status::unavailable(error.to_string()).into()),
+        };
+        count += 1;
+        let payload = message.payload();
+        let text = || String::from_utf8_lossy(payload).into_owned();
+        match (&typed, screen.json) {
+            (Some(typed), false) => screen.json_line(&format!("{} {}", message.topic(), typed.json(payload)?))?,
+            (Some(typed), true) => {
+                let value: serde_json::Value = serde_json::from_str(&typed.json(payload)?).unwrap_or_default();
+                screen.json_line(&json!({ "topic": message.topic(), "message": value }).to_string())?;
+            }
+            (None, true) => screen.json_line(&json!({ "topic": message.topic(), "payload": text() }).to_string())?,
+            (None, false) => screen.line(&format!("{} {}", message.topic(), text()))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! A transport that shows the frames that go through it.
+
+use crate::decode::frames::{Conversation, Side};
+use crate::schema::Schema;
+use crate::show::Screen;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Shows the frames of connections on standard error.
+#[derive(Clone)]
+pub(crate) struct Watcher {
+    conversation: Arc<Mutex<Conversation>>,
+    screen: Screen,
+}
+
+impl Watcher {
+    pub(crate) fn new(schema: Arc<Schema>, screen: Screen) -> Self {
+        Self { conversation: Arc::new(Mutex::new(Conversation::new(Some(schema), None))), screen }
+    }
+
+    fn see(&self, side: Side, bytes: &[u8]) {
+        let mut conversation = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        conversation.feed(side, bytes, &mut |text| self.screen.remark(3, || text.to_owned()));
+    }
+}
+
+/// A transport of a client whose frames are shown.
+pub(crate) struct Tap<T> {
+    io: T,
+    watcher: Option<Watcher>,
+}
+
+impl<T> Tap<T> {
+    pub(crate) fn new(io: T, watcher: Option<Watcher>) -> Self {
+        Self { io, watcher }
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Tap<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        if let (Some(watcher), Some(new)) = (&self.watcher, buffer.filled().get(before..)) {
+            watcher.see(Side::Server, new);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Tap<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
+        if let (Some(watcher), Some(written)) = (&self.watcher, bytes.get(..written)) {
+            watcher.see(Side::Client, written);
+        }
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.io).poll_write_vectored(context, slices))?;
+        if let Some(watcher) = &self.watcher {
+            let mut left = written;
+            for slice in slices {
+                let part = slice.get(..left.min(slice.len())).unwrap_or_default();
+                watcher.see(Side::Client, part);
+                left = left.saturating_sub(part.len());
+            }
+        }
+        Poll::Ready(Ok(written))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
