@@ -179,3 +179,69 @@ fn field_names(descriptor: &MessageDescriptor) -> String {
     let names: Vec<_> = descriptor.fields().map(|field| field.name().to_owned()).collect();
     if names.is_empty() { "it has no fields".to_owned() } else { format!("it has: {}", names.join(", ")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc_dynamic::{DescriptorPool, to_json};
+
+    const SCHEMA: &str = "syntax = \"proto3\"; import \"google/protobuf/timestamp.proto\"; enum Color { RED = 0; BLUE = 5; }
+        message Item { string name = 1; int32 count = 2; }
+        message Order { string id = 1; bytes data = 2; Color color = 3; repeated string tags = 4; repeated Item items = 5;
+            map<string, int32> sizes = 6; map<int32, Item> places = 7; Item main = 8; google.protobuf.Timestamp at = 9;
+            bool paid = 10; double weight = 11; }";
+
+    fn order() -> DynamicMessage {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("order.proto");
+        fs::write(&path, SCHEMA).unwrap();
+        let builder = frpc_build::configure().compile_well_known_types(true).schema_lock(false);
+        let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
+        let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
+        DynamicMessage::new(pool.get_message_by_name("Order").unwrap())
+    }
+
+    fn json(parameters: &[&str]) -> serde_json::Value {
+        let mut message = order();
+        parameters.iter().for_each(|parameter| set(&mut message, parameter).unwrap());
+        serde_json::from_str(&to_json(&message).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn parameters_set_fields_by_their_types_and_lead_into_messages_lists_and_maps() {
+        let set = json(&[
+            "id=a=b",
+            "data=xyz",
+            "color=BLUE",
+            "tags=one",
+            "tags=two",
+            "items[1].name=pear",
+            "items[1].count=3",
+            "sizes.small=1",
+            "places.7.name=home",
+            "main.count=-2",
+            "at=2024-01-02T03:04:05Z",
+            "paid=true",
+            "weight:=1.5",
+        ]);
+        let expected = serde_json::json!({
+            "id": "a=b", "data": "eHl6", "color": "BLUE", "tags": ["one", "two"],
+            "items": [{}, { "name": "pear", "count": 3 }], "sizes": { "small": 1 }, "places": { "7": { "name": "home" } },
+            "main": { "count": -2 }, "at": "2024-01-02T03:04:05Z", "paid": true, "weight": 1.5,
+        });
+        assert_eq!(set, expected);
+        assert_eq!(json(&["id=@@x", "tags:=[\"a\",\"b\"]"]), serde_json::json!({ "id": "@x", "tags": ["a", "b"] }));
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_refused_with_the_names_that_there_are() {
+        let refused = |parameter: &str| set(&mut order(), parameter).unwrap_err().to_string();
+        assert!(refused("colour=RED").contains("it has: id, data, color"), "{}", refused("colour=RED"));
+        assert!(refused("color=GREEN").contains("it has: RED, BLUE"));
+        for parameter in
+            ["paid=maybe", "main.count=x", "items[x].name=a", "items[99999999].name=a", "id.x=1", "sizes=1"]
+        {
+            assert!(!refused(parameter).is_empty());
+        }
+    }
+}
