@@ -8,14 +8,14 @@ use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, Driver, Running, Tasks};
-use crate::transport::Io;
+use crate::transport::{Io, proxied};
 use crate::workers::executor::settle;
 use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -114,6 +114,8 @@ pub(crate) struct Host<R> {
     pub(crate) open: Arc<Open>,
     pub(crate) newcomers: Arc<Newcomers>,
     pub(crate) shutdown_timeout: Duration,
+    /// Connections begin with a header of the PROXY protocol.
+    pub(crate) is_proxied: bool,
     /// The runtime of the caller, where handlers that wait go on.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
@@ -168,6 +170,39 @@ impl<R: Router> Host<R> {
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<Arrived>, context: Option<Handle>) -> Serving<'_, T, R> {
         let Arrived { ends, entry } = *arrived;
+        if self.is_proxied {
+            return Serving::Rare(Box::pin(self.serve_proxied(io, ends, context, entry)));
+        }
+        self.begin(io, ends, context, entry)
+    }
+
+    /// As [`serve`](Self::serve), from the header in which a proxy states its client.
+    async fn serve_proxied<T: Io>(
+        &self,
+        mut io: T,
+        mut ends: Ends,
+        context: Option<Handle>,
+        entry: Entry,
+    ) -> CloseReason {
+        let read = {
+            let mut reading = pin!(proxied::read(&mut io));
+            let waiting = Newcomers::wait(&self.newcomers, reading.as_mut());
+            tokio::time::timeout(self.config.first_header_timeout, waiting).await
+        };
+        let reason = match read {
+            Ok(Some(Ok(stated))) => {
+                ends.peer = stated.or(ends.peer);
+                return Box::pin(self.begin(io, ends, context, entry)).await;
+            }
+            Ok(Some(Err(error))) => error.into(),
+            Ok(None) | Err(_) => CloseReason::NoFirstHeader,
+        };
+        self.budget.counts.count_refused(ends.peer, &reason, now());
+        reason
+    }
+
+    /// Drives a connection from its handshake, if there is one, or from its first frame.
+    fn begin<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, entry: Entry) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain

@@ -35,8 +35,7 @@ struct Inner {
 enum Silent {
     /// For its first header.
     Driven(Connection),
-    /// For its part of the handshake.
-    #[cfg(feature = "tls")]
+    /// For its part of the handshake, or for the header of its proxy.
     Greeted(Arc<tokio::sync::Notify>),
 }
 
@@ -45,7 +44,6 @@ impl Silent {
     fn hurry(self) {
         match self {
             Self::Driven(connection) => connection.hurry(),
-            #[cfg(feature = "tls")]
             Self::Greeted(hurried) => hurried.notify_one(),
         }
     }
@@ -63,8 +61,8 @@ impl Newcomers {
         newcomer
     }
 
-    /// Gives `work`, which waits for a client in its handshake, the time that the client has; `None` when that is over.
-    #[cfg(feature = "tls")]
+    /// Gives `work`, which waits for a client in its handshake or for its proxy, the time that the client has; `None`
+    /// when that is over.
     pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
         use std::future::poll_fn;
         use std::pin::{Pin, pin};

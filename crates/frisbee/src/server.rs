@@ -121,6 +121,9 @@ pub struct ServerBuilder {
     pub(crate) silent_max: usize,
     pub(crate) shutdown_timeout: Duration,
     pub(crate) log_settings: bool,
+    is_proxied: bool,
+    #[cfg_attr(not(feature = "tls"), allow(dead_code))]
+    alpn_protocols: Vec<Vec<u8>>,
     foreign: Vec<ForeignHandler>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
@@ -140,6 +143,8 @@ impl Server<()> {
             silent_max: SILENT_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
             log_settings: false,
+            is_proxied: false,
+            alpn_protocols: Vec::new(),
             foreign: Vec::new(),
             #[cfg(feature = "tls")]
             tls: None,
@@ -223,6 +228,22 @@ impl ServerBuilder {
         self
     }
 
+    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, in which a load balancer
+    /// states its client's address. Default: none is expected, and none is understood.
+    ///
+    /// From then on that address is [the peer's](crate::Connection::peer_addr): for routers and handlers, in the log, and
+    /// for shares of [memory](Self::memory_max). It stays the address of the socket if the header states none, as those
+    /// of checks of the balancer's own. The header comes before TLS. It is required, and has
+    /// [`first_header_timeout`](Self::first_header_timeout): a connection without one is closed with a line in the log.
+    ///
+    /// **Whoever reaches the port can state any address.** Let the load balancer alone reach it.
+    ///
+    /// Such connections are driven by tokio, whatever [`io_backend`](Self::io_backend) says.
+    pub fn proxy_protocol(mut self) -> Self {
+        self.is_proxied = true;
+        self
+    }
+
     /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
     /// such a connection is closed, with a reason that names the protocol if it is known.
     ///
@@ -276,6 +297,15 @@ impl ServerBuilder {
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
         self.foreign.push(ForeignHandler::new(accepts, serve));
+        self
+    }
+
+    /// Offers further protocols by ALPN in handshakes of TLS, as [foreign handlers](Self::foreign) speak them. Default:
+    /// none. Nothing is offered beyond what the settings of TLS offer, if these offer something.
+    ///
+    /// A client that asks for none is served as without this. One that asks for others is refused by the handshake.
+    pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
+        self.alpn_protocols.extend(protocols.into_iter().map(Into::into));
         self
     }
 
@@ -421,8 +451,9 @@ impl<L, R: Router> Bound<L, R> {
                 config: settings.config,
                 busy_poll: settings.busy_poll,
                 shutdown_timeout: settings.shutdown_timeout,
+                is_proxied: settings.is_proxied,
                 #[cfg(feature = "tls")]
-                tls: settings.tls.map(crate::transport::tls::Handshakes::new),
+                tls: settings.tls.map(|tls| crate::transport::tls::Handshakes::new(tls, settings.alpn_protocols)),
                 #[cfg(feature = "tls")]
                 takes_plain: settings.takes_plain,
             }
@@ -477,7 +508,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
         if self.settings.tls.is_some() && !self.settings.takes_plain {
             return false;
         }
-        L::TAKES_RINGS
+        L::TAKES_RINGS && !self.settings.is_proxied
     }
 }
 

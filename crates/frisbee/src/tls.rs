@@ -2,7 +2,7 @@
 //!
 //! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
 //! [replaced](ServerTls::reload) while connections are open, which keep those they began with. TLS 1.2 and 1.3 are
-//! spoken, as rustls does by default, and no ALPN, since the peers in Go know none.
+//! spoken, as rustls does by default, and no ALPN unless a server offers some, since the peers in Go know none.
 //!
 //! The cryptography is ring's, or with the feature `tls-aws-lc` that of AWS-LC. It is chosen explicitly: the default
 //! provider of the process does not matter.

@@ -1,5 +1,6 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
+pub(crate) mod proxied;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 #[cfg(unix)]

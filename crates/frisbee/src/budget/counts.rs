@@ -40,11 +40,22 @@ impl Counts {
 
     /// Counts the end of a connection, and logs it if the peer is at fault.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
+        self.count_ended(peer, reason, reason.is_peers_fault(), now);
+    }
+
+    /// As [`count_closed`](Self::count_closed), for a connection that never was one of frames since what came in front
+    /// of it was refused.
+    pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
+        self.count_opened();
+        self.count_ended(peer, reason, true, now);
+    }
+
+    fn count_ended(&self, peer: Option<SocketAddr>, reason: &CloseReason, is_peers_fault: bool, now: Instant) {
         let kind = reason.kind();
         if let Some(count) = self.closed.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        if !reason.is_peers_fault() {
+        if !is_peers_fault {
             return tracing::debug!(?peer, %reason, "connection ended");
         }
         match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {

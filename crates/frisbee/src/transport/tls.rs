@@ -3,6 +3,7 @@
 use super::Io;
 use crate::newcomers::Newcomers;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
+use parking_lot::Mutex;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream as Secured;
 
 /// How long a client that was refused has to take note of it.
@@ -22,6 +24,10 @@ const ANSWER: Duration = Duration::from_millis(500);
 pub(crate) struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
+    /// What is offered by ALPN if the settings offer nothing.
+    protocols: Vec<Vec<u8>>,
+    /// The last settings that offered nothing, and the same with `protocols`.
+    offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
 /// The result of a handshake.
@@ -43,9 +49,28 @@ impl<T> Failed<T> {
 }
 
 impl Handshakes {
-    pub(crate) fn new(tls: ServerTls) -> Self {
+    pub(crate) fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
-        Self { tls, permits }
+        Self { tls, permits, protocols, offering: Mutex::default() }
+    }
+
+    /// The settings that new connections begin with. They may be replaced at any time.
+    fn current(&self) -> Arc<ServerConfig> {
+        let current = self.tls.current();
+        if self.protocols.is_empty() || !current.alpn_protocols.is_empty() {
+            return current;
+        }
+        let mut offering = self.offering.lock();
+        if let Some([of, with]) = &*offering
+            && Arc::ptr_eq(of, &current)
+        {
+            return with.clone();
+        }
+        let mut with = ServerConfig::clone(&current);
+        with.alpn_protocols.clone_from(&self.protocols);
+        let with = Arc::new(with);
+        *offering = Some([current, with.clone()]);
+        with
     }
 
     /// Makes the handshake on an accepted connection.
@@ -72,7 +97,7 @@ impl Handshakes {
             None => return Err(Failed::late()),
         };
         let permit = self.permits.acquire().await;
-        let mut answer = pin!(greeted.into_stream(self.tls.current()).into_fallible());
+        let mut answer = pin!(greeted.into_stream(self.current()).into_fallible());
         if let Ok(shaken) = tokio::time::timeout(ANSWER, &mut answer).await {
             return Ok(shaken?);
         }

@@ -86,8 +86,9 @@ impl ServerBuilder {
     /// let server = Server::builder().middleware(log).add_service(service);
     /// ```
     ///
-    /// **Middleware does not run around mounted routers, nor around calls that come to the same implementation by
-    /// tonic's port.**
+    /// Calls that tonic's server brings pass it as well: see the module `grpc` of the feature `tonic`.
+    ///
+    /// **Middleware does not run around mounted routers.**
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.offering.middleware(middleware);
         self
@@ -159,6 +160,14 @@ impl ServerBuilder {
     /// [`frisbee::ServerBuilder::silent_max`].
     pub fn silent_max(mut self, count: usize) -> Self {
         self.inner = self.inner.silent_max(count);
+        self
+    }
+
+    /// Expects each connection to begin with a header of the PROXY protocol, version 1 or 2, in which a load balancer
+    /// states its client's address: that of calls, of the log and of shares of memory from then on. Default: none is
+    /// expected. **Let the load balancer alone reach the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    pub fn proxy_protocol(mut self) -> Self {
+        self.inner = self.inner.proxy_protocol();
         self
     }
 
@@ -256,6 +265,12 @@ impl ServerBuilder {
     pub fn build(self) -> Result<Acceptor, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(Acceptor { inner: inner.build(endpoint)?, offer })
+    }
+
+    /// Offers further protocols by ALPN in handshakes of TLS; see [`frisbee::ServerBuilder::alpn_protocols`].
+    pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
+        self.inner = self.inner.alpn_protocols(protocols);
+        self
     }
 
     /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.

@@ -1,0 +1,179 @@
+//! Connections in front of which a load balancer states its client's address, and what TLS offers beside frames.
+
+use crate::greeter::{PATIENCE, greet, rest};
+use crate::support::Client;
+use bytes::Bytes;
+use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use frisbee::CloseKind;
+use frisbee::tls::rustls::ClientConfig;
+use frisbee::tls::rustls::pki_types::ServerName;
+use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::packet;
+use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// Tells its caller the address that it comes from.
+struct Mirror;
+
+impl Greeter for Mirror {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let text = request.remote_addr().map_or_else(|| "none".to_owned(), |address| address.to_string());
+        Ok(Response::new(Greeting { text }))
+    }
+
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("it has no verses"))
+    }
+}
+
+fn builder() -> ServerBuilder {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect()).web_socket();
+    Server::builder().add_service(GreeterServer::new(Mirror)).gateway(gateway)
+}
+
+async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
+    let server = builder.bind("127.0.0.1:0").await.expect("there are free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+/// The address that the headers below state.
+const STATED: &str = "192.0.2.7:4711";
+
+const LINE: &[u8] = b"PROXY TCP4 192.0.2.7 10.0.0.1 4711 443\r\n";
+
+const BINARY: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x10\xc0\0\x02\x07\x0a\0\0\x01\x12\x67\x01\xbb\x04\0\x01\0";
+
+/// A check by the proxy itself.
+const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
+
+async fn connect(address: SocketAddr, header: &[u8]) -> std::io::Result<TcpStream> {
+    let mut socket = TcpStream::connect(address).await?;
+    socket.write_all(header).await?;
+    Ok(socket)
+}
+
+async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpStream> {
+    let name: ServerName<'_> = "127.0.0.1".try_into().expect("it is a name");
+    tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("the handshake succeeds")
+}
+
+/// What a handler sees of a caller by JSON-RPC on this transport.
+async fn seen_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
+    io.write_all(call.as_bytes()).await.expect("it is read");
+    let mut line = String::new();
+    while !line.ends_with('\n') {
+        line.push(char::from(io.read_u8().await.expect("it is answered")));
+    }
+    line
+}
+
+async fn seen_natively(address: SocketAddr, header: &'static [u8]) -> String {
+    let channel = Channel::builder().connect_with_connector(move || connect(address, header)).await;
+    let client = GreeterClient::new(channel.expect("the server answers"));
+    client.greet(Name::default()).await.expect("it answers").into_inner().text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_have_the_address_that_a_proxy_states_by_every_door_and_within_tls() {
+    let authority = Authority::default();
+    let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
+    for header in [LINE, BINARY] {
+        assert_eq!(seen_natively(address, header).await, STATED);
+        assert!(seen_by_json_rpc(connect(address, header).await.expect("it listens")).await.contains(STATED));
+        let mut socket = connect(address, header).await.expect("it listens");
+        socket.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
+        assert!(rest(&mut socket).await.contains(STATED));
+        let socket = connect(address, header).await.expect("it listens");
+        let secured = secure(authority.configurations().0, socket).await;
+        assert!(seen_by_json_rpc(secured).await.contains(STATED));
+    }
+    assert!(seen_natively(address, LOCAL).await.starts_with("127.0.0.1:"));
+    assert!(seen_natively(address, b"PROXY UNKNOWN\r\n").await.starts_with("127.0.0.1:"));
+}
+
+#[tokio::test]
+async fn a_connection_without_the_header_of_a_proxy_is_closed_and_counted() {
+    let (address, stats) = serve(builder().proxy_protocol()).await;
+    for bytes in
+        [&packet(1, 10, b"no header")[..], b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", b"{\"jsonrpc\":\"2.0\",\"id\":1}"]
+    {
+        let mut socket = connect(address, bytes).await.expect("it listens");
+        let mut answer = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
+        // It may be reset, since what has come was not read to its end.
+        let _ = ended.expect("the server closes");
+        assert_eq!(answer, b"");
+    }
+    while stats.open() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stats.closed_by(CloseKind::Io), 3);
+    assert_eq!(seen_natively(address, LINE).await, STATED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_header_of_a_proxy_that_does_not_come_whole_is_given_up_in_time() {
+    let timeout = Duration::from_secs(7);
+    let server = builder().proxy_protocol().first_header_timeout(timeout).build().expect("the settings are right");
+    for beginning in [&b""[..], b"PROXY TCP4 192.", &BINARY[..20]] {
+        let mut client = Client::new(&server);
+        client.say(beginning).await;
+        let begun = tokio::time::Instant::now();
+        assert_eq!(client.closed().await.kind(), CloseKind::NoFirstHeader);
+        assert!(begun.elapsed() >= timeout && begun.elapsed() < 2 * timeout, "{:?}", begun.elapsed());
+    }
+    let mut late = Client::new(&server);
+    late.say("PROXY ").await;
+    let begun = tokio::time::Instant::now();
+    server.shutdown().await;
+    assert!(begun.elapsed() < timeout, "a stop waits for no header: {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn tls_offers_http_by_alpn_and_serves_native_clients_that_ask_for_nothing() {
+    let authority = Authority::default();
+    let (address, _) = serve(builder().tls(authority.server())).await;
+    let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await;
+    let client = GreeterClient::new(channel.expect("the server answers"));
+    assert!(client.greet(Name::default()).await.expect("it answers").get_ref().text.starts_with("127.0.0.1:"));
+    for protocols in [&["h2", "http/1.1"][..], &["http/1.1"]] {
+        let mut config = ClientConfig::clone(&authority.configurations().0);
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let socket = TcpStream::connect(address).await.expect("it listens");
+        let mut secured = secure(Arc::new(config), socket).await;
+        assert_eq!(secured.get_ref().1.alpn_protocol(), Some(protocols[0].as_bytes()));
+        if protocols[0] == "h2" {
+            assert!(seen_over_http2(secured).await.starts_with("{\"text\":\"127.0.0.1:"));
+        } else {
+            secured.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
+            let mut response = String::new();
+            secured.read_to_string(&mut response).await.expect("it ends in good order");
+            assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        }
+    }
+}
+
+async fn seen_over_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> String {
+    let (mut client, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
+    tokio::spawn(connection);
+    let request = http::Request::post("https://localhost/greet.Greeter/Greet")
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from_static(b"{}")))
+        .expect("it is a request");
+    let response = client.send_request(request).await.expect("it is answered");
+    let body = response.into_body().collect().await.expect("it is whole").to_bytes();
+    String::from_utf8(body.into()).expect("it is text")
+}
