@@ -1,4 +1,5 @@
-//! One implementation of a service on two ports: by our own protocol, and by gRPC for everybody else.
+//! One implementation of a service on two ports: by our own protocol, and by tonic's server for gRPC. The middleware of
+//! the one runs around the calls of the other as well.
 //!
 //! `cargo run --release -p examples --features grpc --example two_protocols`
 //!
@@ -6,7 +7,7 @@
 
 use examples::greeter::{self, Greeter, Greeting, Name};
 use frpc::tonic::transport::{self, server::TcpIncoming};
-use frpc::{Request, Response, ResponseStream, Status, Streaming};
+use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Status, Streaming};
 use std::sync::Arc;
 
 struct Polite;
@@ -30,6 +31,12 @@ impl Greeter for Polite {
     }
 }
 
+/// Runs around calls of both protocols.
+async fn log(call: Call, next: Next) -> Result<CallResponse, Status> {
+    println!("{}/{} is called", call.service(), call.method());
+    next.run(call).await
+}
+
 fn greeting(name: &Name) -> Result<Greeting, Status> {
     if name.name.is_empty() {
         return Err(Status::invalid_argument("whom?"));
@@ -42,11 +49,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service = Arc::new(Polite);
 
     let ours = greeter::GreeterServer::from_arc(service.clone());
-    let ours = frpc::Server::builder().add_service(ours).bind("127.0.0.1:0").await?;
+    let builder = frpc::Server::builder().middleware(log).add_service(ours);
+    let door = builder.grpc_door()?;
+    let ours = builder.bind("127.0.0.1:0").await?;
     let address = ours.local_addr();
     tokio::spawn(ours.serve());
 
-    let grpc = greeter::greeter_server::GreeterServer::from_arc(service);
+    let grpc = greeter::greeter_server::GreeterServer::new(door.serve_arc(service));
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
     let grpc_address = incoming.local_addr()?;
     tokio::spawn(transport::Server::builder().add_service(grpc).serve_with_incoming(incoming));

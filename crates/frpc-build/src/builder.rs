@@ -90,7 +90,8 @@ impl Builder {
     /// Whether to generate tonic's clients and servers as well, for the same message types. Default: `false`.
     ///
     /// A service `Echo` gets the modules `echo_client` and `echo_server`, as tonic-build names them. Every
-    /// implementation of the trait `Echo` implements tonic's trait too, so that both protocols serve it.
+    /// implementation of the trait `Echo` implements tonic's trait too once it stands behind a `frpc::grpc::Door`, so that
+    /// both protocols serve it within the same middleware.
     ///
     /// Needs the feature `tonic` of frpc-build and of frpc. The generated code finds tonic at `frpc::tonic`.
     ///

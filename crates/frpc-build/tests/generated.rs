@@ -378,13 +378,13 @@ fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
     assert!(has(&text, "pub mod one_client {") && has(&text, "pub mod one_server {"), "{text}");
     assert!(has(&text, "use ::frpc::tonic::codegen::*;"));
     assert!(!text.contains(" tonic::"));
-    assert!(has(&text, "impl<S: super::One> One for S {"));
+    assert!(has(&text, "impl<S: super::One> One for ::frpc::grpc::Behind<S> {"));
     assert!(has(
         &text,
         "async fn get(&self, request: ::frpc::tonic::Request<super::A>) -> \
          ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
-         ::frpc::grpc::reply(::frpc::grpc::request(request), |request| <Self as super::One>::get(self, \
-         request),).await }"
+         ::frpc::grpc::Behind::reply(self, \"test.One\", \"Get\", ::frpc::grpc::request(request), |service, request| \
+         async move { <S as super::One>::get(&*service, request).await },).await }"
     ));
     assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
     assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");

@@ -1,9 +1,12 @@
 //! One implementation of a service for frpc and gRPC: the adapter between tonic and frpc.
 //!
 //! `frpc_build::configure().grpc(true)` generates tonic's client and server beside frpc's, on the same message types.
-//! Every implementation of frpc's trait then implements tonic's trait, and the servers of both take the same `Arc` of it
-//! by `from_arc`: the example `two_protocols` is a whole program. The generated code is made of this module's functions,
-//! which also serve methods that are written by hand:
+//! An implementation of frpc's trait is served by both. Calls that tonic brings come in by a [`Door`], which
+//! [`ServerBuilder::grpc_door`](crate::ServerBuilder::grpc_door) makes: tonic's trait is implemented for
+//! [`Behind`] that door alone, so that no call gets around [middleware](crate::ServerBuilder::middleware) and policies.
+//! The example `two_protocols` is a whole program.
+//!
+//! Methods that are written by hand are converted by this module's functions. Middleware does not run around these:
 //!
 //! ```
 //! use frpc::{Request, Response, Status, grpc, tonic};
@@ -28,9 +31,10 @@
 //! [extensions](Request::extensions), where tonic's interceptors leave values for handlers, and their metadata, except
 //! entries that are invalid on the other side. tonic's server enforces the caller's deadline, [`Request::timeout`]
 //! returns the timeout, and calls that the handler makes inherit the deadline.
-//!
-//! **[`ServerBuilder::middleware`](crate::ServerBuilder::middleware) and policies do not apply to calls that come by
-//! tonic's port. Middleware that authenticates or authorises callers needs an interceptor or a layer there as well.**
+
+mod door;
+
+pub use door::{Behind, Door};
 
 use crate::api::request::Origin;
 use crate::deadline::{self, Within};

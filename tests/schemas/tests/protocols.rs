@@ -4,11 +4,14 @@
 mod first;
 
 use frpc::tonic::transport::server::TcpIncoming;
-use frpc::{Code, Request, Response, ResponseStream, Status, Streaming, tonic};
+use frpc::{
+    Call, CallResponse, Code, Next, Policy, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, tonic,
+};
 use schema_tests::grpc::services::{self, Count, Word};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 struct Service;
@@ -16,15 +19,25 @@ first!(Service, schema_tests::grpc::services);
 
 /// The addresses at which one service is served: by ours and by tonic.
 async fn serve(service: impl services::First) -> Result<(SocketAddr, SocketAddr), Box<dyn Error>> {
+    serve_with(service, |builder| builder).await
+}
+
+/// As [`serve`], with further settings.
+async fn serve_with(
+    service: impl services::First,
+    settings: impl FnOnce(ServerBuilder) -> ServerBuilder,
+) -> Result<(SocketAddr, SocketAddr), Box<dyn Error>> {
     let service = Arc::new(service);
     let ours = services::FirstServer::from_arc(service.clone());
-    let ours = frpc::Server::builder().add_service(ours).bind("127.0.0.1:0").await?;
+    let ours = settings(frpc::Server::builder().add_service(ours));
+    let door = ours.grpc_door()?;
+    let ours = ours.bind("127.0.0.1:0").await?;
     let our_address = ours.local_addr();
     tokio::spawn(ours.serve());
 
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
     let tonics_address = incoming.local_addr()?;
-    let tonics = services::first_server::FirstServer::from_arc(service);
+    let tonics = services::first_server::FirstServer::new(door.serve_arc(service));
     tokio::spawn(tonic::transport::Server::builder().add_service(tonics).serve_with_incoming(incoming));
     Ok((our_address, tonics_address))
 }
@@ -118,6 +131,112 @@ async fn calls_of_handlers_that_tonic_has_called_inherit_its_deadline() -> Resul
         assert_eq!(client.echo(asked).await?.into_inner(), word(expected));
         assert_eq!(client.watch(watched).await?.into_inner().message().await?, Some(word(expected)));
     }
+    Ok(())
+}
+
+/// Lets in callers with a name, which is passed on to the handler, and signs what they are answered.
+async fn admit(mut call: Call, next: Next) -> Result<CallResponse, Status> {
+    let Some(name) = call.metadata().get("name").map(str::to_owned) else {
+        return Err(Status::permission_denied(format!("{}/{} is closed", call.service(), call.method())));
+    };
+    call.extensions_mut().insert(name);
+    let mut response = next.run(call).await?;
+    response.metadata_mut().insert("served-by", "north")?;
+    Ok(response)
+}
+
+#[tokio::test]
+async fn a_middleware_that_denies_denies_every_kind_of_call_by_tonic() -> Result<(), Box<dyn Error>> {
+    let (_, address) = serve_with(Service, |builder| builder.middleware(admit)).await?;
+    let mut client = services::first_client::FirstClient::connect(format!("http://{address}")).await?;
+    let words = || frpc::iter(["a"].map(word));
+    let denied = [
+        client.echo(word("a")).await.unwrap_err(),
+        client.watch(Count { count: 1 }).await.unwrap_err(),
+        client.feed(words()).await.unwrap_err(),
+        client.talk(words()).await.unwrap_err(),
+    ];
+    for (status, method) in denied.iter().zip(["Echo", "Watch", "Feed", "Talk"]) {
+        assert_eq!(status.code(), tonic::Code::PermissionDenied);
+        assert!(status.message().ends_with(&format!(".First/{method} is closed")), "{status}");
+    }
+    let mut request = tonic::Request::new(word("a"));
+    request.metadata_mut().insert("name", "Ada".parse()?);
+    let response = client.echo(request).await?;
+    assert_eq!(response.metadata().get("served-by").map(|value| value.as_bytes()), Some(&b"north"[..]));
+    let mut request = tonic::Request::new(words());
+    request.metadata_mut().insert("name", "Ada".parse()?);
+    assert_eq!(client.talk(request).await?.into_inner().message().await?, Some(word("a")));
+    Ok(())
+}
+
+/// Notes how many of its handlers run at once.
+#[derive(Default)]
+struct Counting {
+    running: AtomicUsize,
+    most: Arc<AtomicUsize>,
+}
+
+impl services::First for Counting {
+    async fn echo(&self, request: Request<Word>) -> Result<Response<Word>, Status> {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        // The others have their turn, if they may.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn watch(&self, _request: Request<Count>) -> Result<Response<ResponseStream<Word>>, Status> {
+        Err(Status::unimplemented("it does not watch"))
+    }
+
+    async fn feed(&self, request: Request<Streaming<Word>>) -> Result<Response<Count>, Status> {
+        drop(request);
+        Err(Status::unimplemented("it is not fed"))
+    }
+
+    async fn talk(&self, request: Request<Streaming<Word>>) -> Result<Response<ResponseStream<Word>>, Status> {
+        drop(request);
+        Err(Status::unimplemented("it does not talk"))
+    }
+}
+
+#[tokio::test]
+async fn calls_by_tonic_hold_to_the_policy_of_their_method() -> Result<(), Box<dyn Error>> {
+    for (policy, expected) in [(Policy::AtMost(2), 2), (Policy::Concurrent, 8)] {
+        let service = Counting::default();
+        let most = service.most.clone();
+        let (_, address) = serve_with(service, |builder| builder.policy(policy)).await?;
+        let client = services::first_client::FirstClient::connect(format!("http://{address}")).await?;
+        let calls: Vec<_> = (0..8)
+            .map(|_| {
+                let mut client = client.clone();
+                tokio::spawn(async move { client.echo(word("a")).await })
+            })
+            .collect();
+        for call in calls {
+            call.await??;
+        }
+        let most = most.load(Ordering::SeqCst);
+        assert!(most > 1 && most <= expected, "{most} at once with {policy:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_service_that_was_not_added_to_the_builder_of_a_door_is_refused_by_name() -> Result<(), Box<dyn Error>> {
+    let door = frpc::Server::builder().grpc_door()?;
+    let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
+    let address = incoming.local_addr()?;
+    let tonics = services::first_server::FirstServer::new(door.serve(Service));
+    tokio::spawn(tonic::transport::Server::builder().add_service(tonics).serve_with_incoming(incoming));
+    let mut client = services::first_client::FirstClient::connect(format!("http://{address}")).await?;
+    let status = client.echo(word("a")).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::FailedPrecondition);
+    assert!(status.message().contains("add a server of "), "{status}");
     Ok(())
 }
 

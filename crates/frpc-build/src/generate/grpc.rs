@@ -1,5 +1,5 @@
 //! Generates a service for gRPC: tonic's client and server, and an adapter that implements tonic's trait for every
-//! implementation of ours.
+//! implementation of ours that stands behind a door.
 //!
 //! tonic-build generates tonic's part. This module changes its paths to `::frpc::tonic`, so that programs need no
 //! dependency on tonic, and makes the names of its modules unique.
@@ -15,6 +15,7 @@ use syn::{Ident, Item, Type};
 use super::free_names::{Taken, free_name};
 use super::rpc::{Kind, Rpc, ServiceOptions};
 use crate::error::{Error, ErrorKind};
+use crate::schema::full_name;
 
 /// The path of tonic's codec for prost messages.
 const CODEC: &str = "::frpc::tonic_prost::ProstCodec";
@@ -98,16 +99,18 @@ fn module(
     Ok(module)
 }
 
-/// `impl<S: super::Echo> Echo for S`. It is within tonic's module, because the macro uses `Box`, which may be the name
+/// `impl<S: super::Echo> Echo for ::frpc::grpc::Behind<S>`. It is within tonic's module, because the macro uses `Box`, which may be the name
 /// of a message outside.
 fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStream {
     // A type parameter must not hide the trait.
     let generic = if service.name == "S" { format_ident!("T") } else { format_ident!("S") };
     let tonics_trait = format_ident!("{}", service.name);
+    let full_name = full_name(&service.service.package, &service.service.proto_name);
     let methods = rpcs.iter().zip(&service.methods).map(|(rpc, method)| {
         let (name, tonics_name) = (&rpc.name, &method.ident);
         let (request, reply) = (one_module_down(&rpc.request), one_module_down(&rpc.reply));
-        let stream = format_ident!("{}Stream", method.identifier);
+        let identifier = &method.identifier;
+        let stream = format_ident!("{identifier}Stream");
         let (argument, into) = match rpc.kind {
             Kind::Unary | Kind::ServerStreaming => (request, quote! { request }),
             Kind::ClientStreaming | Kind::Streaming => {
@@ -125,15 +128,17 @@ fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStr
         quote! {
             #item
             async fn #tonics_name(&self, request: ::frpc::tonic::Request<#argument>) -> ::core::result::Result<::frpc::tonic::Response<#result>, ::frpc::tonic::Status> {
-                ::frpc::grpc::#back(::frpc::grpc::#into(request), |request| <Self as super::#of>::#name(self, request)).await
+                ::frpc::grpc::Behind::#back(self, #full_name, #identifier, ::frpc::grpc::#into(request), |service, request| async move {
+                    <#generic as super::#of>::#name(&*service, request).await
+                }).await
             }
         }
     });
-    let doc = format!(" Implements tonic's trait for every implementation of [`super::{}`].", of.unraw());
+    let doc = format!(" Implements tonic's trait for every implementation of [`super::{}`] behind a door.", of.unraw());
     quote! {
         #[doc = #doc]
         #[async_trait]
-        impl<#generic: super::#of> #tonics_trait for #generic {
+        impl<#generic: super::#of> #tonics_trait for ::frpc::grpc::Behind<#generic> {
             #(#methods)*
         }
     }
