@@ -1,6 +1,8 @@
 //! Which doors are open, and which of them a connection has come to.
 
-use crate::{Http, http, json_rpc};
+use crate::json_rpc;
+#[cfg(feature = "http")]
+use crate::{Http, http};
 use frisbee::RawTransport;
 use frpc::{ForeignContext, ServerBuilder};
 use std::io;
@@ -11,7 +13,9 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
+    #[cfg(feature = "http")]
     pub(crate) http: Option<Http>,
+    #[cfg(feature = "http")]
     pub(crate) web_socket: bool,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
@@ -27,7 +31,15 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
     fn default() -> Self {
-        Self { json_rpc: false, http: None, web_socket: false, batch_max: BATCH_MAX, idle_timeout: IDLE_TIMEOUT }
+        Self {
+            json_rpc: false,
+            #[cfg(feature = "http")]
+            http: None,
+            #[cfg(feature = "http")]
+            web_socket: false,
+            batch_max: BATCH_MAX,
+            idle_timeout: IDLE_TIMEOUT,
+        }
     }
 }
 
@@ -47,6 +59,9 @@ impl Gateway {
 
     /// Opens the doors for HTTP that are open in `http`. If that for [JSON-RPC](Self::json_rpc) is open as well, its
     /// messages may also be sent by POST to `/`.
+    ///
+    /// With TLS, `h2` and `http/1.1` are offered by ALPN, unless the settings of TLS offer something.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn http(mut self, http: Http) -> Self {
         self.http = Some(http);
@@ -56,6 +71,7 @@ impl Gateway {
     /// Opens the door for WebSocket, with the subprotocol `frisbee.1`: native frames in binary messages, whatever the
     /// boundaries of these. With [`json_rpc`](Self::json_rpc) also `jsonrpc`: each text is a message, as is each text
     /// that the server sends. The locks are those of [`http`](Self::http): names of the server and origins of pages.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn web_socket(mut self) -> Self {
         self.web_socket = true;
@@ -84,6 +100,7 @@ impl Gateway {
     fn door(&self, beginning: &[u8]) -> Option<Door> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' => self.json_rpc.then_some(Door::JsonRpc),
+            #[cfg(feature = "http")]
             b'A'..=b'Z' => self.http.as_ref().map(|_| Door::Http),
             _ => None,
         }
@@ -92,6 +109,7 @@ impl Gateway {
     async fn serve(self: Arc<Self>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
         match self.door(transport.early()) {
             Some(Door::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
+            #[cfg(feature = "http")]
             Some(Door::Http) => http::serve(&self, transport, &context).await,
             None => Ok(()),
         }
@@ -102,6 +120,7 @@ impl Gateway {
 #[derive(Clone, Copy, Debug)]
 enum Door {
     JsonRpc,
+    #[cfg(feature = "http")]
     Http,
 }
 
@@ -114,9 +133,13 @@ pub trait ServeGateway: sealed::Sealed {
 
 impl ServeGateway for ServerBuilder {
     fn gateway(self, gateway: Gateway) -> Self {
+        #[cfg(feature = "http")]
+        let builder = if gateway.http.is_some() { self.alpn_protocols(["h2", "http/1.1"]) } else { self };
+        #[cfg(not(feature = "http"))]
+        let builder = self;
         let gateway = Arc::new(gateway);
         let doors = gateway.clone();
-        self.foreign(
+        builder.foreign(
             move |beginning| doors.door(beginning).is_some(),
             move |transport, context| gateway.clone().serve(transport, context),
         )

@@ -3,20 +3,34 @@
 //! A connection that begins with something else than a frame is looked at by its first byte, and served by the door for
 //! its protocol. Calls that come by a door reach the same implementations as native ones, within the same middleware,
 //! policies, deadlines and limits. No door is open unless it was added to the [`Gateway`].
+//!
+//! # Features
+//!
+//! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 
+#[cfg(feature = "http")]
 mod base64;
+#[cfg(feature = "http")]
 mod connect;
 mod gateway;
+#[cfg(feature = "http")]
 mod grpc;
+#[cfg(feature = "http")]
 mod gzip;
+#[cfg(feature = "http")]
 mod http;
 mod json_rpc;
+#[cfg(feature = "http")]
 mod locks;
+#[cfg(feature = "http")]
 mod streams;
+#[cfg(feature = "http")]
 mod timed;
 mod trailers;
+#[cfg(feature = "http")]
 pub mod web_socket;
 
 pub use gateway::{Gateway, ServeGateway};
+#[cfg(feature = "http")]
 pub use http::settings::Http;
 pub use trailers::Trailers;
