@@ -1,4 +1,4 @@
-// Calls a second, against the server of the tests built with optimisation: `node scripts/bench.mjs`.
+// Calls a second, against the server of the tests built with optimisation: `node bench/frpc.mjs`.
 // `FRISBEE_DESK` names another server program.
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,0 +1,53 @@
+// Calls a second, and CPU of the client for a call, beside other libraries: `npm ci && npm run bench`. The candidates take
+// turns; the table has medians. `FRISBEE_DESK` names our server, built with optimisation.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const root = `${here}../`;
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+/** How many callers make how many calls each, one after the other. */
+const LOADS = [{ callers: 1, calls: Number(process.env.CALLS ?? 4000) }, { callers: 1000, calls: 100 }];
+const NAMES = ["frpc", "frpc-websocket", "grpc-js", "connect-http2", "connect", "socket.io", "trpc"];
+/** A fetch for each call, a thousand at once, is no use that a page has. */
+const FEWER = { connect: 5, "connect-http2": 5, "grpc-js": 2 };
+
+await build({
+  stdin: { contents: 'export { connect } from "./src/node.ts"; export { connect as connectWeb } from "./src/index.ts"; export * from "./test/generated/desk.ts";', resolveDir: root },
+  bundle: true, platform: "node", format: "esm", target: "es2022", outfile: `${root}build/bench.mjs`, tsconfig: `${root}tsconfig.json`, logLevel: "error",
+});
+
+async function serve(name) {
+  const [program, ...words] = name.startsWith("frpc")
+    ? [process.env.FRISBEE_DESK ?? `${root}../../target/release/desk`, "127.0.0.1:0"]
+    : ["node", `${here}server.mjs`, name];
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  return { port: Number(String(line).trim().split(":").pop()), stop: () => child.stdin.end() };
+}
+
+const median = (numbers) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+const found = new Map();
+for (let round = 0; round < ROUNDS; round++) {
+  for (const name of NAMES) {
+    const { port, stop } = await serve(name);
+    for (const { callers, calls } of LOADS) {
+      const count = Math.ceil(calls / (FEWER[name] ?? 1));
+      const line = execFileSync("node", [`${here}client.mjs`, name, port, callers, count], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+      const key = `${name} ${callers}`;
+      console.error(`${key}: ${line.trim()}`);
+      found.set(key, [...(found.get(key) ?? []), JSON.parse(line)]);
+    }
+    stop();
+  }
+}
+console.log("| client | calls/s, one at a time | CPU of a call, µs | calls/s, a thousand at once | CPU of a call, µs |\n|---|---|---|---|---|");
+for (const name of NAMES) {
+  const cells = LOADS.flatMap(({ callers }) => {
+    const runs = found.get(`${name} ${callers}`);
+    return [median(runs.map(({ rate }) => rate)), median(runs.map(({ cpu }) => cpu)).toFixed(1)];
+  });
+  console.log(`| ${name} | ${cells.join(" | ")} |`);
+}
