@@ -26,7 +26,8 @@ fn letter(bits: u32) -> u8 {
 }
 
 /// Reads base64, or returns none if it is not. Bits of the last letter that belong to no byte are ignored.
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+#[must_use]
+pub fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.as_bytes();
     // Padding fills the last group of four.
     let unpadded = match text {

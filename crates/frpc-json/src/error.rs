@@ -93,6 +93,8 @@ pub enum DecodeReason {
     UnknownType(String),
     /// So many `Any` within each other have `@type` so far back that searching for it takes too long.
     TypeTooFar,
+    /// The type has a form of its own, and refuses the value.
+    Refused(String),
 }
 
 impl DecodeError {
@@ -161,6 +163,7 @@ impl fmt::Display for DecodeReason {
             Self::NoType => f.write_str("an Any without \"@type\""),
             Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
             Self::TypeTooFar => f.write_str("\"@type\" stands too far back in too many Any"),
+            Self::Refused(reason) => f.write_str(reason),
         }
     }
 }

@@ -101,6 +101,8 @@ mod values;
 pub mod wellknown;
 mod writer;
 
+#[doc(hidden)]
+pub use base64::decode as decode_base64;
 pub use codec::{Boxed, Codec, Enum, Enumeration, Null};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};

@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
 
     /// The place of the next value, behind white space.
     #[inline(always)]
-    pub(crate) fn place(&mut self) -> usize {
+    pub fn place(&mut self) -> usize {
         self.peek();
         self.at
     }
@@ -98,9 +98,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is not white space, which stays.
+    /// The next byte that is not white space, which stays; none at the end of the input. It tells values of several
+    /// kinds apart.
     #[inline(always)]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         match self.text.as_bytes().get(self.at).copied() {
             Some(byte) if byte > b' ' => Some(byte),
             _ => self.peek_behind_space(),
@@ -250,18 +251,27 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Reads the beginning of an array, and says whether an element follows.
+    /// Reads the beginning of an array, and says whether an element follows, which has to be read then. `expected` names
+    /// the value in an error.
+    ///
+    /// # Errors
+    ///
+    /// If there is no array.
     #[inline]
-    pub(crate) fn first_element(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
+    pub fn first_element(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
         if !self.take(b'[') {
             return Err(self.unexpected(expected));
         }
         Ok(!self.take(b']'))
     }
 
-    /// Reads the end of an array or a comma, and says whether an element follows.
+    /// Reads the end of an array or a comma, and says whether an element follows, which has to be read then.
+    ///
+    /// # Errors
+    ///
+    /// If there is neither.
     #[inline]
-    pub(crate) fn next_element(&mut self) -> Result<bool, DecodeError> {
+    pub fn next_element(&mut self) -> Result<bool, DecodeError> {
         if self.take(b',') {
             Ok(true)
         } else if self.take(b']') {
@@ -366,8 +376,14 @@ impl<'a> Reader<'a> {
         self.charge_bytes(size_of::<T>().saturating_mul(count))
     }
 
+    /// Takes memory from what [containers may have](Options::container_memory), in bytes: for values that grow with their
+    /// input to more than its length.
+    ///
+    /// # Errors
+    ///
+    /// If so much is not left.
     #[inline(always)]
-    pub(crate) fn charge_bytes(&mut self, needed: usize) -> Result<(), DecodeError> {
+    pub fn charge_bytes(&mut self, needed: usize) -> Result<(), DecodeError> {
         match self.memory.checked_sub(needed) {
             Some(left) => {
                 self.memory = left;
@@ -403,6 +419,14 @@ impl<'a> Reader<'a> {
             None => return Err(self.error(DecodeReason::TypeTooFar)),
         }
         Ok(found)
+    }
+
+    /// Refuses the value that began at `offset` for a reason of its own, for types that implement
+    /// [`Json`](crate::Json) themselves.
+    #[cold]
+    #[inline(never)]
+    pub fn refuse(offset: usize, reason: impl Into<String>) -> DecodeError {
+        DecodeError::new(DecodeReason::Refused(reason.into()), offset)
     }
 
     #[cold]
