@@ -9,7 +9,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         separate().compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
     separate().json(true).compile_protos(&["proto/benchmark.proto"], &["proto"])?;
-    separate().json(true).protobuf(true).reflection(true).compile_protos(&["proto/greet.proto"], &["proto"])?;
+    for name in ["greet", "model"] {
+        let builder = separate().json(true).protobuf(true).reflection(true);
+        builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
+    }
     separate().grpc(cfg!(feature = "grpc")).compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())
 }

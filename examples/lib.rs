@@ -28,6 +28,12 @@ pub mod greet {
     frpc::include_proto!("greet");
 }
 
+/// Generated from `proto/model.proto`, with tensors.
+pub mod model {
+    #![allow(missing_docs)]
+    frpc::include_proto!("model");
+}
+
 /// Generated from `proto/agents.proto`.
 pub mod agents {
     #![allow(missing_docs)]

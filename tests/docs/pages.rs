@@ -275,6 +275,22 @@ pub(crate) mod json {
     }
 }
 
+pub(crate) mod tensors {
+    use super::*;
+    use examples::model::{Description, Model, Scaling};
+    use frpc::tensor::{Image, Tensor};
+    use frpc::{Request, Response, Status};
+
+    struct Service;
+
+    items!("tensors-1");
+
+    pub(crate) fn readme() -> Outcome {
+        statements!("frpc-tensor-1");
+        Ok(())
+    }
+}
+
 pub(crate) fn polyglot() -> Outcome {
     statements!("polyglot-1");
     Ok(())

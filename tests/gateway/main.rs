@@ -7,4 +7,5 @@ mod http;
 mod json_rpc;
 mod stop;
 mod support;
+mod tensors;
 mod web_socket;

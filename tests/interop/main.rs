@@ -4,6 +4,7 @@
 
 mod databases;
 mod go;
+mod numpy;
 mod raw;
 mod suite;
 mod tls;

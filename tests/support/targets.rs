@@ -12,6 +12,7 @@ mod messages;
 mod peer;
 mod proto;
 mod pubsub;
+mod tensor;
 
 pub use self::core::{connection, frames, header, hello};
 pub use endpoints::{client, json_rpc, server, two_way};
@@ -20,12 +21,13 @@ pub use json::json;
 pub use messages::{messages, values};
 pub use proto::{lock, lock_that_fits, proto};
 pub use pubsub::{broker, subscriber};
+pub use tensor::tensor;
 
 /// A target and its name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 16] = [
+pub const ALL: [Target; 17] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -33,6 +35,7 @@ pub const ALL: [Target; 16] = [
     ("values", values),
     ("messages", messages),
     ("json", json),
+    ("tensor", tensor),
     ("json_rpc", json_rpc),
     ("server", server),
     ("client", client),

@@ -64,6 +64,7 @@ replays! {
     values_take_their_corpus "values"
     messages_take_their_corpus "messages"
     json_takes_its_corpus "json"
+    tensors_take_their_corpus "tensor"
     json_rpc_takes_its_corpus "json_rpc"
     a_server_takes_its_corpus "server"
     a_client_takes_its_corpus "client"
@@ -203,9 +204,41 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "json" => numbered(&texts(), &|number| vec![number]),
         "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
+        "tensor" => tensors(),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
+}
+
+/// `.npy` files, and tensors and images in JSON.
+fn tensors() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (descriptor, size) in [("<f4", 4), (">i2", 2), ("|b1", 1), ("<c16", 16), ("|O", 8), ("<U1", 4)] {
+        for (shape, count) in [("()", 1), ("(2,)", 2), ("(2, 3)", 6), ("(0, 4294967295)", 0)] {
+            for order in ["False", "True"] {
+                let header = format!("{{'descr': '{descriptor}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+                let version: &[u8] = if size > 2 { &[1, 0] } else { &[2, 0] };
+                let length = &(header.len() as u32).to_le_bytes()[..2 * usize::from(version[0])];
+                let data = vec![1; size * count];
+                seeds.push([b"\x00\x93NUMPY", version, length, header.as_bytes(), &data].concat());
+            }
+        }
+    }
+    for (form, text) in [
+        (1, r#"{"dtype":"<f4","shape":[2],"data":"AACAPwAAAEA="}"#),
+        (1, r#"{"data":[[1,2.5,-3e2],["NaN","-Infinity","7"]]}"#),
+        (1, r#"{"dtype":"float16","shape":[2,1],"data":[[1],[65504]]}"#),
+        (1, r#"{"dtype":"bool","data":[true,false]}"#),
+        (1, "[[[]],[[]]]"),
+        (1, "[18446744073709551615,1]"),
+        (1, r#""k05VTVBZAQB2AHsnZGVzY3InOiAnPGYyJ30=""#),
+        (2, r#"["int32",[2],[1,2]]"#),
+        (3, r#"{"mediaType":"image/png","data":"iVBORw=="}"#),
+        (3, r#""data:image/png;base64,iVBORw==""#),
+    ] {
+        seeds.push([&[form][..], text.as_bytes()].concat());
+    }
+    seeds
 }
 
 /// Calls of the accepting end, with its mark, and replies to them.

@@ -38,6 +38,7 @@
 //! * `tower`: layers of tower around calls
 //! * `tonic`: one implementation of a service for this protocol and gRPC
 //! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
+//! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
 #![forbid(unsafe_code)]
@@ -100,6 +101,8 @@ pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscr
 
 #[cfg(feature = "json")]
 pub use frpc_json as json;
+#[cfg(feature = "tensor")]
+pub use frpc_tensor as tensor;
 pub use {bytes, frisbee, polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
 pub use {tonic, tonic_prost};

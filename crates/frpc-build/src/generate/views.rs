@@ -310,7 +310,7 @@ impl Views<'_> {
                 quote! { #path<'a> }
             }
             // The crate with the type implements the view.
-            (None | Some(Owner::User | Owner::ProstTypes), ..) => {
+            (None | Some(Owner::User | Owner::ProstTypes | Owner::Frpc), ..) => {
                 quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
             }
         };

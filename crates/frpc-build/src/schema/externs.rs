@@ -1,4 +1,4 @@
-//! Types that are not generated: those of `extern_path`, and protobuf's well-known types.
+//! Types that are not generated: those of `extern_path`, protobuf's well-known types, and our own.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -27,6 +27,15 @@ const STRUCTS: [&str; 10] = [
 /// Those with lists or maps. frpc knows how much memory they take.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
+/// Our own file of well-known types. Programs import it, and need no copy of it.
+pub(crate) const OWN_FILE: &str = "frpc/tensor.proto";
+
+/// Its text.
+pub(crate) const OWN_TEXT: &str = include_str!("../../proto/frpc/tensor.proto");
+
+/// Its types, with their paths in Rust.
+const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
+
 /// The crate that defines a type that is not generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -34,6 +43,8 @@ pub(crate) enum Owner {
     User,
     /// prost-types, by prost-build's mapping. polyglot implements the codecs.
     ProstTypes,
+    /// frpc-tensor, which frpc has as `tensor`.
+    Frpc,
 }
 
 /// The protobuf paths of types that are not generated, and the options that concern types.
@@ -53,11 +64,19 @@ pub(crate) struct Externs {
     pub(crate) compile_well_known_types: bool,
     /// Well-known types that cannot be generated, because descriptor.proto is proto2.
     proto2: Vec<String>,
+    /// Types of [`OWN_FILE`], if the schema has it.
+    own: Vec<&'static str>,
 }
 
 impl Externs {
-    /// Configures prost-build for `compile_well_known_types`.
+    /// Configures prost-build for our own types, and for `compile_well_known_types`.
     pub(crate) fn apply(&mut self, prost: &mut prost_build::Config, schema: &Schema) {
+        if schema.files.iter().any(|file| file.name() == OWN_FILE && file.package() == "frpc") {
+            for (path, rust) in OWN.into_iter().filter(|(path, _)| self.owner(path).is_none()).collect::<Vec<_>>() {
+                prost.extern_path(path, rust);
+                self.own.push(path);
+            }
+        }
         if !self.compile_well_known_types {
             return;
         }
@@ -83,6 +102,7 @@ impl Externs {
         match () {
             () if is_under(&self.user) => Some(Owner::User),
             () if by_prost || is_under(&self.proto2) => Some(Owner::ProstTypes),
+            () if self.own.contains(&full_name) => Some(Owner::Frpc),
             () => None,
         }
     }
@@ -90,7 +110,7 @@ impl Externs {
     /// Whether the memory for the fields of this type is known.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
-            None => true,
+            None | Some(Owner::Frpc) => true,
             Some(Owner::ProstTypes) => well_known(full_name).is_some_and(|name| COUNTED.contains(&name)),
             Some(Owner::User) => false,
         }

@@ -12,6 +12,7 @@ use protox::prost_reflect::DescriptorPool;
 
 use crate::error::{Error, ErrorKind, Place};
 use crate::schema::Schema;
+use crate::schema::externs::{OWN_FILE, OWN_TEXT};
 
 /// Some editors write it at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -44,14 +45,24 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// Finds files in `includes`, and protobuf's own files in protox.
+/// Finds files in `includes`, our own here, and protobuf's own in protox.
 fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     let mut resolver = ChainFileResolver::new();
     for include in includes {
         resolver.add(Include(include.clone()));
     }
+    resolver.add(Own);
     resolver.add(GoogleFileResolver::new());
     resolver
+}
+
+/// Opens our own file, which schemas import.
+struct Own;
+
+impl FileResolver for Own {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        if name == OWN_FILE { File::from_source(name, OWN_TEXT) } else { Err(protox::Error::file_not_found(name)) }
+    }
 }
 
 /// Opens the files of a folder. Removes a byte order mark, which protox does not know.

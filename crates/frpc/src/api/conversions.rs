@@ -166,6 +166,14 @@ impl From<MetadataError> for Status {
     }
 }
 
+/// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a tensor of its caller's.
+#[cfg(feature = "tensor")]
+impl From<frpc_tensor::TensorError> for Status {
+    fn from(error: frpc_tensor::TensorError) -> Self {
+        Self::invalid_argument(error.to_string())
+    }
+}
+
 /// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a request that it decodes itself.
 impl From<polyglot::DecodeError> for Status {
     fn from(error: polyglot::DecodeError) -> Self {

@@ -230,6 +230,19 @@ impl Protobuf for prost_types::FieldMask {
     }
 }
 
+#[cfg(feature = "tensor")]
+impl Protobuf for frpc_tensor::Tensor {
+    fn field(number: u32) -> Field {
+        match number {
+            2 => Field::varints::<u32>(),
+            _ => Field::PLAIN,
+        }
+    }
+}
+
+#[cfg(feature = "tensor")]
+impl Protobuf for frpc_tensor::Image {}
+
 impl Protobuf for prost_types::ListValue {
     fn field(number: u32) -> Field {
         match number {

@@ -1,0 +1,155 @@
+//! The types of elements, and their names: those of NumPy.
+
+use std::fmt;
+
+/// The type of the elements of a tensor, without the order of their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ElementType {
+    /// One byte, 0 or 1.
+    Bool,
+    /// A signed integer of one byte.
+    Int8,
+    /// A signed integer of two bytes.
+    Int16,
+    /// A signed integer of four bytes.
+    Int32,
+    /// A signed integer of eight bytes.
+    Int64,
+    /// An unsigned integer of one byte.
+    Uint8,
+    /// An unsigned integer of two bytes.
+    Uint16,
+    /// An unsigned integer of four bytes.
+    Uint32,
+    /// An unsigned integer of eight bytes.
+    Uint64,
+    /// A float of IEEE 754 of two bytes.
+    Float16,
+    /// The upper half of a [`Float32`](Self::Float32), known to programs for machine learning. NumPy itself has none.
+    Bfloat16,
+    /// A float of four bytes.
+    Float32,
+    /// A float of eight bytes.
+    Float64,
+    /// Two [`Float32`](Self::Float32): the real part and the imaginary one.
+    Complex64,
+    /// Two [`Float64`](Self::Float64): the real part and the imaginary one.
+    Complex128,
+}
+
+/// Each type with its name, and the kind and length by which descriptors name it.
+const TYPES: [(ElementType, &str, &str); 15] = [
+    (ElementType::Bool, "bool", "b1"),
+    (ElementType::Int8, "int8", "i1"),
+    (ElementType::Int16, "int16", "i2"),
+    (ElementType::Int32, "int32", "i4"),
+    (ElementType::Int64, "int64", "i8"),
+    (ElementType::Uint8, "uint8", "u1"),
+    (ElementType::Uint16, "uint16", "u2"),
+    (ElementType::Uint32, "uint32", "u4"),
+    (ElementType::Uint64, "uint64", "u8"),
+    (ElementType::Float16, "float16", "f2"),
+    (ElementType::Bfloat16, "bfloat16", ""),
+    (ElementType::Float32, "float32", "f4"),
+    (ElementType::Float64, "float64", "f8"),
+    (ElementType::Complex64, "complex64", "c8"),
+    (ElementType::Complex128, "complex128", "c16"),
+];
+
+impl ElementType {
+    /// NumPy's name, such as `float32`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        TYPES.iter().find(|(element, ..)| *element == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The length of an element, in bytes.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Self::Bool | Self::Int8 | Self::Uint8 => 1,
+            Self::Int16 | Self::Uint16 | Self::Float16 | Self::Bfloat16 => 2,
+            Self::Int32 | Self::Uint32 | Self::Float32 => 4,
+            Self::Int64 | Self::Uint64 | Self::Float64 | Self::Complex64 => 8,
+            Self::Complex128 => 16,
+        }
+    }
+
+    /// The descriptor of little-endian elements, if NumPy has one.
+    pub(crate) fn descriptor(self) -> Option<String> {
+        let (.., code) = TYPES.iter().find(|(element, ..)| *element == self)?;
+        let order = if self.size() == 1 { '|' } else { '<' };
+        (!code.is_empty()).then(|| format!("{order}{code}"))
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The type of elements and the order of their bytes: what the `dtype` of a tensor says.
+///
+/// ```
+/// use frpc_tensor::{Dtype, ElementType};
+///
+/// for text in ["float32", "<f4", "f4"] {
+///     assert_eq!(Dtype::parse(text), Some(Dtype { element: ElementType::Float32, is_big_endian: false }));
+/// }
+/// assert!(Dtype::parse(">f4").is_some_and(|dtype| dtype.is_big_endian));
+/// assert_eq!(Dtype::parse("|O"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dtype {
+    /// The type of an element.
+    pub element: ElementType,
+    /// Whether the first byte of an element is its highest. Never of elements of one byte.
+    pub is_big_endian: bool,
+}
+
+impl Dtype {
+    /// Reads one of NumPy's names, whose elements are little-endian, or a descriptor such as `<f4`. None for types that
+    /// tensors do not have: text, times, objects, structures, and `=`, the order of a machine that is not known.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some((element, ..)) = TYPES.iter().find(|(_, name, _)| *name == text) {
+            return Some(Self { element: *element, is_big_endian: false });
+        }
+        let (order, code) = match text.split_at_checked(1)? {
+            (order @ ("<" | ">" | "|"), code) => (order, code),
+            _ => ("", text),
+        };
+        let code = if code == "?" { "b1" } else { code };
+        let (element, ..) = TYPES.iter().find(|(.., known)| *known == code && !code.is_empty())?;
+        let is_single = element.size() == 1;
+        // Only single bytes are without an order.
+        (is_single || order != "|").then_some(Self { element: *element, is_big_endian: order == ">" && !is_single })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dtype, ElementType, TYPES};
+
+    #[test]
+    fn every_type_is_known_by_its_name_and_its_descriptor() {
+        for (element, name, code) in TYPES {
+            let dtype = Some(Dtype { element, is_big_endian: false });
+            assert_eq!(Dtype::parse(name), dtype);
+            assert_eq!(element.name(), name);
+            let Some(descriptor) = element.descriptor() else { continue };
+            assert_eq!(Dtype::parse(&descriptor), dtype, "{descriptor}");
+            assert!(code.ends_with(&element.size().to_string()), "{code}");
+        }
+        assert_eq!(Dtype::parse("?").map(|dtype| dtype.element), Some(ElementType::Bool));
+    }
+
+    #[test]
+    fn types_that_tensors_do_not_have_are_refused() {
+        for text in ["", "O", "|O", "<U5", "S3", "|S3", "<M8[ns]", "|V2", "=f4", "|f4", "<", "f", "f3", "float", "é"] {
+            assert_eq!(Dtype::parse(text), None, "{text}");
+        }
+    }
+}

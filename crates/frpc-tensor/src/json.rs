@@ -1,0 +1,212 @@
+//! The forms of tensors and images in JSON. Numbers in nested lists are in `json/lists.rs`.
+
+mod lists;
+
+use frpc_json::{DecodeError, EncodeError, Fields, Json, Reader, Writer, decode_base64};
+
+use crate::dtype::Dtype;
+use crate::error::TensorError;
+use crate::image::Image;
+use crate::npy;
+use crate::tensor::Tensor;
+use lists::Lists;
+
+impl Json for Tensor {
+    const NAME: &'static str = "frpc.Tensor";
+    const IS_OBJECT: bool = true;
+    const FIELD_NAMES: &'static [&'static str] = Parts::FIELDS;
+
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.message(|to| {
+            to.field("\"dtype\":", &self.dtype)?;
+            to.list("\"shape\":", &self.shape)?;
+            to.field("\"data\":", &self.data)
+        })
+    }
+
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let offset = from.place();
+        let mut parts = Parts::default();
+        if from.peek() == Some(b'{') {
+            parts.decode_json(from)?;
+        } else {
+            parts.data.decode_json(from)?;
+        }
+        *self = parts.tensor(offset)?;
+        Ok(())
+    }
+
+    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let offset = from.place();
+        let mut parts = Parts::default();
+        parts.decode_positional(from)?;
+        *self = parts.tensor(offset)?;
+        Ok(())
+    }
+}
+
+/// The members of a tensor that is an object, each of which may be missing.
+#[derive(Default)]
+struct Parts {
+    dtype: String,
+    shape: Option<Vec<u32>>,
+    data: Data,
+}
+
+impl Fields for Parts {
+    const NAME: &'static str = "frpc.Tensor";
+    const FIELDS: &'static [&'static str] = &["dtype", "shape", "data"];
+
+    fn field(name: &str) -> Option<usize> {
+        Self::FIELDS.iter().position(|field| *field == name)
+    }
+
+    /// They are read alone.
+    fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        match field {
+            0 => from.field(&mut self.dtype),
+            1 if from.peek() == Some(b'n') => from.skip(),
+            1 => from.list(self.shape.insert(Vec::new())),
+            _ => from.field(&mut self.data),
+        }
+    }
+}
+
+impl Parts {
+    /// The tensor of these members, which began at `offset`.
+    fn tensor(self, offset: usize) -> Result<Tensor, DecodeError> {
+        self.assembled().map_err(|reason| Reader::refuse(offset, reason))
+    }
+
+    fn assembled(self) -> Result<Tensor, String> {
+        let Self { dtype, shape, data } = self;
+        let said = |error: TensorError| error.to_string();
+        let tensor = match data {
+            Data::Absent if dtype.is_empty() && shape.is_none() => return Ok(Tensor::default()),
+            Data::Absent => Tensor { dtype, shape: shape.clone().unwrap_or_default(), ..Tensor::default() },
+            Data::Bytes(bytes) if dtype.is_empty() => {
+                if !bytes.starts_with(npy::MAGIC) {
+                    return Err("base64 without a dtype has to be a .npy file".to_owned());
+                }
+                npy::read(bytes.into()).map_err(said)?
+            }
+            Data::Bytes(bytes) => Tensor { dtype, shape: shape.clone().unwrap_or_default(), data: bytes.into() },
+            Data::Lists(lists) => {
+                let element = if dtype.is_empty() {
+                    lists.element()
+                } else {
+                    Dtype::parse(&dtype).ok_or_else(|| said(TensorError::dtype(&dtype)))?.element
+                };
+                lists.tensor(element)?
+            }
+        };
+        if let Some(shape) = shape.filter(|shape| *shape != tensor.shape) {
+            return Err(format!("the shape is {shape:?}, and the data has {:?}", tensor.shape));
+        }
+        tensor.check().map_err(said)?;
+        Ok(tensor)
+    }
+}
+
+/// The elements, as they are written.
+#[derive(Default)]
+enum Data {
+    #[default]
+    Absent,
+    Bytes(Vec<u8>),
+    Lists(Lists),
+}
+
+impl Json for Data {
+    const NAME: &'static str = "frpc.Tensor.data";
+
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.raw("null");
+        Ok(())
+    }
+
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        *self = if from.peek() == Some(b'"') {
+            let mut bytes = Vec::new();
+            from.value(&mut bytes)?;
+            Self::Bytes(bytes)
+        } else {
+            Self::Lists(Lists::read(from)?)
+        };
+        Ok(())
+    }
+}
+
+impl Json for Image {
+    const NAME: &'static str = "frpc.Image";
+    const IS_OBJECT: bool = true;
+    const FIELD_NAMES: &'static [&'static str] = Picture::FIELDS;
+
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.message(|to| {
+            to.field("\"mediaType\":", &self.media_type)?;
+            to.field("\"data\":", &self.data)
+        })
+    }
+
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        if from.peek() == Some(b'{') {
+            let mut picture = Picture::default();
+            picture.decode_json(from)?;
+            *self = picture.0;
+            return Ok(());
+        }
+        let offset = from.place();
+        let text = from.string("an object, a data URL or base64")?;
+        let (media_type, data) = match text.strip_prefix("data:") {
+            None => ("", &*text),
+            Some(rest) => rest
+                .split_once(',')
+                .and_then(|(head, data)| Some((head.strip_suffix(";base64")?, data)))
+                .ok_or_else(|| Reader::refuse(offset, "the URL does not hold base64"))?,
+        };
+        let data = decode_base64(data).ok_or_else(|| Reader::refuse(offset, "the image is not base64"))?;
+        *self = Self::new(media_type, data);
+        Ok(())
+    }
+
+    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let mut picture = Picture::default();
+        picture.decode_positional(from)?;
+        *self = picture.0;
+        Ok(())
+    }
+}
+
+/// An image as the object of its fields.
+#[derive(Default)]
+struct Picture(Image);
+
+impl Fields for Picture {
+    const NAME: &'static str = "frpc.Image";
+    const FIELDS: &'static [&'static str] = &["mediaType", "data"];
+
+    fn field(name: &str) -> Option<usize> {
+        match name {
+            "mediaType" | "media_type" => Some(0),
+            "data" => Some(1),
+            _ => None,
+        }
+    }
+
+    /// They are read alone.
+    fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        match field {
+            0 => from.field(&mut self.0.media_type),
+            _ => from.field(&mut self.0.data),
+        }
+    }
+}

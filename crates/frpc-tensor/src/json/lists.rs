@@ -1,0 +1,295 @@
+//! Numbers in nested lists of JSON. Nothing recurses, so that no depth of brackets overflows the stack.
+
+use bytes::Bytes;
+use frpc_json::{DecodeError, Json as _, Reader};
+
+use crate::dtype::ElementType;
+use crate::half;
+use crate::tensor::{DIMENSIONS_MAX, Tensor};
+
+/// The first capacity, in numbers.
+const FIRST: usize = 8;
+
+/// Doubles are exact integers up to this.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The numbers of nested lists of one shape.
+pub(super) struct Lists {
+    shape: Vec<u32>,
+    numbers: Numbers,
+}
+
+impl Lists {
+    /// Reads lists, or a number that stands alone.
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut numbers = Numbers::default();
+        // The lengths of the lists of each depth, as far as one has ended.
+        let mut lengths: Vec<Option<u32>> = Vec::new();
+        // How many elements each list that is open has.
+        let mut open: Vec<u32> = Vec::new();
+        loop {
+            let place = from.place();
+            let mut is_element = true;
+            if from.peek() == Some(b'[') {
+                if open.len() == lengths.len() {
+                    if numbers.kind != Kind::None || lengths.last().is_some_and(Option::is_some) {
+                        return Err(ragged(place));
+                    }
+                    if open.len() == DIMENSIONS_MAX {
+                        return Err(Reader::refuse(place, format!("lists nest deeper than {DIMENSIONS_MAX}")));
+                    }
+                    lengths.push(None);
+                }
+                open.push(0);
+                if from.first_element("list")? {
+                    continue;
+                }
+                is_element = false;
+            } else {
+                if open.len() != lengths.len() {
+                    return Err(ragged(place));
+                }
+                numbers.read(from)?;
+            }
+            // A value is complete, and with it perhaps the lists around it.
+            loop {
+                let depth = open.len();
+                let Some(count) = open.last_mut() else {
+                    let shape = lengths.into_iter().map(Option::unwrap_or_default).collect();
+                    return Ok(Self { shape, numbers });
+                };
+                if is_element {
+                    *count = count.checked_add(1).ok_or_else(|| ragged(place))?;
+                    if from.next_element()? {
+                        break;
+                    }
+                }
+                is_element = true;
+                let count = *count;
+                open.pop();
+                if let Some(length) = lengths.get_mut(depth.saturating_sub(1))
+                    && *length.get_or_insert(count) != count
+                {
+                    return Err(ragged(place));
+                }
+            }
+        }
+    }
+
+    /// The type that NumPy gives to such numbers.
+    pub(super) fn element(&self) -> ElementType {
+        match self.numbers.kind {
+            Kind::Bools => ElementType::Bool,
+            Kind::Integers { has_large: true, .. } => ElementType::Uint64,
+            Kind::Integers { .. } => ElementType::Int64,
+            Kind::None | Kind::Floats => ElementType::Float64,
+        }
+    }
+
+    /// The tensor of these numbers as elements of a type, little-endian.
+    pub(super) fn tensor(self, element: ElementType) -> Result<Tensor, String> {
+        let data = self.numbers.elements(element)?;
+        Ok(Tensor { dtype: element.name().to_owned(), shape: self.shape, data })
+    }
+}
+
+#[cold]
+fn ragged(place: usize) -> DecodeError {
+    Reader::refuse(place, "lists beside each other have different shapes")
+}
+
+/// Numbers, each in a word: an integer as its two's complement, a float as its bits, a bool as 0 or 1.
+#[derive(Default)]
+struct Numbers {
+    kind: Kind,
+    words: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    None,
+    Bools,
+    /// `has_large`: some are above what is signed.
+    Integers {
+        has_negative: bool,
+        has_large: bool,
+    },
+    Floats,
+}
+
+impl Numbers {
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        if self.words.len() == self.words.capacity() {
+            let more = self.words.capacity().max(FIRST);
+            from.charge_bytes(more.saturating_mul(size_of::<u64>()))?;
+            self.words.reserve_exact(more);
+        }
+        let place = from.place();
+        let mixed = || Reader::refuse(place, "bools and numbers stand in one list");
+        let word = match from.peek() {
+            Some(b't' | b'f') => {
+                let mut bool = false;
+                bool.decode_json(from)?;
+                if !matches!(self.kind, Kind::None | Kind::Bools) {
+                    return Err(mixed());
+                }
+                self.kind = Kind::Bools;
+                u64::from(bool)
+            }
+            _ if self.kind == Kind::Bools => return Err(mixed()),
+            Some(b'-' | b'0'..=b'9') => {
+                let text = from.raw()?;
+                let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
+                match integer {
+                    Some(word) => word,
+                    None => self.float(finite(text, place)?),
+                }
+            }
+            // What integers of 64 bits and values without digits are in proto3's mapping.
+            Some(b'"') => {
+                let text = from.string("number")?;
+                match &*text {
+                    "NaN" => self.float(f64::NAN),
+                    "Infinity" => self.float(f64::INFINITY),
+                    "-Infinity" => self.float(f64::NEG_INFINITY),
+                    _ => {
+                        let digits = text.strip_prefix('-').unwrap_or(&text);
+                        let integer = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| self.integer(&text));
+                        integer.flatten().ok_or_else(|| Reader::refuse(place, "a number or a list is expected"))?
+                    }
+                }
+            }
+            _ => return Err(Reader::refuse(place, "a number or a list is expected")),
+        };
+        self.words.push(word);
+        Ok(())
+    }
+
+    /// An integer as a word; none if it fits none, alone or beside those that were there before.
+    fn integer(&mut self, text: &str) -> Option<u64> {
+        let (mut has_negative, mut has_large) = match self.kind {
+            Kind::Integers { has_negative, has_large } => (has_negative, has_large),
+            Kind::Floats => return None,
+            Kind::None | Kind::Bools => (false, false),
+        };
+        let word = match text.parse::<i64>() {
+            Ok(number) => {
+                has_negative |= number < 0;
+                number.cast_unsigned()
+            }
+            Err(_) => {
+                has_large = true;
+                text.parse::<u64>().ok()?
+            }
+        };
+        if has_negative && has_large {
+            return None;
+        }
+        self.kind = Kind::Integers { has_negative, has_large };
+        Some(word)
+    }
+
+    /// A float as a word. Integers that were there before become floats.
+    fn float(&mut self, float: f64) -> u64 {
+        if let Kind::Integers { has_large, .. } = self.kind {
+            for word in &mut self.words {
+                *word = as_float(*word, has_large).to_bits();
+            }
+        }
+        self.kind = Kind::Floats;
+        float.to_bits()
+    }
+
+    /// The elements, little-endian.
+    fn elements(self, element: ElementType) -> Result<Bytes, String> {
+        let bad = || format!("a number of the lists does not fit {element}");
+        macro_rules! integers {
+            ($type:ty) => {
+                self.collect(|word, kind| {
+                    let number = match kind {
+                        Kind::Integers { has_large: true, .. } => <$type>::try_from(word).ok(),
+                        Kind::Integers { .. } => <$type>::try_from(word.cast_signed()).ok(),
+                        Kind::Floats => exact(f64::from_bits(word)).and_then(|number| number.try_into().ok()),
+                        Kind::None | Kind::Bools => None,
+                    };
+                    number.map(<$type>::to_le_bytes).ok_or_else(bad)
+                })
+            };
+        }
+        match element {
+            ElementType::Bool => self.collect(|word, kind| match (kind, word) {
+                (Kind::Bools | Kind::Integers { .. }, 0) => Ok([0]),
+                (Kind::Bools | Kind::Integers { .. }, 1) => Ok([1]),
+                _ => Err(bad()),
+            }),
+            ElementType::Int8 => integers!(i8),
+            ElementType::Int16 => integers!(i16),
+            ElementType::Int32 => integers!(i32),
+            ElementType::Int64 => integers!(i64),
+            ElementType::Uint8 => integers!(u8),
+            ElementType::Uint16 => integers!(u16),
+            ElementType::Uint32 => integers!(u32),
+            ElementType::Uint64 => integers!(u64),
+            ElementType::Float16 => self.floats(bad, |value| (half::float16(value).to_le_bytes(), 0x7bff, 0x7fff)),
+            ElementType::Bfloat16 => self.floats(bad, |value| (half::bfloat16(value).to_le_bytes(), 0x7f7f, 0x7fff)),
+            ElementType::Float32 => self.collect(|word, kind| {
+                let value = float_of(word, kind).ok_or_else(bad)?;
+                let narrow = value as f32;
+                if narrow.is_infinite() && value.is_finite() { Err(bad()) } else { Ok(narrow.to_le_bytes()) }
+            }),
+            ElementType::Float64 => {
+                self.collect(|word, kind| float_of(word, kind).map(f64::to_le_bytes).ok_or_else(bad))
+            }
+            ElementType::Complex64 | ElementType::Complex128 => {
+                Err(format!("lists hold no {element}: send it in base64 or as a .npy file"))
+            }
+        }
+    }
+
+    /// Floats of two bytes, refused if a finite one has become more than `largest`.
+    fn floats(self, bad: impl Fn() -> String, round: fn(f64) -> ([u8; 2], u16, u16)) -> Result<Bytes, String> {
+        self.collect(|word, kind| {
+            let value = float_of(word, kind).ok_or_else(&bad)?;
+            let (bytes, largest, magnitude) = round(value);
+            if value.is_finite() && u16::from_le_bytes(bytes) & magnitude > largest {
+                return Err(bad());
+            }
+            Ok(bytes)
+        })
+    }
+
+    fn collect<const SIZE: usize>(
+        self,
+        bytes_of: impl Fn(u64, Kind) -> Result<[u8; SIZE], String>,
+    ) -> Result<Bytes, String> {
+        let mut bytes = Vec::with_capacity(self.words.len().saturating_mul(SIZE));
+        for word in self.words {
+            bytes.extend_from_slice(&bytes_of(word, self.kind)?);
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// The value of a number of JSON, which is not so large that it is infinite.
+fn finite(text: &str, place: usize) -> Result<f64, DecodeError> {
+    let float: Option<f64> = text.parse().ok();
+    float.filter(|float| float.is_finite()).ok_or_else(|| Reader::refuse(place, "a number of the lists is too large"))
+}
+
+fn as_float(word: u64, has_large: bool) -> f64 {
+    if has_large { word as f64 } else { word.cast_signed() as f64 }
+}
+
+fn float_of(word: u64, kind: Kind) -> Option<f64> {
+    match kind {
+        Kind::Floats => Some(f64::from_bits(word)),
+        Kind::Integers { has_large, .. } => Some(as_float(word, has_large)),
+        Kind::None | Kind::Bools => None,
+    }
+}
+
+/// The integer that a float is.
+fn exact(value: f64) -> Option<i64> {
+    (value.trunc() == value && value.abs() <= EXACT_MAX).then_some(value as i64)
+}

@@ -1,0 +1,59 @@
+//! Tensors and images as messages of a schema: `frpc.Tensor` and `frpc.Image`.
+//!
+//! A schema imports them, and `frpc-build` knows the file:
+//!
+//! ```proto
+//! import "frpc/tensor.proto";
+//!
+//! service Model {
+//!   rpc Infer(frpc.Tensor) returns (frpc.Tensor);
+//! }
+//! ```
+//!
+//! In Rust they are [`Tensor`] and [`Image`], which frpc has at `frpc::tensor` with its feature `tensor`. Their data is
+//! [`Bytes`](bytes::Bytes); what a native caller sends is a part of the packet in which it has come. [`Tensor::as_slice`] is a view of it as numbers,
+//! and [`Tensor::view`] copies where there can be none:
+//!
+//! ```
+//! use frpc_tensor::Tensor;
+//!
+//! let tensor = Tensor::from_vec([2, 3], vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! assert_eq!((&*tensor.dtype, &tensor.shape[..], tensor.data.len()), ("float32", &[2, 3][..], 24));
+//! assert_eq!(tensor.view::<f32>()?.iter().sum::<f32>(), 21.0);
+//!
+//! let error = tensor.view::<i64>().unwrap_err();
+//! assert_eq!(error.to_string(), "the tensor has elements of float32, not int64");
+//! # Ok::<(), frpc_tensor::TensorError>(())
+//! ```
+//!
+//! # Hostile tensors
+//!
+//! A tensor that has come may have any dtype, any shape, and data of any length. Everything that looks at its elements
+//! compares these first ([`Tensor::check`]). No input makes this crate panic, or allocate more than a small multiple of
+//! what has come. A `.npy` file with objects of Python is refused: NumPy reads them by `pickle`, which runs programs.
+//!
+//! # Features
+//!
+//! * `json`: the forms in JSON, described at [`Tensor`] and [`Image`]
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod dtype;
+mod element;
+mod error;
+mod half;
+mod image;
+#[cfg(feature = "json")]
+mod json;
+mod npy;
+mod tensor;
+mod view;
+
+pub use dtype::{Dtype, ElementType};
+pub use element::Element;
+pub use error::TensorError;
+pub use image::Image;
+pub use tensor::{DIMENSIONS_MAX, Tensor};
+pub use view::{ImageView, TensorView};

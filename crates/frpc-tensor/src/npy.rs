@@ -1,0 +1,252 @@
+//! NumPy's files of one array: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A magic, a
+//! version, and a header in front of the data, which is a literal of Python: a dictionary of three entries. Only those
+//! literals are understood, nothing is evaluated.
+
+use bytes::{Buf as _, Bytes};
+
+use crate::dtype::Dtype;
+use crate::error::TensorError;
+use crate::tensor::{DIMENSIONS_MAX, Tensor, length};
+
+/// What such a file begins with.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// How long the header may be: NumPy's own limit, `_MAX_HEADER_SIZE`. One of an array without fields has some hundred
+/// bytes.
+const HEADER_MAX: usize = 10_000;
+
+/// Data begins at a multiple of this, as NumPy writes it.
+const ALIGNMENT: usize = 64;
+
+/// Reads a file.
+pub(crate) fn read(mut file: Bytes) -> Result<Tensor, TensorError> {
+    let (start, header) = header(&file)?;
+    let Header { descriptor, is_fortran, shape } = header;
+    let dtype = Dtype::parse(&descriptor).ok_or_else(|| refused_type(&descriptor))?;
+    let data_length = file.len().saturating_sub(start);
+    let expected = length(&shape, dtype)?;
+    if expected != Some(data_length) {
+        return Err(TensorError::Length { expected, found: data_length });
+    }
+    file.advance(start.min(file.len()));
+    let data = if is_fortran { in_c_order(file, &shape, dtype.element.size()) } else { file };
+    Ok(Tensor { dtype: descriptor, shape, data })
+}
+
+fn refused_type(descriptor: &str) -> TensorError {
+    if descriptor.trim_start_matches(['|', '<', '>', '=']).starts_with('O') {
+        return TensorError::Npy("its elements are objects of Python, which only Python's pickle reads");
+    }
+    TensorError::dtype(descriptor)
+}
+
+/// Writes a file.
+pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
+    let dtype = tensor.check()?;
+    let little = dtype.element.descriptor().ok_or(TensorError::Npy("NumPy has no elements of this type"))?;
+    let descriptor = if dtype.is_big_endian { little.replace('<', ">") } else { little };
+    let sizes: String = tensor.shape.iter().map(|size| format!("{size}, ")).collect();
+    let mut header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    // In front of it stand the magic, two bytes of version, and two of length.
+    let begun = MAGIC.len().saturating_add(4);
+    let whole = begun.saturating_add(header.len()).saturating_add(1).next_multiple_of(ALIGNMENT);
+    let spaces = whole.saturating_sub(begun).saturating_sub(header.len()).saturating_sub(1);
+    header.extend(std::iter::repeat_n(' ', spaces));
+    header.push('\n');
+    // 64 dimensions of ten digits each.
+    let header_length = u16::try_from(header.len()).unwrap_or(u16::MAX);
+    let mut file = Vec::with_capacity(whole.saturating_add(tensor.data.len()));
+    file.extend_from_slice(MAGIC);
+    file.extend_from_slice(&[1, 0]);
+    file.extend_from_slice(&header_length.to_le_bytes());
+    file.extend_from_slice(header.as_bytes());
+    file.extend_from_slice(&tensor.data);
+    Ok(file)
+}
+
+/// The entries of the header.
+struct Header {
+    descriptor: String,
+    is_fortran: bool,
+    shape: Vec<u32>,
+}
+
+/// Reads what stands in front of the data, and where that begins.
+fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
+    let short = || TensorError::Npy("it ends within its header");
+    let rest = file.strip_prefix(MAGIC).ok_or(TensorError::Npy("it does not begin as one"))?;
+    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(short)?;
+    let (length, rest) = match version {
+        [1, 0] => {
+            let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
+            (u32::from(u16::from_le_bytes(*length)), rest)
+        }
+        [2 | 3, 0] => {
+            let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
+            (u32::from_le_bytes(*length), rest)
+        }
+        _ => return Err(TensorError::Npy("it has an unknown version")),
+    };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    if length > HEADER_MAX {
+        return Err(TensorError::Npy("its header is too long"));
+    }
+    let text = rest.get(..length).ok_or_else(short)?;
+    let start = file.len().saturating_sub(rest.len()).saturating_add(length);
+    let text = std::str::from_utf8(text).map_err(|_| TensorError::Npy("its header is not text"))?;
+    Ok((start, Literal { rest: text }.header()?))
+}
+
+/// A literal of Python that is read from its beginning.
+struct Literal<'a> {
+    rest: &'a str,
+}
+
+const NOT_UNDERSTOOD: TensorError = TensorError::Npy("its header is not understood");
+
+impl<'a> Literal<'a> {
+    /// Reads the dictionary, with its entries in any order.
+    fn header(mut self) -> Result<Header, TensorError> {
+        let (mut descriptor, mut is_fortran, mut shape) = (None, None, None);
+        self.expect('{')?;
+        while !self.take('}') {
+            let key = self.string()?;
+            self.expect(':')?;
+            let is_new = match key {
+                "descr" => descriptor.replace(self.descriptor()?).is_none(),
+                "fortran_order" => is_fortran.replace(self.bool()?).is_none(),
+                "shape" => shape.replace(self.shape()?).is_none(),
+                _ => false,
+            };
+            if !is_new {
+                return Err(NOT_UNDERSTOOD);
+            }
+            if !self.take(',') {
+                self.expect('}')?;
+                break;
+            }
+        }
+        match (descriptor, is_fortran, shape, self.rest.trim()) {
+            (Some(descriptor), Some(is_fortran), Some(shape), "") => {
+                Ok(Header { descriptor: descriptor.to_owned(), is_fortran, shape })
+            }
+            _ => Err(NOT_UNDERSTOOD),
+        }
+    }
+
+    fn descriptor(&mut self) -> Result<&'a str, TensorError> {
+        match self.next() {
+            Some('[') => Err(TensorError::Npy("its elements are structures, which tensors do not have")),
+            Some('(') => Err(TensorError::Npy("its elements are arrays, which tensors do not have")),
+            _ => self.string(),
+        }
+    }
+
+    fn bool(&mut self) -> Result<bool, TensorError> {
+        self.next();
+        for (word, value) in [("True", true), ("False", false)] {
+            if let Some(rest) = self.rest.strip_prefix(word) {
+                self.rest = rest;
+                return Ok(value);
+            }
+        }
+        Err(NOT_UNDERSTOOD)
+    }
+
+    /// A tuple of integers, of which one may stand with a comma behind it.
+    fn shape(&mut self) -> Result<Vec<u32>, TensorError> {
+        let mut shape = Vec::new();
+        self.expect('(')?;
+        while !self.take(')') {
+            if shape.len() == DIMENSIONS_MAX {
+                return Err(TensorError::Shape);
+            }
+            shape.push(self.integer()?);
+            if !self.take(',') {
+                self.expect(')')?;
+                break;
+            }
+        }
+        Ok(shape)
+    }
+
+    fn integer(&mut self) -> Result<u32, TensorError> {
+        self.next();
+        let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = self.rest.split_at_checked(digits).unwrap_or_default();
+        if number.is_empty() {
+            return Err(NOT_UNDERSTOOD);
+        }
+        // As Python 2 has written long ones.
+        self.rest = rest.strip_prefix('L').unwrap_or(rest);
+        number.parse().map_err(|_| TensorError::Shape)
+    }
+
+    /// A string in either quotation marks, without escapes.
+    fn string(&mut self) -> Result<&'a str, TensorError> {
+        let Some(mark @ ('\'' | '"')) = self.next() else { return Err(NOT_UNDERSTOOD) };
+        let (text, rest) = self.rest.get(1..).unwrap_or_default().split_once(mark).ok_or(NOT_UNDERSTOOD)?;
+        if text.contains(['\\', '\n']) {
+            return Err(NOT_UNDERSTOOD);
+        }
+        self.rest = rest;
+        Ok(text)
+    }
+
+    /// The next sign behind white space, which stays.
+    fn next(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self, sign: char) -> bool {
+        let is_it = self.next() == Some(sign);
+        if is_it {
+            self.rest = self.rest.strip_prefix(sign).unwrap_or_default();
+        }
+        is_it
+    }
+
+    fn expect(&mut self, sign: char) -> Result<(), TensorError> {
+        if self.take(sign) { Ok(()) } else { Err(NOT_UNDERSTOOD) }
+    }
+}
+
+/// Elements that stand in the order of Fortran, the first dimension first, in that of C. The data is as long as `shape`
+/// says.
+fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
+    if shape.iter().filter(|size| **size > 1).count() < 2 || data.is_empty() {
+        return data; // Both orders are the same.
+    }
+    let sizes: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
+    // The distance of neighbours in each dimension, in bytes.
+    let mut distance = size;
+    let mut dimensions: Vec<Dimension> = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        dimensions.push(Dimension { size, distance, at: 0 });
+        distance = distance.saturating_mul(size);
+    }
+    let mut ordered = Vec::with_capacity(data.len());
+    let mut place = 0_usize;
+    while ordered.len() < data.len() {
+        ordered.extend_from_slice(data.get(place..place.saturating_add(size)).unwrap_or_default());
+        // As a counter: the last dimension goes on, and those in front of it when it has come round.
+        for dimension in dimensions.iter_mut().rev() {
+            dimension.at = dimension.at.saturating_add(1);
+            place = place.saturating_add(dimension.distance);
+            if dimension.at < dimension.size {
+                break;
+            }
+            place = place.saturating_sub(dimension.at.saturating_mul(dimension.distance));
+            dimension.at = 0;
+        }
+    }
+    ordered.into()
+}
+
+/// A dimension, and how far it has been counted.
+struct Dimension {
+    size: usize,
+    distance: usize,
+    at: usize,
+}

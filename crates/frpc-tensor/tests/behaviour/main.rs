@@ -1,0 +1,6 @@
+//! What users of the crate see.
+
+#[cfg(feature = "json")]
+mod json;
+mod npy;
+mod views;

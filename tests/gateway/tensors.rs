@@ -1,0 +1,103 @@
+//! Tensors and images at the doors, and between native peers.
+
+use crate::greeter::{PATIENCE, post, rest};
+use examples::model::{Description, Model, ModelClient, ModelServer, Scaling};
+use frpc::tensor::{Image, Tensor};
+use frpc::{Code, Request, Response, Server, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+/// Scales by copying, and gives a tensor back as it has come if the factor is zero.
+struct Scale;
+
+impl Model for Scale {
+    async fn scale(&self, request: Request<Scaling>) -> Result<Response<Tensor>, Status> {
+        let Scaling { tensor, factor } = request.into_inner();
+        let tensor = tensor.ok_or_else(|| Status::invalid_argument("there is no tensor"))?;
+        if factor == 0.0 {
+            return Ok(Response::new(tensor));
+        }
+        let scaled: Vec<f32> = tensor.view::<f32>()?.iter().map(|element| element * factor as f32).collect();
+        Ok(Response::new(Tensor::from_vec(tensor.shape, scaled)?))
+    }
+
+    async fn describe(&self, request: Request<Image>) -> Result<Response<Description>, Status> {
+        let Image { media_type, data } = request.into_inner();
+        Ok(Response::new(Description { text: format!("{} bytes of {media_type}", data.len()) }))
+    }
+}
+
+/// The address of a server with doors.
+async fn serve() -> String {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect());
+    let builder = Server::builder().add_service(ModelServer::new(Scale)).gateway(gateway);
+    let server = builder.bind("127.0.0.1:0").await.expect("there are free ports");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    address
+}
+
+/// The body of the response to a call of Connect, behind its status.
+async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);
+    socket.write_all(request.as_bytes()).await.expect("it is read");
+    let response = tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("it ends");
+    let (head, body) = response.split_once("\r\n\r\n").expect("it has a head");
+    (head.starts_with("HTTP/1.1 200"), body.to_owned())
+}
+
+#[tokio::test]
+async fn a_tensor_comes_as_lists_base_64_or_npy_and_leaves_in_one_form() {
+    let address = serve().await;
+    // numpy.save of [[1, 2], [3, 4]] as float32.
+    let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("it has the shape");
+    let mut npy = Vec::new();
+    let file = bytes::Bytes::from(tensor.to_npy().expect("it is valid"));
+    frpc::json::to_json(&file, &mut npy).expect("it has a form");
+    let npy = String::from_utf8(npy).expect("it is text");
+    for tensor in [
+        r#"{"dtype":"float32","data":[[1,2],[3,4]]}"#,
+        r#"{"dtype":"<f4","shape":[2,2],"data":"AACAPwAAAEAAAEBAAACAQA=="}"#,
+        &npy,
+    ] {
+        let expected = r#"{"dtype":"float32","shape":[2,2],"data":"AAAAQAAAgEAAAMBAAAAAQQ=="}"#;
+        let response = call(&address, "Scale", &format!(r#"{{"tensor":{tensor},"factor":2}}"#)).await;
+        assert_eq!(response, (true, expected.to_owned()), "{tensor}");
+    }
+    for (tensor, reason) in [
+        (r#"{"dtype":"float32","shape":[3],"data":"AACAPw=="}"#, "the tensor takes 12 bytes"),
+        (r#"{"dtype":"object","shape":[1],"data":"AACAPwAAAEA="}"#, "no elements of the dtype"),
+        (r#"[[1],2]"#, "lists beside each other have different shapes"),
+        // A handler's own error is the caller's fault as well.
+        (r#"[1,2]"#, "the tensor has elements of int64, not float32"),
+    ] {
+        let (is_ok, body) = call(&address, "Scale", &format!(r#"{{"tensor":{tensor},"factor":2}}"#)).await;
+        assert!(!is_ok && body.contains("invalid_argument") && body.contains(reason), "{tensor}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn an_image_comes_as_a_data_url_or_as_an_object() {
+    let address = serve().await;
+    for image in [r#""data:image/png;base64,iVBORw==""#, r#"{"mediaType":"image/png","data":"iVBORw=="}"#] {
+        let response = call(&address, "Describe", image).await;
+        assert_eq!(response, (true, r#"{"text":"4 bytes of image/png"}"#.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn native_callers_send_the_bytes_of_a_tensor_and_forged_shapes_are_refused() {
+    let client = ModelClient::connect(serve().await).await.expect("it listens");
+    let numbers: Vec<f32> = (0_u16..30_000).map(f32::from).collect();
+    let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("it has the shape");
+    for factor in [0.0, 1.0] {
+        let scaled = client.scale(Scaling { tensor: Some(tensor.clone()), factor }).await.expect("it is valid");
+        assert_eq!(*scaled.get_ref().view::<f32>().expect("it is valid"), numbers);
+    }
+    let forged = Tensor { shape: vec![u32::MAX; 64], ..tensor };
+    let error = client.scale(Scaling { tensor: Some(forged), factor: 1.0 }).await.expect_err("it is refused");
+    assert_eq!(error.code(), Code::InvalidArgument);
+    assert!(error.message().contains("larger than any memory"), "{}", error.message());
+}

@@ -1,0 +1,106 @@
+//! Files that NumPy has written, and files for it.
+//!
+//! Needs Python with NumPy: that of `FRISBEE_PYTHON`, or `python3`. Without it the test says so and passes, unless
+//! `FRISBEE_REQUIRE_NUMPY` is set.
+
+use frpc::tensor::{Tensor, TensorError};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// Writes arrays of every type, byte order and form into the folder of its argument, and beside each the elements as they
+/// stand in C order, as little-endian bytes.
+const WRITE: &str = r#"
+import sys, numpy as np
+folder = sys.argv[1]
+kinds = "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
+arrays = {}
+for kind in kinds:
+    for order in "<>":
+        dtype = np.dtype(order + kind)
+        flat = (np.arange(24) % 2).astype(dtype) if kind == "b1" else np.arange(24).astype(dtype)
+        name = kind + ("big" if order == ">" else "")
+        arrays[name] = flat.reshape(2, 3, 4)
+        arrays[name + "-fortran"] = np.asfortranarray(flat.reshape(2, 3, 4))
+        arrays[name + "-scalar"] = np.array(flat[1])
+        arrays[name + "-none"] = flat[:0].reshape(0, 5)
+arrays["row"] = np.asfortranarray(np.arange(5.0).reshape(1, 5))
+for name, array in arrays.items():
+    np.save(f"{folder}/{name}.npy", array)
+    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
+    open(f"{folder}/{name}.raw", "wb").write(little.tobytes())
+    open(f"{folder}/{name}.shape", "w").write(",".join(map(str, array.shape)))
+for version in (2, 3):
+    with open(f"{folder}/version{version}.npy", "wb") as file:
+        np.lib.format.write_array(file, arrays["f4"], version=(version, 0))
+    open(f"{folder}/version{version}.raw", "wb").write(arrays["f4"].tobytes())
+    open(f"{folder}/version{version}.shape", "w").write("2,3,4")
+np.save(f"{folder}/refused-objects.npy", np.array([{}, None], dtype=object), allow_pickle=True)
+np.save(f"{folder}/refused-structures.npy", np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]))
+np.save(f"{folder}/refused-text.npy", np.array(["a", "b"]))
+np.save(f"{folder}/refused-times.npy", np.array(["2020-01-01"], dtype="M8[D]"))
+"#;
+
+/// Loads the files of its argument and compares them with the arrays that were written from them.
+const READ: &str = r#"
+import sys, glob, numpy as np
+folder, count = sys.argv[1], 0
+for path in glob.glob(folder + "/*.again"):
+    ours, theirs = np.load(path), np.load(path.removesuffix(".again") + ".npy")
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, (path, ours.dtype, theirs.dtype)
+    assert np.array_equal(ours, theirs), path
+    count += 1
+print(count)
+"#;
+
+fn python(program: &str, folder: &Path) -> Option<String> {
+    let python = env::var_os("FRISBEE_PYTHON").unwrap_or_else(|| "python3".into());
+    let output = Command::new(python).args(["-c", program]).arg(folder).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("No module named 'numpy'") {
+        return None;
+    }
+    assert!(output.status.success(), "{said}");
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[test]
+fn files_of_numpy_are_read_and_numpy_reads_those_that_are_written() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    if python(WRITE, folder.path()).is_none() {
+        assert!(env::var_os("FRISBEE_REQUIRE_NUMPY").is_none(), "NumPy is required here and is not installed");
+        eprintln!("skipped: there is no Python with NumPy");
+        return;
+    }
+    let mut count = 0;
+    for entry in fs::read_dir(folder.path()).expect("it is a folder") {
+        let path = entry.expect("it can be listed").path();
+        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        if path.extension().is_none_or(|extension| extension != "npy") {
+            continue;
+        }
+        let file = fs::read(&path).expect("it can be read");
+        let read = Tensor::from_npy(file.into());
+        if let Some(kind) = name.strip_prefix("refused-") {
+            let error = read.expect_err(kind);
+            let is_named = matches!(error, TensorError::Dtype(_)) || error.to_string().contains(kind);
+            assert!(is_named, "{kind}: {error}");
+            continue;
+        }
+        let tensor = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let shape = fs::read_to_string(path.with_extension("shape")).expect("it was written");
+        let sizes: Vec<_> = tensor.shape.iter().map(ToString::to_string).collect();
+        assert_eq!(sizes.join(","), shape, "{name}");
+        let dtype = tensor.check().expect("it has been checked");
+        let mut little = tensor.data.to_vec();
+        if dtype.is_big_endian {
+            let parts = if tensor.dtype.contains('c') { 2 } else { 1 };
+            little.chunks_exact_mut(dtype.element.size() / parts).for_each(<[u8]>::reverse);
+        }
+        assert_eq!(little, fs::read(path.with_extension("raw")).expect("it was written"), "{name}");
+        fs::write(path.with_extension("again"), tensor.to_npy().expect("NumPy has the type")).expect("there is room");
+        count += 1;
+    }
+    assert!(count > 100, "{count} files");
+    assert_eq!(python(READ, folder.path()), Some(count.to_string()));
+}
