@@ -201,6 +201,14 @@ mod transports {
     }
 }
 
+mod simulation {
+    use examples::started::Polite;
+
+    fn service() {
+        super::statements!("frisbee-sim-1");
+    }
+}
+
 #[cfg(unix)]
 mod restart {
     use super::readme::{Service, greet::GreeterServer};

@@ -1,0 +1,86 @@
+//! The ways between nodes.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The way from one node to another: one direction. See [`World::set_cable`](crate::World::set_cable).
+///
+/// ```
+/// use frisbee_sim::Cable;
+/// use std::time::Duration;
+///
+/// let overseas = Cable::default()
+///     .latency(Duration::from_millis(80)..=Duration::from_millis(120))
+///     .bandwidth(1_000_000);
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[must_use]
+pub struct Cable {
+    pub(crate) latency: (u64, u64),
+    pub(crate) bandwidth: Option<u64>,
+    pub(crate) capacity: usize,
+    pub(crate) splits: f64,
+    pub(crate) resets: f64,
+    pub(crate) flips: f64,
+}
+
+/// The bytes that a connection holds in one direction before its writer waits: what Linux begins with.
+const CAPACITY: usize = 64 * 1024;
+
+impl Default for Cable {
+    /// A latency of 1 to 5 ms, any bandwidth, 64 KiB under way, one in eight writes and reads in parts, no losses.
+    fn default() -> Self {
+        Self { latency: (1, 5), bandwidth: None, capacity: CAPACITY, splits: 0.125, resets: 0.0, flips: 0.0 }
+    }
+}
+
+impl Cable {
+    /// Sets the latency of each write, in whole milliseconds. The bytes of one connection stay in order; those of
+    /// several overtake each other.
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub fn latency(mut self, range: RangeInclusive<Duration>) -> Self {
+        self.latency = (range.start().as_millis() as u64, range.end().as_millis() as u64);
+        assert!(self.latency.0 <= self.latency.1, "the latency is no range");
+        self
+    }
+
+    /// Sets the bytes that pass in a second, on each connection.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn bandwidth(mut self, bytes: u64) -> Self {
+        assert!(bytes > 0, "nothing passes: use a partition");
+        self.bandwidth = Some(bytes);
+        self
+    }
+
+    /// Sets the bytes that a connection holds before its writer waits.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn capacity(mut self, bytes: usize) -> Self {
+        assert!(bytes > 0, "nothing passes: use a partition");
+        self.capacity = bytes;
+        self
+    }
+
+    /// Sets the part of all writes and reads that move fewer bytes than they could.
+    pub fn splits(mut self, part: f64) -> Self {
+        self.splits = part;
+        self
+    }
+
+    /// Sets the part of all writes that break their connection.
+    pub fn resets(mut self, part: f64) -> Self {
+        self.resets = part;
+        self
+    }
+
+    /// Sets the part of all bytes in which a bit is wrong on arrival.
+    pub fn flips(mut self, part: f64) -> Self {
+        self.flips = part;
+        self
+    }
+}

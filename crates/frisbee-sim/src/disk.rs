@@ -1,0 +1,104 @@
+//! The disk of a node: values by name, which a crash may take back until they have been synced.
+
+use crate::state::Standing;
+use crate::trace::{EventKind, Raw};
+use crate::{Process, state};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// The longest time that a sync takes, in milliseconds: a hard disk, or a busy SSD.
+const SYNC_MILLIS_MAX: u64 = 10;
+
+/// The disk of a node: values by name.
+///
+/// A value that was written is read at once, and stays after a crash if it was [synced](Self::sync) before. Of the
+/// values that were written later, a crash keeps the first few, so a value is old or new, and not torn; two values may
+/// be torn apart.
+///
+/// ```
+/// # frisbee_sim::sim(1, |world| async move {
+/// let node = world.node("a");
+/// let disk = node.process().disk();
+/// disk.write("term", "7");
+/// disk.sync().await;
+/// node.crash();
+/// assert_eq!(node.process().disk().read("term").as_deref(), Some(&b"7"[..]));
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Disk {
+    pub(crate) process: Process,
+}
+
+impl Disk {
+    /// The value of this name. A process that has crashed reads nothing.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let state = self.process.shared().lock();
+        let node = &state.nodes[self.process.number()];
+        let unsynced = node.unsynced.iter().rev().find(|(written, _)| written == name);
+        match unsynced {
+            _ if self.process.has_ended_in(&state) => None,
+            Some((_, value)) => value.clone(),
+            None => node.disk.get(name).cloned(),
+        }
+    }
+
+    /// Writes a value. A process that has crashed writes nothing.
+    pub fn write(&self, name: &str, value: impl Into<Vec<u8>>) {
+        self.change(name, Some(value.into()));
+    }
+
+    /// Removes a value. A process that has crashed removes nothing.
+    pub fn remove(&self, name: &str) {
+        self.change(name, None);
+    }
+
+    fn change(&self, name: &str, value: Option<Vec<u8>>) {
+        let mut state = self.process.shared().lock();
+        if !self.process.has_ended_in(&state) {
+            state.nodes[self.process.number()].unsynced.push((name.to_owned(), value));
+        }
+    }
+
+    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes meanwhile waits forever.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves open what becomes permanent.
+    pub async fn sync(&self) {
+        let shared = self.process.shared();
+        let (count, time) = {
+            let mut state = shared.lock();
+            (state.nodes[self.process.number()].unsynced.len(), state.rng.u64(..=SYNC_MILLIS_MAX))
+        };
+        sleep(Duration::from_millis(time)).await;
+        self.process.running().await;
+        let mut state = shared.lock();
+        let node = &mut state.nodes[self.process.number()];
+        let count = count.min(node.unsynced.len()); // Another sync may have been faster.
+        let bytes = keep(node, count);
+        let raw = Raw { bytes, ..Raw::at(EventKind::Sync, self.process.number()) };
+        shared.trace(&mut state, &raw);
+    }
+}
+
+/// Makes the first few changes permanent, and returns their bytes.
+pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
+    let mut bytes = 0;
+    for (name, value) in node.unsynced.drain(..count) {
+        match value {
+            Some(value) => {
+                bytes += value.len() as u64;
+                node.disk.insert(name, value);
+            }
+            None => drop(node.disk.remove(&name)),
+        }
+    }
+    bytes
+}
+
+impl Process {
+    /// Whether the process has ended.
+    pub(crate) fn has_ended_in(&self, state: &state::State) -> bool {
+        matches!(state.standing(self.number(), self.incarnation()), Standing::Over)
+    }
+}

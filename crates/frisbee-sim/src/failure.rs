@@ -1,0 +1,128 @@
+//! The report of a failure: the seed, the faults that it takes, the command that repeats it, and the trace.
+
+use crate::fault::Fault;
+use crate::sim::Ran;
+use crate::svg;
+use crate::trace::Event;
+use std::fmt;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+use std::{env, fs, io, thread};
+
+/// How many events a failure prints, the last ones. `FRISBEE_TRACE` writes all of them.
+const PRINTED: usize = 40;
+
+/// A seed that fails, and the way to see it again.
+#[derive(Clone)]
+pub struct Failure {
+    seed: u64,
+    text: String,
+    faults: Vec<(usize, Duration, Fault)>,
+    /// Whether all other faults have to be left out.
+    is_shrunk: bool,
+    recording: Recording,
+    /// The name of the test.
+    test: Option<String>,
+}
+
+/// The events of a run.
+#[derive(Clone)]
+pub(crate) struct Recording {
+    events: Vec<Event>,
+}
+
+impl Failure {
+    pub(crate) fn new(seed: u64, text: String, ran: &Ran, kept: Option<&[usize]>) -> Self {
+        let is_kept = |number: &usize| kept.is_none_or(|kept| kept.contains(number));
+        let numbered = ran.schedule.iter().enumerate().filter(|(number, _)| is_kept(number));
+        let faults = numbered.map(|(number, (at, fault))| (number, *at, fault.clone())).collect();
+        // Each test of libtest has a thread of its own with its name.
+        let test = thread::current().name().filter(|name| *name != "main").map(str::to_owned);
+        Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The cause: the panic, or the condition that does not hold.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The faults that the failure takes, with their times since the beginning of the world. Leaving out any one of them
+    /// makes the failure go away, unless the search for them took too long.
+    pub fn faults(&self) -> impl Iterator<Item = (Duration, &Fault)> {
+        self.faults.iter().map(|(_, at, fault)| (*at, fault))
+    }
+
+    /// The events of the run, the first one first.
+    pub fn events(&self) -> &[Event] {
+        &self.recording.events
+    }
+
+    /// The last events of the run as a drawing: a line for each node, and an arrow for the bytes between them.
+    pub fn svg(&self) -> String {
+        svg::draw(&self.recording.events)
+    }
+
+    /// The command that runs only this seed, with these faults.
+    pub fn command(&self) -> String {
+        let mut command = format!("FRISBEE_SEED={}", self.seed);
+        if self.is_shrunk {
+            let numbers: Vec<_> = self.faults.iter().map(|(number, ..)| number.to_string()).collect();
+            let _ = write!(command, " FRISBEE_FAULTS={}", numbers.join(","));
+        }
+        command += " cargo test";
+        if let Ok(package) = env::var("CARGO_PKG_NAME") {
+            let _ = write!(command, " -p {package}");
+        }
+        if let Some(test) = &self.test {
+            let _ = write!(command, " {test} -- --exact");
+        }
+        command
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {} fails: {}", self.seed, self.text)?;
+        writeln!(f, "\nrun it again, with FRISBEE_TRACE=/tmp/trace for the whole trace and its time line:")?;
+        writeln!(f, "  {}", self.command())?;
+        if self.faults.is_empty() {
+            writeln!(f, "\nit takes no fault")?;
+        } else {
+            writeln!(f, "\nthe faults that it takes:")?;
+        }
+        for (_, at, fault) in &self.faults {
+            writeln!(f, "{:>10.3} s  {fault}", at.as_secs_f64())?;
+        }
+        let events = self.events();
+        let left_out = events.len().saturating_sub(PRINTED);
+        writeln!(f, "\nthe last of {} events:", events.len())?;
+        events[left_out..].iter().try_for_each(|event| writeln!(f, "{event}"))
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Recording {
+    pub(crate) fn of(ran: &Ran) -> Self {
+        Self { events: ran.events.clone() }
+    }
+
+    /// Writes the text and the drawing beside each other.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
+        fs::write(path.with_extension("txt"), text)?;
+        fs::write(path.with_extension("svg"), svg::draw(&self.events))
+    }
+}

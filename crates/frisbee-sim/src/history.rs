@@ -1,0 +1,408 @@
+//! The operations that clients have made, and whether one order of them explains all results: linearizability.
+//!
+//! The search is that of Wing and Gong with Lowe's memory of the configurations that it has seen.
+
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// The rules by which results are judged: an object on which operations are made one after the other.
+pub trait Model {
+    /// An operation with its arguments.
+    type Operation: Clone + fmt::Debug;
+    /// The result of an operation.
+    type Outcome: Clone + fmt::Debug;
+    /// The object.
+    type State: Clone + Eq + Hash;
+
+    /// The object before the first operation.
+    fn initial(&self) -> Self::State;
+
+    /// The object after an operation, or `None` if the operation cannot have this result now. No result is known of an
+    /// operation that was lost: then every result is possible.
+    fn step(
+        &self,
+        state: &Self::State,
+        operation: &Self::Operation,
+        outcome: Option<&Self::Outcome>,
+    ) -> Option<Self::State>;
+}
+
+/// Operations with their results, in the order in which they began and ended. Clones are the same history.
+///
+/// ```
+/// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};
+///
+/// let history = History::new();
+/// let write = history.begin(Operation::Write(5));
+/// history.end(write, None);
+/// let read = history.begin(Operation::Read);
+/// history.end(read, Some(0)); // It began after 5 had been written.
+/// assert!(matches!(history.check(&Register::of(0)), Verdict::Violated(_)));
+/// ```
+pub struct History<O, R>(Arc<Mutex<Record<O, R>>>);
+
+struct Record<O, R> {
+    entries: Vec<Entry<O, R>>,
+    /// How many operations have begun and ended: the time of a history.
+    moments: usize,
+}
+
+impl<O, R> Record<O, R> {
+    fn moment(&mut self) -> usize {
+        self.moments += 1;
+        self.moments
+    }
+}
+
+/// An operation of a [`History`], by the number of its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperationId(usize);
+
+struct Entry<O, R> {
+    operation: O,
+    begun: usize,
+    /// `None` for an operation that is lost or under way.
+    ended: Option<(usize, R)>,
+    is_void: bool,
+}
+
+/// The verdict on a history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// There is an order that explains all results.
+    Linearizable,
+    /// There is none. The text names the first result up to which no order exists.
+    Violated(String),
+    /// The search has given up after as many configurations as it may see.
+    Undecided,
+}
+
+/// How many configurations a search sees before it gives up: some hundred megabytes.
+const CONFIGURATIONS_MAX: usize = 2_000_000;
+
+impl<O, R> Default for History<O, R> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Record { entries: Vec::new(), moments: 0 })))
+    }
+}
+
+impl<O, R> Clone for History<O, R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<O, R> fmt::Debug for History<O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History").field("operations", &self.0.lock().entries.len()).finish_non_exhaustive()
+    }
+}
+
+impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
+    /// A history without operations.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An operation begins. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at any later
+    /// time, or never: this is the right record of a call that [may have run](frpc::Status::may_have_run).
+    pub fn begin(&self, operation: O) -> OperationId {
+        let mut record = self.0.lock();
+        let begun = record.moment();
+        record.entries.push(Entry { operation, begun, ended: None, is_void: false });
+        OperationId(record.entries.len() - 1)
+    }
+
+    /// An operation ends with this result.
+    ///
+    /// # Panics
+    /// If it has ended already.
+    pub fn end(&self, id: OperationId, outcome: R) {
+        let mut record = self.0.lock();
+        let now = record.moment();
+        let ended = record.entries[id.0].ended.replace((now, outcome));
+        drop(record);
+        assert!(ended.is_none(), "the operation has ended already");
+    }
+
+    /// An operation has certainly not been executed and never will be.
+    pub fn cancel(&self, id: OperationId) {
+        self.0.lock().entries[id.0].is_void = true;
+    }
+
+    /// How many operations have begun.
+    pub fn len(&self) -> usize {
+        self.0.lock().entries.len()
+    }
+
+    /// Whether no operation has begun.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().entries.is_empty()
+    }
+
+    /// Judges all operations by a model. The search takes a time exponential in the number of operations that overlap.
+    pub fn check<M: Model<Operation = O, Outcome = R>>(&self, model: &M) -> Verdict {
+        self.check_of(model, |_| true)
+    }
+
+    /// Judges a part of the operations. Objects that have nothing to do with each other, such as the keys of a store,
+    /// are judged one by one much faster than together.
+    pub fn check_of<M: Model<Operation = O, Outcome = R>>(&self, model: &M, is_part: impl Fn(&O) -> bool) -> Verdict {
+        let record = self.0.lock();
+        let part: Vec<_> = record.entries.iter().filter(|entry| !entry.is_void && is_part(&entry.operation)).collect();
+        Search { model, part: &part, seen: HashSet::new(), farthest: None }.run()
+    }
+}
+
+/// A search for an order.
+struct Search<'a, M: Model> {
+    model: &'a M,
+    part: &'a [&'a Entry<M::Operation, M::Outcome>],
+    /// Sets of operations with the object that they have made.
+    seen: HashSet<(Vec<u64>, M::State)>,
+    /// The most operations that any order has explained, and those that could not be the next.
+    farthest: Option<(usize, Vec<u64>)>,
+}
+
+impl<M: Model> Search<'_, M> {
+    fn run(mut self) -> Verdict {
+        let certain = self.part.iter().filter(|entry| entry.ended.is_some()).count();
+        let none = vec![0; self.part.len().div_ceil(64)];
+        // A stack in place of recursion: histories are long.
+        let mut open = vec![(none, self.model.initial(), 0)];
+        while let Some((done, state, explained)) = open.pop() {
+            if explained == certain {
+                return Verdict::Linearizable;
+            }
+            if self.seen.len() >= CONFIGURATIONS_MAX {
+                return Verdict::Undecided;
+            }
+            if self.farthest.as_ref().is_none_or(|farthest| explained >= farthest.0) {
+                self.farthest = Some((explained, done.clone()));
+            }
+            let left = |at: &usize| done[at / 64] >> (at % 64) & 1 == 0;
+            // Behind the first end, nothing that is left can come next.
+            let ends = (0..self.part.len()).filter(left).filter_map(|at| self.part[at].ended.as_ref());
+            let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
+            for at in (0..self.part.len()).filter(left) {
+                let entry = self.part[at];
+                if entry.begun > first_end {
+                    break; // They are in the order of their beginnings.
+                }
+                let outcome = entry.ended.as_ref().map(|ended| &ended.1);
+                let Some(next) = self.model.step(&state, &entry.operation, outcome) else { continue };
+                if outcome.is_none() && next == state {
+                    continue; // It explains nothing.
+                }
+                let mut with = done.clone();
+                with[at / 64] |= 1 << (at % 64);
+                if self.seen.insert((with.clone(), next.clone())) {
+                    open.push((with, next, explained + usize::from(outcome.is_some())));
+                }
+            }
+        }
+        Verdict::Violated(self.explain())
+    }
+
+    /// Names the results that no order explains.
+    fn explain(&self) -> String {
+        let Some((explained, done)) = &self.farthest else { return String::new() };
+        let left = self.part.iter().enumerate().filter(|(at, _)| done[at / 64] >> (at % 64) & 1 == 0);
+        let first = left
+            .filter(|(_, entry)| entry.ended.is_some())
+            .min_by_key(|(_, entry)| entry.ended.as_ref().map(|ended| ended.0));
+        first.map_or_else(String::new, |(_, entry)| {
+            let outcome = entry.ended.as_ref().map(|ended| &ended.1);
+            format!("no order explains the result {outcome:?} of {:?}, after {explained} others", entry.operation)
+        })
+    }
+}
+
+/// A register of one value: reads, writes, and compare-and-set.
+#[derive(Clone, Debug)]
+pub struct Register<V> {
+    initial: V,
+}
+
+impl<V> Register<V> {
+    /// With this value before the first operation.
+    pub fn of(initial: V) -> Self {
+        Self { initial }
+    }
+}
+
+/// An operation on a [`Register`], whose result is `Some` value for a read and `None` for others; a compare-and-set that
+/// has not found the value that it expected results in the value that it has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RegisterOperation<V> {
+    /// Reads the value.
+    Read,
+    /// Replaces the value.
+    Write(V),
+    /// Replaces the first value, if it is there, by the second.
+    CompareAndSet(V, V),
+}
+
+impl<V: Clone + Eq + Hash + fmt::Debug> Model for Register<V> {
+    type Operation = RegisterOperation<V>;
+    type Outcome = Option<V>;
+    type State = V;
+
+    fn initial(&self) -> V {
+        self.initial.clone()
+    }
+
+    fn step(&self, state: &V, operation: &RegisterOperation<V>, outcome: Option<&Option<V>>) -> Option<V> {
+        let (next, result) = match operation {
+            RegisterOperation::Read => (state, Some(state)),
+            RegisterOperation::Write(value) => (value, None),
+            RegisterOperation::CompareAndSet(expected, value) if state == expected => (value, None),
+            RegisterOperation::CompareAndSet(..) => (state, Some(state)),
+        };
+        outcome.is_none_or(|outcome| outcome.as_ref() == result).then(|| next.clone())
+    }
+}
+
+/// A queue: the value that came first leaves first.
+#[derive(Clone, Debug, Default)]
+pub struct Queue<V>(std::marker::PhantomData<V>);
+
+impl<V> Queue<V> {
+    /// Without values.
+    pub fn new() -> Self {
+        Self(std::marker::PhantomData)
+    }
+}
+
+/// An operation on a [`Queue`], whose result is the value that was taken, and `None` for a push or if there was no value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum QueueOperation<V> {
+    /// Appends a value.
+    Push(V),
+    /// Takes the first value.
+    Pop,
+}
+
+impl<V: Clone + Eq + Hash + fmt::Debug> Model for Queue<V> {
+    type Operation = QueueOperation<V>;
+    type Outcome = Option<V>;
+    type State = std::collections::VecDeque<V>;
+
+    fn initial(&self) -> Self::State {
+        Self::State::new()
+    }
+
+    fn step(
+        &self,
+        state: &Self::State,
+        operation: &QueueOperation<V>,
+        outcome: Option<&Option<V>>,
+    ) -> Option<Self::State> {
+        let mut next = state.clone();
+        let result = match operation {
+            QueueOperation::Push(value) => {
+                next.push_back(value.clone());
+                None
+            }
+            QueueOperation::Pop => next.pop_front(),
+        };
+        outcome.is_none_or(|outcome| *outcome == result).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RegisterOperation::{CompareAndSet, Read, Write};
+
+    #[test]
+    fn a_read_that_overlaps_a_write_may_return_either_value() {
+        for value in [0, 1] {
+            let history = History::new();
+            let write = history.begin(Write(1));
+            let read = history.begin(Read);
+            history.end(read, Some(value));
+            history.end(write, None);
+            assert_eq!(history.check(&Register::of(0)), Verdict::Linearizable);
+        }
+    }
+
+    #[test]
+    fn a_later_read_may_not_return_an_older_value() {
+        let history = History::new();
+        let write = history.begin(Write(1));
+        for value in [1, 0] {
+            let read = history.begin(Read);
+            history.end(read, Some(value));
+        }
+        history.end(write, None);
+        let Verdict::Violated(text) = history.check(&Register::of(0)) else { panic!("the second read is stale") };
+        assert!(text.contains("Some(0)") && text.contains("Read"), "{text}");
+    }
+
+    #[test]
+    fn a_lost_write_may_take_effect_late_or_never_and_a_void_one_never() {
+        for (value, is_void, verdict) in [(1, false, true), (0, false, true), (0, true, true), (1, true, false)] {
+            let history = History::new();
+            let write = history.begin(Write(1));
+            let other = history.begin(Write(0));
+            history.end(other, None);
+            if is_void {
+                history.cancel(write);
+            }
+            let read = history.begin(Read);
+            history.end(read, Some(value));
+            assert_eq!(history.check(&Register::of(0)) == Verdict::Linearizable, verdict);
+        }
+    }
+
+    #[test]
+    fn of_two_compare_and_sets_of_one_value_one_succeeds() {
+        let history = History::new();
+        let [one, other] = [history.begin(CompareAndSet(0, 1)), history.begin(CompareAndSet(0, 2))];
+        history.end(one, None);
+        history.end(other, None);
+        assert!(matches!(history.check(&Register::of(0)), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_queue_gives_values_in_the_order_of_their_pushes() {
+        for (first, second, verdict) in [(1, 2, true), (2, 1, false)] {
+            let history = History::new();
+            for value in [1, 2] {
+                let push = history.begin(QueueOperation::Push(value));
+                history.end(push, None);
+            }
+            for value in [first, second] {
+                let pop = history.begin(QueueOperation::Pop);
+                history.end(pop, Some(value));
+            }
+            assert_eq!(history.check(&Queue::new()) == Verdict::Linearizable, verdict);
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_history_is_judged_alone() {
+        let history = History::new();
+        let write = history.begin(Write(7));
+        history.end(write, None);
+        let read = history.begin(Read);
+        history.end(read, Some(0));
+        assert_eq!(history.check_of(&Register::of(0), |operation| *operation == Read), Verdict::Linearizable);
+    }
+
+    #[test]
+    fn a_long_history_of_one_client_is_judged_at_once() {
+        let history = History::new();
+        for value in 0..2_000 {
+            let write = history.begin(Write(value));
+            history.end(write, None);
+        }
+        assert_eq!(history.check(&Register::of(0)), Verdict::Linearizable);
+    }
+}

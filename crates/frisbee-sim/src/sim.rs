@@ -1,0 +1,406 @@
+//! Runs of worlds: with one seed or many, twice for equality, and again with fewer faults when one fails.
+
+use crate::failure::{Failure, Recording};
+use crate::fault::Fault;
+use crate::state::Shared;
+use crate::trace::Event;
+use crate::world::World;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+use std::{env, thread};
+use tokio::time::{sleep, timeout};
+
+/// The virtual time after which a world has to have ended.
+const TIME_MAX: Duration = Duration::from_secs(3_600);
+
+/// The runs in search of fewer faults.
+const SHRINKS: usize = 200;
+
+thread_local! {
+    /// The world that this thread runs.
+    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// Runs one world, twice, and panics if a run fails or the two differ. See [`Sim::run`].
+///
+/// ```
+/// use frisbee_sim::sim;
+/// use std::time::Duration;
+///
+/// let report = sim(7, |world| async move {
+///     tokio::time::sleep(Duration::from_secs(3_600 - 1)).await;
+///     world.note("an hour has passed in no time");
+/// });
+/// assert!(report.elapsed > Duration::from_secs(3_598));
+/// ```
+#[track_caller]
+pub fn sim<F, W>(seed: u64, world: F) -> Report
+where
+    F: Fn(World) -> W,
+    W: Future<Output = ()> + 'static,
+{
+    let run = Sim::new().run(seed, world);
+    run.unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// The settings of simulations.
+///
+/// ```
+/// use frisbee_sim::Sim;
+///
+/// // In a test:
+/// Sim::new().seeds(20, |world| async move {
+///     let node = world.node("a");
+///     node.process();
+///     assert!(node.is_up());
+/// });
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Sim {
+    runs_twice: bool,
+    shrinks: bool,
+    time_max: Duration,
+    kept: Option<BTreeSet<usize>>,
+}
+
+impl Default for Sim {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The result of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The hash of all events. It is the same for the same seed and program, on every machine.
+    pub trace_hash: u64,
+    /// How many events there were.
+    pub events: u64,
+    /// The virtual time that the world has taken.
+    pub elapsed: Duration,
+}
+
+/// One run, and the material for a failure.
+pub(crate) struct Ran {
+    pub(crate) report: Report,
+    pub(crate) failure: Option<String>,
+    pub(crate) schedule: Vec<(Duration, Fault)>,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Sim {
+    /// The default settings.
+    pub fn new() -> Self {
+        Self { runs_twice: true, shrinks: true, time_max: TIME_MAX, kept: None }
+    }
+
+    /// Whether each seed runs twice, to see whether it takes the same course. Default: it does.
+    pub fn runs_twice(mut self, twice: bool) -> Self {
+        self.runs_twice = twice;
+        self
+    }
+
+    /// Whether a world that fails is run again with fewer faults, up to 200 times. Default: it is.
+    pub fn shrinks(mut self, shrinks: bool) -> Self {
+        self.shrinks = shrinks;
+        self
+    }
+
+    /// Sets the virtual time within which a world has to end. Default: an hour.
+    pub fn time_max(mut self, time: Duration) -> Self {
+        self.time_max = time;
+        self
+    }
+
+    /// Runs the worlds of the seeds from 0 on, on all processors, and panics with the [`Failure`] of the first one that
+    /// fails. For tests, which take these variables from the environment:
+    ///
+    /// * `FRISBEE_SEED=7` runs one seed, and `FRISBEE_FAULTS=0,3` some of its faults; both are in the command that a
+    ///   failure names
+    /// * `FRISBEE_SEEDS=100000` runs more seeds
+    /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
+    ///   `/tmp/trace.svg`
+    ///
+    /// # Panics
+    /// If a seed fails, or if a variable is not of its form.
+    pub fn seeds<F, W>(self, seeds: u64, world: F)
+    where
+        F: Fn(World) -> W + Sync,
+        W: Future<Output = ()> + 'static,
+    {
+        if let Some(seed) = variable("FRISBEE_SEED") {
+            let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
+            let result = Self { kept, ..self.clone() }.run(seed, &world);
+            if let Ok(path) = env::var("FRISBEE_TRACE") {
+                let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
+                let ran = self.once(seed, kept, true, &world);
+                Recording::of(&ran).write(path.as_ref()).expect("FRISBEE_TRACE is a path that can be written");
+            }
+            match result {
+                Ok(report) => println!("seed {seed}: {report:?}"),
+                Err(failure) => panic!("{failure}"),
+            }
+        } else if let Some(failure) = self.find(variable("FRISBEE_SEEDS").unwrap_or(seeds), world) {
+            panic!("{failure}");
+        }
+    }
+
+    /// Runs the worlds of the seeds from 0 on, on all processors, until one fails; the one with the least seed.
+    pub fn find<F, W>(&self, seeds: u64, world: F) -> Option<Failure>
+    where
+        F: Fn(World) -> W + Sync,
+        W: Future<Output = ()> + 'static,
+    {
+        let (next, end) = (AtomicU64::new(0), AtomicU64::new(seeds));
+        let found = Mutex::new(None);
+        let search = || {
+            loop {
+                let seed = next.fetch_add(1, Ordering::Relaxed);
+                if seed >= end.load(Ordering::Relaxed) {
+                    return;
+                }
+                if let Err(failure) = self.run_as_is(seed, &world) {
+                    end.fetch_min(seed, Ordering::Relaxed);
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    if found.as_ref().is_none_or(|(least, _)| seed < *least) {
+                        *found = Some((seed, failure));
+                    }
+                }
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(seeds as usize);
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                thread::Builder::new().name(name.clone()).spawn_scoped(scope, search).expect("a thread starts");
+            }
+        });
+        let (seed, failure) = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+        Some(self.shrink(seed, failure, &world))
+    }
+
+    /// Runs the world of one seed.
+    ///
+    /// # Errors
+    /// The failure, with as few faults as still bring it about: if a task panics, also within a handler; if a condition
+    /// does not hold; if the world does not end in time; if a thread is started; or if a second run takes another
+    /// course.
+    pub fn run<F, W>(&self, seed: u64, world: F) -> Result<Report, Failure>
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        self.run_as_is(seed, &world).map_err(|failure| self.shrink(seed, failure, &world))
+    }
+
+    /// As [`run`](Self::run), without the search for fewer faults.
+    fn run_as_is<F, W>(&self, seed: u64, world: &F) -> Result<Report, String>
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        let first = self.once(seed, self.kept.clone(), false, world);
+        if let Some(text) = first.failure {
+            return Err(text);
+        }
+        if self.runs_twice {
+            let second = self.once(seed, self.kept.clone(), false, world);
+            if second.report != first.report {
+                return Err(self.differ(seed, world));
+            }
+        }
+        Ok(first.report)
+    }
+
+    /// Runs a world, with all its faults or those that are kept.
+    pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> Ran
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        catch_panics();
+        fastrand::seed(seed);
+        let watched = Arc::new(OnceLock::<Arc<Shared>>::new());
+        let started = watched.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .on_thread_park(|| {
+                if let Some(shared) = current() {
+                    shared.run_checks();
+                }
+            })
+            .on_thread_start(move || {
+                if let Some(shared) = started.get() {
+                    shared.fail(THREAD.to_owned());
+                }
+            })
+            .build()
+            .expect("a runtime without sockets can be made");
+        let ran = runtime.block_on(async {
+            // Time stands still from a moment on that lies anywhere between two ticks of the timer. From the first one
+            // on it goes from tick to tick, and how far it was to there no longer matters.
+            sleep(Duration::from_millis(1)).await;
+            let shared = Arc::new(Shared::new(seed, is_recorded, kept));
+            drop(watched.set(shared.clone()));
+            let _current = Current::enter(&shared);
+            let course = async {
+                if timeout(self.time_max, world(World(shared.clone()))).await.is_err() {
+                    shared.fail(format!("the world has not ended within {:?}", self.time_max));
+                }
+            };
+            until_failed(&shared, course).await;
+            shared.run_checks();
+            shared.finish()
+        });
+        // What is dropped with the runtime may panic as well.
+        let shared = watched.get().cloned();
+        let _current = shared.as_ref().map(Current::enter);
+        drop(runtime);
+        let failure = shared.as_ref().and_then(|shared| shared.failure());
+        shared.iter().for_each(|shared| shared.clear());
+        Ran { failure, ..ran }
+    }
+
+    /// Explains how two runs of a seed differ.
+    fn differ<F, W>(&self, seed: u64, world: &F) -> String
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        let [one, other] = [0, 1].map(|_| self.once(seed, self.kept.clone(), true, world).events);
+        let at = one.iter().zip(&other).position(|(one, other)| one != other);
+        let at = at.unwrap_or_else(|| one.len().min(other.len()));
+        let event = |events: &[Event]| events.get(at).map_or("  (the end)".to_owned(), Event::to_string);
+        let first = if one == other {
+            "Two further runs were equal.".to_owned()
+        } else {
+            format!("The first event that differs is number {at}:\n{}\n{}", event(&one), event(&other))
+        };
+        format!("two runs of one seed differ. {first}\n{CAUSES}")
+    }
+
+    /// Looks for a run with fewer faults that fails as well.
+    fn shrink<F, W>(&self, seed: u64, text: String, world: &F) -> Failure
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        let whole = self.once(seed, self.kept.clone(), true, world);
+        if whole.failure.is_none() {
+            return Failure::new(seed, text, &whole, None);
+        }
+        let mut kept: Vec<_> = match &self.kept {
+            Some(kept) => kept.iter().copied().collect(),
+            None => (0..whole.schedule.len()).collect(),
+        };
+        let (mut runs, mut step, mut last) = (0, kept.len().max(1), whole);
+        // Larger parts are left out first, and then one after the other.
+        while self.shrinks && !kept.is_empty() && runs < SHRINKS {
+            let mut at = 0;
+            let before = kept.len();
+            while at < kept.len() && runs < SHRINKS {
+                let mut fewer = kept.clone();
+                fewer.drain(at..(at + step).min(kept.len()));
+                runs += 1;
+                let ran = self.once(seed, Some(fewer.iter().copied().collect()), true, world);
+                if ran.failure.is_some() {
+                    (kept, last) = (fewer, ran);
+                } else {
+                    at += step;
+                }
+            }
+            if step == 1 && kept.len() == before {
+                break;
+            }
+            step = (step / 2).max(1);
+        }
+        let text = last.failure.clone().unwrap_or(text);
+        Failure::new(seed, text, &last, Some(&kept))
+    }
+}
+
+/// The failure of a world that starts threads.
+const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the like: no seed decides when it is ready";
+
+/// The usual causes of runs that differ.
+const CAUSES: &str = "The usual causes: the order of a HashMap or HashSet (use BTreeMap, or sort); std::time::Instant::now or \
+    SystemTime::now (use tokio's Instant, and Process::clock); threads; tokio::select! without `biased`; chance that is not \
+    from World::draw or fastrand's generator of the thread; statics that remember the run before.";
+
+/// Polls a world until it ends or has failed.
+async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
+    let mut course = pin!(course);
+    poll_fn(|context| {
+        *shared.root.lock() = Some(context.waker().clone());
+        if shared.failure().is_some() {
+            return Poll::Ready(());
+        }
+        // The hook has noted a panic.
+        catch_unwind(AssertUnwindSafe(|| course.as_mut().poll(context))).unwrap_or(Poll::Ready(()))
+    })
+    .await;
+}
+
+impl Shared {
+    /// Takes the outcome of a run.
+    fn finish(&self) -> Ran {
+        let elapsed = self.elapsed();
+        let mut state = self.lock();
+        let report = Report { trace_hash: state.trace.hash, events: state.trace.count, elapsed };
+        let events = state.trace.events.take().unwrap_or_default();
+        Ran { report, failure: None, schedule: std::mem::take(&mut state.schedule), events }
+    }
+}
+
+/// The world that the thread runs, until this is dropped.
+struct Current;
+
+impl Current {
+    fn enter(shared: &Arc<Shared>) -> Self {
+        CURRENT.set(Some(shared.clone()));
+        Self
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        CURRENT.set(None);
+    }
+}
+
+fn current() -> Option<Arc<Shared>> {
+    CURRENT.try_with(|current| current.try_borrow().ok()?.clone()).ok()?
+}
+
+/// Has panics noted, and not reported, on threads that run a world.
+fn catch_panics() {
+    static CATCHING: Once = Once::new();
+    CATCHING.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| match current() {
+            Some(shared) => shared.fail(panic.to_string()),
+            None => report(panic),
+        }));
+    });
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+fn numbers(text: &str) -> BTreeSet<usize> {
+    let numbers = text.split(',').filter(|number| !number.is_empty());
+    numbers.map(|number| number.parse().expect("FRISBEE_FAULTS is a list of numbers")).collect()
+}

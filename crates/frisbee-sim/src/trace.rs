@@ -1,0 +1,188 @@
+//! The events of a run: their hash, and their text. The drawing is in `svg.rs`.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The subject of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A process begins.
+    Start,
+    /// A process ends with all that it has in memory.
+    Crash,
+    /// A process stops for a while.
+    Pause,
+    /// A stopped process goes on.
+    Resume,
+    /// A connection is made.
+    Connect,
+    /// Nobody accepts a connection.
+    Refuse,
+    /// A process writes to a connection.
+    Write,
+    /// A process reads from a connection.
+    Read,
+    /// An end of a connection is closed, which the other end will read.
+    Close,
+    /// A connection breaks at both ends.
+    Reset,
+    /// Data reaches the disk for good.
+    Sync,
+    /// A fault of the schedule strikes.
+    Fault,
+    /// A note of the test.
+    Note,
+}
+
+impl EventKind {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Start => "starts",
+            Self::Crash => "crashes",
+            Self::Pause => "pauses",
+            Self::Resume => "resumes",
+            Self::Connect => "connects",
+            Self::Refuse => "is refused",
+            Self::Write => "writes",
+            Self::Read => "reads",
+            Self::Close => "closes",
+            Self::Reset => "is reset",
+            Self::Sync => "syncs",
+            Self::Fault => "fault:",
+            Self::Note => "note:",
+        }
+    }
+}
+
+/// One event of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// The virtual time since the beginning of the world.
+    pub at: Duration,
+    /// Its subject.
+    pub kind: EventKind,
+    /// The node where it happens, if it does at one.
+    pub node: Option<String>,
+    /// The node at the other end of the connection.
+    pub peer: Option<String>,
+    /// The number of the connection, or 0.
+    pub connection: u64,
+    /// How many bytes are written, read, or made permanent.
+    pub bytes: u64,
+    /// The text of a fault or note.
+    pub text: String,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>10.3} s  ", self.at.as_secs_f64())?;
+        if let Some(node) = &self.node {
+            write!(f, "{node} ")?;
+        }
+        f.write_str(self.kind.verb())?;
+        if self.bytes > 0 {
+            write!(f, " {} bytes", self.bytes)?;
+        }
+        match (self.kind, &self.peer) {
+            (EventKind::Read, Some(peer)) => write!(f, " from {peer}")?,
+            (_, Some(peer)) => write!(f, " to {peer}")?,
+            (_, None) => {}
+        }
+        if self.connection > 0 {
+            write!(f, " (connection {})", self.connection)?;
+        }
+        if !self.text.is_empty() {
+            write!(f, " {}", self.text)?;
+        }
+        Ok(())
+    }
+}
+
+/// An event before its nodes have names.
+#[derive(Clone, Copy)]
+pub(crate) struct Raw<'a> {
+    pub(crate) kind: EventKind,
+    pub(crate) node: Option<usize>,
+    pub(crate) peer: Option<usize>,
+    pub(crate) connection: u64,
+    pub(crate) bytes: u64,
+    pub(crate) text: &'a str,
+}
+
+impl Raw<'_> {
+    pub(crate) fn at(kind: EventKind, node: usize) -> Self {
+        Self { kind, node: Some(node), peer: None, connection: 0, bytes: 0, text: "" }
+    }
+}
+
+/// The hash of all events, and the events themselves if they are recorded.
+pub(crate) struct Trace {
+    pub(crate) hash: u64,
+    pub(crate) count: u64,
+    pub(crate) events: Option<Vec<Event>>,
+}
+
+impl Trace {
+    pub(crate) fn new(is_recorded: bool) -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325, count: 0, events: is_recorded.then(Vec::new) }
+    }
+
+    /// Adds an event. The hash has nothing but integers of fixed width, so it is the same on every machine.
+    pub(crate) fn add<'n>(&mut self, at: Duration, raw: &Raw<'_>, name: impl Fn(usize) -> &'n str) {
+        self.count += 1;
+        let number = |node: Option<usize>| node.map_or(0, |node| node as u64 + 1);
+        self.mix(at.as_nanos() as u64);
+        self.mix(raw.kind as u64 | number(raw.node) << 8 | number(raw.peer) << 36);
+        self.mix(raw.connection << 32 ^ raw.bytes);
+        raw.text.bytes().for_each(|byte| self.mix(byte.into()));
+        if let Some(events) = &mut self.events {
+            let named = |node: Option<usize>| node.map(|node| name(node).to_owned());
+            let (node, peer) = (named(raw.node), named(raw.peer));
+            let (kind, connection, bytes) = (raw.kind, raw.connection, raw.bytes);
+            events.push(Event { at, kind, node, peer, connection, bytes, text: raw.text.to_owned() });
+        }
+    }
+
+    /// FNV-1a over words, with a rotation, since its high bits would never reach the low ones.
+    fn mix(&mut self, word: u64) {
+        self.hash = (self.hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash_of(raws: &[Raw<'_>]) -> u64 {
+        let mut trace = Trace::new(false);
+        raws.iter().for_each(|raw| trace.add(Duration::from_millis(5), raw, |_| "a"));
+        trace.hash
+    }
+
+    #[test]
+    fn the_hash_of_a_trace_is_the_same_on_every_machine() {
+        let note = Raw { text: "elected", ..Raw::at(EventKind::Note, 3) };
+        assert_eq!(hash_of(&[Raw::at(EventKind::Start, 3), note]), HASH);
+    }
+
+    /// As computed once; machines and versions have to agree.
+    const HASH: u64 = 10588594636138369192;
+
+    #[test]
+    fn every_part_of_an_event_changes_the_hash() {
+        let plain = Raw::at(EventKind::Write, 1);
+        let others = [
+            Raw { kind: EventKind::Read, ..plain },
+            Raw { node: Some(2), ..plain },
+            Raw { peer: Some(2), ..plain },
+            Raw { connection: 1, ..plain },
+            Raw { bytes: 1, ..plain },
+            Raw { text: "x", ..plain },
+        ];
+        for other in others {
+            assert_ne!(hash_of(&[plain]), hash_of(&[other]));
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Connections between nodes: the transport of each end, and the bytes that are under way.
+
+use crate::state::{Shared, Standing, State};
+use crate::trace::{EventKind, Raw};
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep_until};
+
+/// The bytes that a way carries in a second while a fault makes it slow.
+const SLOW: u64 = 2_000;
+
+/// The part of the bytes that arrive with a wrong bit while a fault corrupts them.
+const CORRUPT: f64 = 1.0 / 2_000.0;
+
+/// A connection.
+pub(crate) struct Wire {
+    /// The nodes of the end that has dialled and of the one that has accepted.
+    pub(crate) nodes: [usize; 2],
+    /// Their processes.
+    processes: [u64; 2],
+    /// From the end that has dialled, and from the other.
+    pub(crate) ways: [Way; 2],
+    pub(crate) is_reset: bool,
+    /// How many ends there are.
+    ends: u8,
+}
+
+/// One direction of a connection.
+#[derive(Default)]
+pub(crate) struct Way {
+    under_way: VecDeque<Chunk>,
+    /// The bytes of all chunks.
+    length: usize,
+    written: u64,
+    /// The bytes that are ever written, if a cut is to come.
+    pub(crate) cut_at: Option<u64>,
+    /// Nothing arrives any more.
+    pub(crate) is_silent: bool,
+    /// The writer has ended it.
+    has_ended: bool,
+    /// The reader has read the end.
+    is_over: bool,
+    /// The reader has gone.
+    is_left: bool,
+    /// When the last chunk arrives, in microseconds.
+    last: u64,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+/// Bytes that arrive at one time; none are the end.
+struct Chunk {
+    /// In milliseconds.
+    due: u64,
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl Wire {
+    pub(crate) fn wakers(&mut self) -> impl Iterator<Item = Waker> {
+        self.ways.iter_mut().flat_map(|way| way.reader.take().into_iter().chain(way.writer.take()))
+    }
+}
+
+impl Way {
+    /// Cuts the way behind so many further bytes.
+    pub(crate) fn cut_behind(&mut self, bytes: u64) {
+        self.cut_at = Some(self.written + bytes);
+    }
+
+    fn end(&mut self, now: u64) {
+        if !self.has_ended {
+            self.has_ended = true;
+            self.under_way.push_back(Chunk { due: now.max(self.last / 1_000), bytes: Vec::new(), read: 0 });
+        }
+    }
+}
+
+/// One end of a connection between two nodes: a transport for channels, acceptors and anything else that reads and
+/// writes bytes.
+///
+/// Made by [`Process::dial`](crate::Process::dial), and at the other node passed to
+/// [`Process::accept`](crate::Process::accept).
+pub struct Transport {
+    shared: Arc<Shared>,
+    wire: usize,
+    side: usize,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport").field("connection", &(self.wire + 1)).field("side", &self.side).finish()
+    }
+}
+
+/// A new connection from one process to another.
+pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u64); 2]) -> [Transport; 2] {
+    let (nodes, processes) = (ends.map(|end| end.0), ends.map(|end| end.1));
+    state.wires.push(Some(Box::new(Wire { nodes, processes, ways: Default::default(), is_reset: false, ends: 2 })));
+    let wire = state.wires.len() - 1;
+    let raw = Raw { peer: Some(nodes[1]), connection: wire as u64 + 1, ..Raw::at(EventKind::Connect, nodes[0]) };
+    shared.trace(state, &raw);
+    [0, 1].map(|side| Transport { shared: shared.clone(), wire, side, sleep: None })
+}
+
+impl Transport {
+    /// The event of this end.
+    fn event(&self, wire: &Wire, kind: EventKind, bytes: usize) -> Raw<'static> {
+        let (node, peer) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
+        let connection = self.wire as u64 + 1;
+        Raw { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
+    }
+
+    /// Whether this end may read or write now; `None` if it has to wait until its node goes on.
+    fn may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Option<io::Result<()>> {
+        let node = wire.nodes[self.side];
+        match state.standing(node, wire.processes[self.side]) {
+            Standing::Over => Some(Err(io::ErrorKind::ConnectionAborted.into())),
+            Standing::Paused => {
+                state.nodes[node].paused.push(waker.clone());
+                None
+            }
+            Standing::Runs if wire.is_reset => Some(Err(io::ErrorKind::ConnectionReset.into())),
+            Standing::Runs => Some(Ok(())),
+        }
+    }
+
+    /// Reads what has arrived; or the time at which more will.
+    fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> Reading {
+        match self.may_act(state, wire, waker) {
+            None => return Reading::Nothing,
+            Some(Err(error)) => return Reading::Done(Err(error), None),
+            Some(Ok(())) => {}
+        }
+        let (from, here) = (wire.nodes[1 - self.side], wire.nodes[self.side]);
+        let way = &mut wire.ways[1 - self.side];
+        if way.is_over || to.remaining() == 0 {
+            return Reading::Done(Ok(()), None);
+        }
+        let trouble = state.trouble(from, here);
+        let due = way.under_way.front().map(|chunk| chunk.due.max(trouble.blocked));
+        let (Some(due), false) = (due, way.is_silent) else {
+            way.reader = Some(waker.clone());
+            return Reading::Nothing;
+        };
+        let now = self.shared.now();
+        if due > now {
+            way.reader = Some(waker.clone());
+            return Reading::At(due);
+        }
+        let cable = state.cable(from, here);
+        let Some(chunk) = way.under_way.front_mut() else { return Reading::Nothing };
+        let most = (chunk.bytes.len() - chunk.read).min(to.remaining());
+        if most == 0 {
+            way.is_over = true;
+            return Reading::Done(Ok(()), None);
+        }
+        let count = part(state, most, cable.splits);
+        let bytes = &chunk.bytes[chunk.read..chunk.read + count];
+        let flips = if trouble.corrupt > now { CORRUPT } else { cable.flips };
+        if flips > 0.0 {
+            for byte in bytes {
+                let flipped = if state.rng.f64() < flips { 1 << state.rng.u32(..8) } else { 0 };
+                to.put_slice(&[byte ^ flipped]);
+            }
+        } else {
+            to.put_slice(bytes);
+        }
+        chunk.read += count;
+        if chunk.read == chunk.bytes.len() {
+            way.under_way.pop_front();
+        }
+        way.length -= count;
+        let writer = way.writer.take();
+        let event = self.event(wire, EventKind::Read, count);
+        self.shared.trace(state, &event);
+        Reading::Done(Ok(()), writer)
+    }
+
+    fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> Writing {
+        match self.may_act(state, wire, waker) {
+            None => return Writing::Nothing,
+            Some(Err(error)) => return Writing::Done(Err(error), None),
+            Some(Ok(())) => {}
+        }
+        let (here, to) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
+        let cable = state.cable(here, to);
+        let way = &mut wire.ways[self.side];
+        if way.is_left || way.has_ended {
+            return Writing::Done(Err(io::ErrorKind::BrokenPipe.into()), None);
+        }
+        let room = cable.capacity.saturating_sub(way.length);
+        if room == 0 {
+            way.writer = Some(waker.clone());
+            return Writing::Nothing;
+        }
+        if cable.resets > 0.0 && state.rng.f64() < cable.resets {
+            return self.reset(state, wire);
+        }
+        let most = bytes.len().min(room);
+        let mut count = if most == 0 { 0 } else { part(state, most, cable.splits) };
+        let mut is_cut = false;
+        if let Some(cut_at) = way.cut_at {
+            let left = usize::try_from(cut_at.saturating_sub(way.written)).unwrap_or(usize::MAX);
+            is_cut = count >= left;
+            count = count.min(left);
+        }
+        let now = self.shared.now();
+        let latency = state.latency(here, to);
+        let bandwidth = if state.trouble(here, to).slow > now { Some(SLOW) } else { cable.bandwidth };
+        let passing = bandwidth.map_or(0, |bandwidth| count as u64 * 1_000_000 / bandwidth);
+        way.last = way.last.max((now + latency) * 1_000) + passing;
+        let mut reader = None;
+        if count > 0 {
+            if way.under_way.is_empty() {
+                reader = way.reader.take();
+            }
+            let due = way.last.div_ceil(1_000);
+            way.under_way.push_back(Chunk { due, bytes: bytes[..count].to_vec(), read: 0 });
+        }
+        way.length += count;
+        way.written += count as u64;
+        let event = self.event(wire, EventKind::Write, count);
+        self.shared.trace(state, &event);
+        if is_cut {
+            // What is under way is lost, or arrives.
+            if state.rng.bool() {
+                return self.reset(state, wire);
+            }
+            wire.ways.iter_mut().for_each(|way| way.end(now));
+            reader = reader.or(wire.ways[self.side].reader.take());
+        }
+        let done = if count == 0 && !bytes.is_empty() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(count) };
+        Writing::Done(done, reader)
+    }
+
+    /// Breaks the connection.
+    fn reset(&self, state: &mut State, wire: &mut Wire) -> Writing {
+        wire.is_reset = true;
+        let event = self.event(wire, EventKind::Reset, 0);
+        self.shared.trace(state, &event);
+        Writing::Broken(wire.wakers().collect())
+    }
+
+    /// Does something with the connection, which is out of the state meanwhile.
+    fn with_wire<R>(&self, run: impl FnOnce(&mut State, &mut Wire) -> R) -> Option<R> {
+        let mut state = self.shared.lock();
+        let mut wire = state.wires.get_mut(self.wire)?.take()?;
+        let result = run(&mut state, &mut wire);
+        state.wires[self.wire] = Some(wire);
+        Some(result)
+    }
+}
+
+/// The bytes to move of those that could be moved.
+fn part(state: &mut State, most: usize, splits: f64) -> usize {
+    if most > 1 && splits > 0.0 && state.rng.f64() < splits { state.rng.u64(1..=most as u64) as usize } else { most }
+}
+
+enum Reading {
+    Done(io::Result<()>, Option<Waker>),
+    At(u64),
+    Nothing,
+}
+
+enum Writing {
+    Done(io::Result<usize>, Option<Waker>),
+    /// The connection has broken.
+    Broken(Vec<Waker>),
+    Nothing,
+}
+
+/// The end of a connection whose world has ended.
+fn gone() -> io::Error {
+    io::ErrorKind::NotConnected.into()
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
+            match reading.ok_or_else(gone)? {
+                Reading::Done(result, writer) => {
+                    // Wakers are called without the lock.
+                    writer.into_iter().for_each(Waker::wake);
+                    return Poll::Ready(result);
+                }
+                Reading::Nothing | Reading::At(crate::state::FOREVER) => return Poll::Pending,
+                Reading::At(due) => {
+                    let until = this.shared.instant(due);
+                    let sleep = this.sleep.get_or_insert_with(|| Box::pin(sleep_until(until)));
+                    if sleep.deadline() != until {
+                        sleep.as_mut().reset(until);
+                    }
+                    ready!(sleep.as_mut().poll(context));
+                }
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
+        match writing.ok_or_else(gone)? {
+            Writing::Done(result, reader) => {
+                reader.into_iter().for_each(Waker::wake);
+                Poll::Ready(result)
+            }
+            Writing::Broken(wakers) => {
+                wakers.into_iter().for_each(Waker::wake);
+                Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+            }
+            Writing::Nothing => Poll::Pending,
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let now = self.shared.now();
+        let wakers: Option<Vec<_>> = self.with_wire(|state, wire| {
+            let event = self.event(wire, EventKind::Close, 0);
+            self.shared.trace(state, &event);
+            wire.ways[self.side].end(now);
+            wire.wakers().collect()
+        });
+        wakers.into_iter().flatten().for_each(Waker::wake);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        let now = self.shared.now();
+        let mut state = self.shared.lock();
+        let Some(wire) = state.wires.get_mut(self.wire).and_then(Option::as_mut) else { return };
+        // The end of a process that has crashed says nothing more: the crash has decided what its peer sees.
+        wire.ways[self.side].end(now);
+        wire.ways[1 - self.side].is_left = true;
+        wire.ends -= 1;
+        let wakers: Vec<_> = wire.wakers().collect();
+        if wire.ends == 0 {
+            state.wires[self.wire] = None;
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}

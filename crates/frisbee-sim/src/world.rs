@@ -1,0 +1,242 @@
+//! A world: its nodes, its network, its faults, and the conditions that have to hold in it.
+
+use crate::cable::Cable;
+use crate::fault::{Fault, Faults};
+use crate::node::Node;
+use crate::state::{FOREVER, Shared, State};
+use crate::trace::{EventKind, Raw};
+use fastrand::Rng;
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How often a condition that is to come about is looked at within its time.
+const LOOKS: u32 = 1_000;
+
+/// A simulated world. Made by [`sim`](crate::sim) and [`Sim`](crate::Sim). Clones are the same world.
+///
+/// Its tasks take turns on one thread. When all of them wait, the time jumps to the next timer; nothing else takes
+/// time.
+#[derive(Clone)]
+pub struct World(pub(crate) Arc<Shared>);
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("seed", &self.0.seed).field("elapsed", &self.elapsed()).finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// The seed that everything follows from.
+    pub fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// The virtual time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    /// The node of this name, which is made if it is new. It is down until it [starts](Node::start).
+    pub fn node(&self, name: &str) -> Node {
+        Node::new(&self.0, name)
+    }
+
+    /// Draws from the chance of the world, the only one that a replay repeats.
+    ///
+    /// The function must not use the world.
+    pub fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        draw(&mut self.0.lock().rng)
+    }
+
+    /// Adds a note to the trace.
+    pub fn note(&self, text: impl AsRef<str>) {
+        let raw = Raw { node: None, text: text.as_ref(), ..Raw::at(EventKind::Note, 0) };
+        self.0.trace(&mut self.0.lock(), &raw);
+    }
+
+    /// Sets the ways between all nodes, except for those that are set one by one.
+    pub fn set_cables(&self, cable: Cable) {
+        self.0.lock().cable = cable;
+    }
+
+    /// Sets the way from one node to another, and not the way back.
+    pub fn set_cable(&self, from: &str, to: &str, cable: Cable) {
+        let mut state = self.0.lock();
+        let way = (state.node(from), state.node(to));
+        state.cables.insert(way, cable);
+    }
+
+    /// Lets nothing pass from one node to another until [`heal`](Self::heal). What is written meanwhile arrives then.
+    pub fn block(&self, from: &str, to: &str) {
+        let mut state = self.0.lock();
+        let (from, to) = (state.node(from), state.node(to));
+        state.trouble_mut(from, to).blocked = FOREVER;
+    }
+
+    /// Ends all that blocks the way from one node to another.
+    pub fn heal(&self, from: &str, to: &str) {
+        let mut state = self.0.lock();
+        let (from, to) = (state.node(from), state.node(to));
+        state.trouble_mut(from, to).blocked = 0;
+        let wakers = state.wake_all();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        self.0.changes.notify_waiters();
+    }
+
+    /// Lets faults strike from now on, as their schedule says. A failing run is repeated with fewer of them.
+    pub fn inject(&self, faults: Faults) {
+        let mut state = self.0.lock();
+        let schedule = faults.draw(&mut state.fault_rng);
+        let first = state.schedule.len();
+        let begun = self.elapsed();
+        state.schedule.extend(schedule.iter().map(|(at, fault)| (begun + *at, fault.clone())));
+        let is_kept = |state: &State, number| state.kept.as_ref().is_none_or(|kept| kept.contains(&number));
+        let kept: Vec<_> = (first..).zip(schedule).filter(|(number, _)| is_kept(&state, *number)).collect();
+        drop(state);
+        for (_, (at, fault)) in kept {
+            let world = self.clone();
+            tokio::spawn(async move {
+                sleep(at).await;
+                world.strike(fault).await;
+            });
+        }
+    }
+
+    /// Lets a fault strike now. The future is ready when the fault has passed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves a node that has crashed down, and one that stands still as it is. Other faults end in
+    /// time all the same.
+    pub async fn strike(&self, fault: Fault) {
+        let text = fault.to_string();
+        let raw = Raw { node: None, text: &text, ..Raw::at(EventKind::Fault, 0) };
+        self.0.trace(&mut self.0.lock(), &raw);
+        match fault {
+            Fault::Crash { node, down, loses_disk } => {
+                let node = self.node(&node);
+                node.crash();
+                if loses_disk {
+                    node.lose_disk();
+                }
+                sleep(down).await;
+                node.restart();
+            }
+            Fault::Pause { node, time } => {
+                let node = self.node(&node);
+                node.pause();
+                sleep(time).await;
+                node.resume();
+            }
+            Fault::Partition { from, to, both_ways, time } => {
+                let (from, to) = self.numbers(&from, &to);
+                self.disturb(from, to, time, |trouble| &mut trouble.blocked);
+                if both_ways {
+                    self.disturb(to, from, time, |trouble| &mut trouble.blocked);
+                }
+                sleep(time).await;
+            }
+            Fault::Isolate { node, time } => {
+                let (node, _) = self.numbers(&node, &node);
+                let others = self.0.lock().nodes.len();
+                for other in (0..others).filter(|other| *other != node) {
+                    self.disturb(node, other, time, |trouble| &mut trouble.blocked);
+                    self.disturb(other, node, time, |trouble| &mut trouble.blocked);
+                }
+                sleep(time).await;
+            }
+            Fault::Reset { one, other } => self.change(&one, &other, |wire, _| wire.is_reset = true),
+            Fault::Silence { one, other } => {
+                self.change(&one, &other, |wire, _| wire.ways.iter_mut().for_each(|way| way.is_silent = true));
+            }
+            Fault::Cut { from, to, behind } => self.change(&from, &to, |wire, side| wire.ways[side].cut_behind(behind)),
+            Fault::Slow { from, to, time } => {
+                let (from, to) = self.numbers(&from, &to);
+                self.disturb(from, to, time, |trouble| &mut trouble.slow);
+                sleep(time).await;
+            }
+            Fault::Corrupt { from, to, time } => {
+                let (from, to) = self.numbers(&from, &to);
+                self.disturb(from, to, time, |trouble| &mut trouble.corrupt);
+                sleep(time).await;
+            }
+            Fault::SetClock { node, by_millis } => {
+                let (node, _) = self.numbers(&node, &node);
+                self.0.lock().nodes[node].skew_millis += by_millis;
+            }
+        }
+    }
+
+    fn numbers(&self, one: &str, other: &str) -> (usize, usize) {
+        let mut state = self.0.lock();
+        (state.node(one), state.node(other))
+    }
+
+    /// Lets a trouble last for a time at least.
+    fn disturb(
+        &self,
+        from: usize,
+        to: usize,
+        time: Duration,
+        trouble: impl Fn(&mut crate::state::Trouble) -> &mut u64,
+    ) {
+        let until = self.0.now() + time.as_millis() as u64;
+        let mut state = self.0.lock();
+        let trouble = trouble(state.trouble_mut(from, to));
+        *trouble = until.max(*trouble);
+    }
+
+    /// Does something to the connections between two nodes.
+    fn change(&self, one: &str, other: &str, change: impl FnMut(&mut crate::transport::Wire, usize)) {
+        let mut state = self.0.lock();
+        let (one, other) = (state.node(one), state.node(other));
+        let wakers = state.between(one, other, change);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Fails the run as soon as a condition does not hold: it is looked at whenever all tasks wait, before the time goes
+    /// on. A state that comes and goes at one moment is not seen.
+    ///
+    /// ```should_panic
+    /// # frisbee_sim::sim(1, |world| async move {
+    /// let node = world.node("a");
+    /// node.process();
+    /// let watched = node.clone();
+    /// world.always("node a is up", move || watched.is_up());
+    /// node.crash();
+    /// # tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    /// # });
+    /// ```
+    pub fn always(&self, name: impl Into<String>, holds: impl Fn() -> bool + Send + 'static) {
+        let name = name.into();
+        let shared = Arc::downgrade(&self.0);
+        let check = move || {
+            if holds() {
+                return Ok(());
+            }
+            let at = shared.upgrade().map_or(Duration::ZERO, |shared| shared.elapsed());
+            Err(format!("not always: {name} (at {at:?})"))
+        };
+        self.0.checks.lock().push(Box::new(check));
+    }
+
+    /// Waits until a condition holds, and fails the run if it has not come about within a time.
+    ///
+    /// # Panics
+    /// If the condition has not come about in time.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the wait.
+    pub async fn eventually(&self, name: &str, within: Duration, holds: impl Fn() -> bool) {
+        let pause = (within / LOOKS).max(Duration::from_millis(1));
+        let end = self.elapsed() + within;
+        while !holds() {
+            assert!(self.elapsed() < end, "not within {within:?}: {name}");
+            sleep(pause).await;
+        }
+    }
+}
