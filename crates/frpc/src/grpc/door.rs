@@ -26,10 +26,13 @@ const SWEPT_MIN: usize = 64;
 #[derive(Clone)]
 pub struct Door(Arc<Shared>);
 
+/// The operation of a method, and the address of a caller.
+type Caller = (u16, Option<SocketAddr>);
+
 struct Shared {
     offer: Offer,
     /// For methods with [`Policy::AtMost`], by operation and caller.
-    permits: Mutex<HashMap<(u16, Option<SocketAddr>), Weak<Semaphore>>>,
+    permits: Mutex<HashMap<Caller, Weak<Semaphore>>>,
 }
 
 impl ServerBuilder {
@@ -80,7 +83,7 @@ impl Door {
 }
 
 impl Shared {
-    fn permits(&self, key: (u16, Option<SocketAddr>), count: usize) -> Arc<Semaphore> {
+    fn permits(&self, key: Caller, count: usize) -> Arc<Semaphore> {
         let mut permits = self.permits.lock();
         if let Some(present) = permits.get(&key).and_then(Weak::upgrade) {
             return present;
