@@ -3,12 +3,13 @@
 use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, SerializeOptions};
 use std::fmt;
 
-/// Writes a message as JSON, without spaces. Fields without presence are left out if they have their default.
+/// Writes a message as JSON, without spaces. Fields without presence are left out if they have their default. A wrapper
+/// of a float that is no finite number becomes `null`, unlike in generated code.
 ///
 /// # Errors
 ///
-/// If a value has no JSON: a timestamp out of range, for example, or the content of an `Any` whose type the schema of
-/// the message does not have.
+/// If a value has no JSON: a timestamp out of range, for example, the content of an `Any` whose type the schema of the
+/// message does not have, or an `Any` without a type.
 pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let mut out = Vec::new();
     let mut serializer = serde_json::Serializer::new(&mut out);
@@ -28,7 +29,8 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
     text(out)
 }
 
-/// Reads a message from JSON. Unknown fields are refused. Of a key that occurs twice, the last value counts.
+/// Reads a message from JSON. Unknown fields are refused. Of a key that occurs twice, the last value counts. The shortest
+/// digits of the greatest `float`, `3.4028235e38`, are refused: as a double they are a little above it.
 ///
 /// # Errors
 ///
