@@ -16,12 +16,15 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
+/** How long calls wait for a connection: on a busy machine a browser takes its time for one. */
+const patience = 60_000;
+
 /** Defines the tests for a transport. */
 export function calls({ name: transport, connect, start }: Place): void {
   const served = (name: string, run: (client: DeskClient, channel: Channel, server: Desk) => Promise<void>, options?: ChannelOptions): void => {
     test(`${transport}: ${name}`, async () => {
       const server = await start();
-      const channel = connect(server, options);
+      const channel = connect(server, { patience, ...options });
       try {
         await run(new DeskClient(channel), channel, server);
       } finally {
@@ -194,7 +197,7 @@ export function calls({ name: transport, connect, start }: Place): void {
 
   test(`${transport}: calls go on after the server was started again, and a lost call says that it may have run`, async () => {
     let server = await start();
-    const channel = connect(server);
+    const channel = connect(server, { patience });
     const client = new DeskClient(channel);
     await client.add({});
     const lost = failed(client.wait({ millis: 3_600_000 }));
