@@ -2,7 +2,7 @@
 
 use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use frpc::{
-    Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status,
+    Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status,
     error_details,
 };
 use frpc_gateway::{Gateway, Http, ServeGateway as _, Trailers};
@@ -76,6 +76,7 @@ pub(crate) struct Open {
     pub(crate) began: mpsc::UnboundedReceiver<()>,
     pub(crate) dropped: mpsc::UnboundedReceiver<()>,
     pub(crate) gate: std::sync::Arc<tokio::sync::Semaphore>,
+    pub(crate) stats: Stats,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<Result<(), frpc::Error>>,
 }
@@ -114,10 +115,10 @@ impl Open {
             .bind("127.0.0.1:0")
             .await;
         let server = server.expect("there are free ports");
-        let address = server.local_addr().to_string();
+        let (address, stats) = (server.local_addr().to_string(), server.stats());
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
-        Self { address, began, dropped, gate, stop: Some(stop), served }
+        Self { address, began, dropped, gate, stats, stop: Some(stop), served }
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {

@@ -3,8 +3,10 @@
 mod connect;
 mod greeter;
 mod grpc;
+mod hostile;
 mod http;
 mod json_rpc;
+mod proxied;
 mod stop;
 mod support;
 mod tensors;

@@ -120,7 +120,9 @@ async fn native_in_messages(address: SocketAddr) -> usize {
             assert_eq!(payload[..2], 1001_u16.to_be_bytes());
             return replies(&bytes);
         }
-        bytes.extend(payload);
+        if opcode == BINARY {
+            bytes.extend(payload);
+        }
     }
 }
 
@@ -161,7 +163,8 @@ async fn texts(address: SocketAddr) -> usize {
             assert_eq!(payload[..2], 1001_u16.to_be_bytes());
             return ids.len();
         }
-        assert!(ids.insert(id(&payload)), "one reply for each request");
+        // A busy machine lets the client seem silent, so that it is sent a PING.
+        assert!(opcode != TEXT || ids.insert(id(&payload)), "one reply for each request");
     }
 }
 

@@ -6,13 +6,15 @@ use frisbee_tests::healthy::Healthy;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;
 use frpc::Server;
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
     let authority = Authority::default();
     let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
-    let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new())).await;
+    let doors = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
+    let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new()).gateway(doors)).await;
     for attack in attacks::all() {
         // The benchmark's operation is 10, where this schema has another message: what is valid there is not here.
         let address = if attack.target == Target::Tls { tls } else { plain };

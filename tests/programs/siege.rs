@@ -30,6 +30,7 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::process::{ExitCode, Stdio};
@@ -163,10 +164,13 @@ impl Arguments {
     }
 }
 
-/// Serves the interop schema and a broker without and with TLS.
+/// Serves the interop schema, a broker and all doors without and with TLS.
 async fn serve() -> Result<Seen> {
     let authority = Authority::default();
-    for builder in [Server::builder(), Server::builder().tls(authority.server())] {
+    let doors = || Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
+    for builder in
+        [Server::builder(), Server::builder().tls(authority.server())].map(|builder| builder.gateway(doors()))
+    {
         let builder = builder.add_service(InteropServer::new(Service)).mount(pubsub::OPERATIONS, Broker::new());
         let server = builder.bind("127.0.0.1:0").await?;
         println!("listening on {}", server.local_addr());

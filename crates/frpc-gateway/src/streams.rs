@@ -202,6 +202,14 @@ impl Replies {
         Self::new(Responses::Failed(Some(status)), Metadata::new(), protocol, Encoding::Identity)
     }
 
+    /// The bytes of the only message, if it is one that is there.
+    pub(crate) fn waiting(&self) -> usize {
+        match &self.responses {
+            Responses::One(message) => message.as_ref().map_or(0, Bytes::len),
+            _ => 0,
+        }
+    }
+
     /// Whether nothing follows.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended && self.last.is_none()

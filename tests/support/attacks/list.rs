@@ -1,5 +1,7 @@
 //! The hostile peers that there are, by what they do.
 
+mod doors;
+
 use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
 use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, Text};
 use crate::pki::Authority;
@@ -18,7 +20,8 @@ const PIECE: usize = 64 * 1024;
 
 /// Every kind of hostile peer that writes bytes at a server.
 pub fn all() -> Vec<Attack> {
-    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls()].concat()
+    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls(), doors::all()]
+        .concat()
 }
 
 /// A packet as often as it fits into a piece.

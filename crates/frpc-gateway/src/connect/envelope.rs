@@ -125,6 +125,12 @@ impl Messages {
 
     /// Adds a part of the body to the buffer.
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
+        let connection = self.context.connection();
+        // What has come is charged, and nothing else keeps the bodies of many streams within the memory of the server.
+        if self.buffer.len() + part.len() >= CHARGED_MIN && !connection.has_room(part.len()) {
+            connection.count_shed();
+            return Err(Status::resource_exhausted("the server is short of memory; try again later"));
+        }
         self.received = self.received.saturating_add(part.len() as u64);
         match &mut self.text {
             None => self.buffer.extend_from_slice(part),

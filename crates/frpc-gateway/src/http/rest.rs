@@ -50,7 +50,7 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
     let mut stopping = pin!(context.stopping());
     let mut is_stopping = false;
     let served = poll_fn(|task| {
-        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+        if !is_stopping && (stopping.as_mut().poll(task).is_ready() || context.is_stopping()) {
             is_stopping = true;
             Pin::new(&mut connection).graceful_shutdown();
         }
@@ -96,7 +96,7 @@ pub(crate) async fn http2(service: Service, early: BytesMut, transport: Timed<Ra
     // The requests of a connection are served in its task, and end with it.
     let mut running = FuturesUnordered::new();
     poll_fn(|task| {
-        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+        if !is_stopping && (stopping.as_mut().poll(task).is_ready() || context.is_stopping()) {
             is_stopping = true;
             connection.as_mut().graceful_shutdown();
         }

@@ -10,6 +10,7 @@ use crate::streams::{self, Replies};
 use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
+use frisbee::support::Hold;
 use frisbee_core::Pace;
 use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
@@ -21,7 +22,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// What a connection's requests are served with.
 #[derive(Clone, Debug)]
@@ -85,12 +86,40 @@ impl Drop for InProgress {
 pub(crate) struct Outgoing {
     reply: Reply,
     _request: InProgress,
+    context: ForeignContext,
+    /// The charge for a whole response until hyper takes it.
+    hold: Option<Hold>,
 }
+
+/// A part of a response, which hyper keeps until the client takes it.
+struct Charged {
+    bytes: Bytes,
+    _hold: Hold,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A response of so many bytes or more is charged to the client.
+const CHARGED_MIN: usize = 16 * 1024;
 
 /// The body of a response.
 pub(crate) enum Reply {
     Whole(Bytes),
     Stream(Box<Replies>),
+}
+
+impl Reply {
+    /// The bytes of a response that has been made as a whole.
+    fn waiting(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Stream(replies) => replies.waiting(),
+        }
+    }
 }
 
 impl Body for Reply {
@@ -125,7 +154,21 @@ impl Body for Outgoing {
     type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.reply).poll_frame(task)
+        let frame = ready!(Pin::new(&mut self.reply).poll_frame(task));
+        let charged = frame.map(|frame| {
+            frame.map(|frame| {
+                frame.map_data(|bytes| {
+                    if bytes.len() < CHARGED_MIN {
+                        return bytes;
+                    }
+                    let hold = self.context.hold(bytes.len());
+                    Bytes::from_owner(Charged { bytes, _hold: hold })
+                })
+            })
+        });
+        // What was charged as a whole has been charged once more.
+        self.hold = None;
+        Poll::Ready(charged)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -157,7 +200,11 @@ impl Service {
 
     /// Answers one request.
     pub(crate) async fn respond(&self, request: Request<Incoming>, in_progress: InProgress) -> Response<Outgoing> {
-        self.answer(request).await.map(|reply| Outgoing { reply, _request: in_progress })
+        self.answer(request).await.map(|reply| {
+            let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
+            let hold = waiting.map(|waiting| self.context.hold(waiting));
+            Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
+        })
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
@@ -274,7 +321,7 @@ impl Service {
                 Poll::Pending => loop {
                     pace.waiting(received, now());
                     let Some(due) = pace.deadline() else { return Poll::Pending };
-                    std::task::ready!(alarm.poll(task, due));
+                    ready!(alarm.poll(task, due));
                     if pace.too_slow(received, now()) {
                         return Poll::Ready(None);
                     }

@@ -1,0 +1,106 @@
+//! Clients that want a server to hold too much for them, by the doors for HTTP, and a native client beside them.
+
+use crate::greeter::{Open, PATIENCE, all, post};
+use bytes::Bytes;
+use examples::greet::{GreeterClient, Name};
+use flate2::{Compression, write::GzEncoder};
+use frpc::Config;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::io::Write as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// Calls natively, beside the others.
+async fn expect_service(server: &Open) {
+    let client = GreeterClient::connect(&*server.address).await.expect("the server takes connections");
+    let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("it answers");
+    assert_eq!(greeting.get_ref().text, "Hello, Ada!");
+}
+
+/// A message of so many bytes, compressed.
+fn bomb(length: usize) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&vec![b' '; length]).expect("it is in memory");
+    encoder.finish().expect("it is in memory")
+}
+
+/// The head of a call whose body has so many bytes.
+fn head(content_type: &str, fields: &str, length: usize) -> String {
+    let head = post("/greet.Greeter/Greet", fields, "").replace("application/json", content_type);
+    head.replace("content-length: 0", &format!("content-length: {length}"))
+}
+
+#[tokio::test]
+async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
+    let server = Open::with(all(), |builder| builder.config(Config::default().body_max(64 * 1024))).await;
+    let body = bomb(16 << 20);
+    assert!(body.len() < 64 * 1024);
+    let length = u32::try_from(body.len()).expect("it is short").to_be_bytes();
+    let body = [&[1], &length[..], &body].concat();
+    let head = head("application/grpc-web+json", "connection: close\r\ngrpc-encoding: gzip\r\n", body.len());
+    let response = server.exchange([head.as_bytes(), &body].concat()).await;
+    assert!(response.contains("grpc-status: 8"), "{response:?}");
+    expect_service(&server).await;
+}
+
+#[tokio::test]
+async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() {
+    let server = Open::with(all(), |builder| builder.memory_max(1 << 20)).await;
+    let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+    let length = 4_u32 << 20;
+    let head = head("application/grpc-web+json", "connection: close\r\n", length as usize + 5);
+    socket.write_all(head.as_bytes()).await.expect("it is read");
+    socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("it is read");
+    let (mut reading, mut writing) = socket.into_split();
+    // The rest never comes, and the server need not read what does.
+    let sending = tokio::spawn(async move {
+        let _ = writing.write_all(&vec![b' '; 3 << 20]).await;
+        std::future::pending::<()>().await;
+    });
+    let mut response = Vec::new();
+    let answered = async {
+        while !response.windows(14).any(|text| text == b"grpc-status: 8") {
+            let count = reading.read_buf(&mut response).await.expect("it is not reset");
+            assert!(count > 0, "{}", String::from_utf8_lossy(&response));
+        }
+    };
+    tokio::time::timeout(PATIENCE, answered).await.expect("it is refused");
+    sending.abort();
+    expect_service(&server).await;
+}
+
+#[tokio::test]
+async fn responses_that_a_client_of_http2_does_not_take_are_charged_to_it() {
+    let server = Open::new(all()).await;
+    let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("it listens"));
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    // No stream may bring more than the beginning.
+    builder.initial_stream_window_size(1024).initial_connection_window_size(1 << 20);
+    let (mut client, connection) = builder.handshake(io).await.expect("it speaks HTTP/2");
+    let connection = tokio::spawn(connection);
+    let mut responses = Vec::new();
+    for content_type in ["application/json", "application/grpc+json"].repeat(10) {
+        let message = "{\"name\":\"long\"}";
+        let envelope = if content_type.ends_with("+json") { "\0\0\0\0\u{f}" } else { "" };
+        let request = http::Request::post("http://localhost/greet.Greeter/Greet")
+            .header("content-type", content_type)
+            .body(Full::new(Bytes::from(format!("{envelope}{message}"))))
+            .expect("it is a request");
+        responses.push(client.send_request(request).await.expect("it is answered"));
+    }
+    assert!(server.stats.memory_held() >= 20 * 100_000, "{} bytes", server.stats.memory_held());
+    let response = responses.pop().expect("there is one");
+    let body = tokio::time::timeout(PATIENCE, response.into_body().collect()).await.expect("it comes");
+    assert!(body.expect("it is whole").to_bytes().len() > 100_000);
+    expect_service(&server).await;
+    drop((client, responses));
+    connection.abort();
+    let given_back = async {
+        while server.stats.memory_held() >= 100_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, given_back).await.expect("what was held is given back");
+}
