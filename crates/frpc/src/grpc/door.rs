@@ -115,6 +115,9 @@ impl<S> Behind<S> {
     ///
     /// # Errors
     /// The status of the call.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the handler.
     #[doc(hidden)]
     pub async fn reply<A, B, F>(
         &self,
@@ -137,6 +140,9 @@ impl<S> Behind<S> {
     ///
     /// # Errors
     /// The status of the call.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the handler.
     #[doc(hidden)]
     pub async fn replies<A, B, F>(
         &self,
