@@ -163,10 +163,7 @@ async fn a_middleware_that_denies_denies_every_kind_of_call_by_tonic() -> Result
     let mut request = tonic::Request::new(word("a"));
     request.metadata_mut().insert("name", "Ada".parse()?);
     let response = client.echo(request).await?;
-    assert_eq!(
-        response.metadata().get("served-by").map(tonic::metadata::MetadataValue::as_bytes),
-        Some(&b"north"[..])
-    );
+    assert_eq!(response.metadata().get("served-by").map(tonic::metadata::MetadataValue::as_bytes), Some(&b"north"[..]));
     let mut request = tonic::Request::new(words());
     request.metadata_mut().insert("name", "Ada".parse()?);
     assert_eq!(client.talk(request).await?.into_inner().message().await?, Some(word("a")));
