@@ -86,14 +86,18 @@ async fn seen_natively(address: SocketAddr, header: &'static [u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_have_the_address_that_a_proxy_states_by_every_door() {
-    let (address, _) = serve(builder().proxy_protocol()).await;
+async fn calls_have_the_address_that_a_proxy_states_by_every_door_and_within_tls() {
+    let authority = Authority::default();
+    let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
     for header in [LINE, BINARY] {
         assert_eq!(seen_natively(address, header).await, STATED);
         assert!(seen_by_json_rpc(connect(address, header).await.expect("it listens")).await.contains(STATED));
         let mut socket = connect(address, header).await.expect("it listens");
         socket.write_all(greet("", "Ada").as_bytes()).await.expect("it is read");
         assert!(rest(&mut socket).await.contains(STATED));
+        let socket = connect(address, header).await.expect("it listens");
+        let secured = secure(authority.configurations().0, socket).await;
+        assert!(seen_by_json_rpc(secured).await.contains(STATED));
     }
     assert!(seen_natively(address, LOCAL).await.starts_with("127.0.0.1:"));
     assert!(seen_natively(address, b"PROXY UNKNOWN\r\n").await.starts_with("127.0.0.1:"));

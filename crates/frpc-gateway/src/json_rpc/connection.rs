@@ -55,6 +55,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         pending: Bytes::new(),
         framing: Framing::default(),
         written: 0,
+        is_flushing: false,
         received: 0,
         pace: Pace::new(config.least_rate_window, config.least_rate),
         uptake: Uptake::new(config.write_timeout, config.least_rate),
@@ -108,6 +109,8 @@ struct Connection<'a> {
     framing: Framing,
     /// The bytes of the output that have been written.
     written: usize,
+    /// The transport may hold some of them.
+    is_flushing: bool,
     /// All bytes that have come.
     received: u64,
     pace: Pace,
@@ -313,14 +316,18 @@ impl Connection<'_> {
             *written = 0;
             session.output().clear();
             session.output().shrink_to(KEPT);
-            // What it buffers, such as TLS, leaves now; if that waits, the transport wakes the task.
-            if let Poll::Ready(flushed) = Pin::new(transport).poll_flush(task) {
-                flushed?;
-            }
+            // What it buffers, such as TLS, leaves now.
+            self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
             session.output().drain(..std::mem::take(written));
             self.charge();
+        }
+        if self.is_flushing
+            && let Poll::Ready(flushed) = Pin::new(&mut self.transport).poll_flush(task)
+        {
+            flushed?;
+            self.is_flushing = false;
         }
         Ok(has_written)
     }
