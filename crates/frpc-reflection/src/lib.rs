@@ -1,4 +1,4 @@
-//! Services about an [frpc](frpc) server itself: what it offers, for tools ([`Reflection`]), and whether it should get
+//! Services about an [frpc] server itself: what it offers, for tools ([`Reflection`]), and whether it should get
 //! calls ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
 //! as all others, natively and at every door of a gateway. A server that has neither pays nothing for them.
 //!
