@@ -3,7 +3,8 @@
 //!
 //! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
 //! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
-//! has a line for each door. `grpcurl -plaintext localhost:8080 list` lists the services. Without an address it calls itself by some of them and ends.
+//! has a line for each door. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address
+//! it calls itself by some of them and ends.
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status};

@@ -80,7 +80,7 @@ pub(crate) enum Header {
     Old,
 }
 
-/// Where the schema comes from.
+/// Where the schema comes from, unless the server shows it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {

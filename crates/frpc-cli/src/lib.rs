@@ -17,6 +17,7 @@ mod parameters;
 mod pubsub;
 mod schema;
 mod show;
+mod source;
 mod tap;
 mod target;
 
@@ -51,16 +52,22 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     let Arguments { command, server, source, output: _ } = arguments;
     match command {
-        Command::List(list) => list::list(&list, &schema::load(&source)?, screen),
-        Command::Describe(describe) => describe::describe(&describe, &schema::load(&source)?, screen),
-        Command::Call(call) => {
-            let schema = Arc::new(schema::load(&source)?);
-            on_runtime(call::call(call, &server, &schema, screen))
-        }
-        Command::Load(load) => {
-            let schema = schema::load(&source)?;
-            on_runtime(load::load(&load, &server, schema, screen))
-        }
+        Command::List(list) => on_runtime(async {
+            let schema = source::schema(&source, &server).await?;
+            list::list(&list, &schema, screen)
+        }),
+        Command::Describe(describe) => on_runtime(async {
+            let schema = source::schema(&source, &server).await?;
+            describe::describe(&describe, &schema, screen)
+        }),
+        Command::Call(call) => on_runtime(async {
+            let schema = Arc::new(source::schema(&source, &server).await?);
+            call::call(call, &server, &schema, screen).await
+        }),
+        Command::Load(load) => on_runtime(async {
+            let schema = source::schema(&source, &server).await?;
+            load::load(&load, &server, schema, screen).await
+        }),
         Command::Compare(compare) => load::compare(&compare, screen),
         Command::Pub(publish) => on_runtime(pubsub::publish(publish, &server, &source, screen)),
         Command::Sub(subscribe) => on_runtime(pubsub::subscribe(subscribe, &server, &source, screen)),

@@ -3,8 +3,9 @@
 use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::schema::{self, Schema};
+use crate::schema::Schema;
 use crate::show::Screen;
+use crate::source;
 use crate::target::Target;
 use frpc::Status;
 use frpc::bytes::Bytes;
@@ -22,9 +23,13 @@ struct Typed {
 }
 
 impl Typed {
-    fn new(source: &SourceArguments, name: Option<&str>) -> Result<Option<Self>, Failure> {
+    async fn new(
+        source: &SourceArguments,
+        server: &ServerArguments,
+        name: Option<&str>,
+    ) -> Result<Option<Self>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let schema = schema::load(source)?;
+        let schema = source::schema(source, server).await?;
         let descriptor = schema.pool.get_message_by_name(name);
         let descriptor = descriptor.ok_or_else(|| Failure::new(format!("the schema has no message {name}")))?;
         Ok(Some(Self { schema, descriptor }))
@@ -56,7 +61,7 @@ pub(crate) async fn publish(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let typed = Typed::new(source, arguments.of.as_deref())?;
+    let typed = Typed::new(source, server, arguments.of.as_deref()).await?;
     let reads_lines = arguments.message.iter().any(|message| message == "-");
     let given: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
     let encode = |parameters: &[String]| match &typed {
@@ -107,7 +112,7 @@ pub(crate) async fn subscribe(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let typed = Typed::new(source, arguments.of.as_deref())?;
+    let typed = Typed::new(source, server, arguments.of.as_deref()).await?;
     let client = Target::new(server)?.broker().await?;
     let mut subscription = match &arguments.group {
         Some(group) => client.queue_subscribe(&arguments.pattern, group).await,

@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
-//! It comes from `.proto` files with the locks beside them or from a descriptor set. Another source, such as a server that
-//! describes itself, ends in [`Schema::of`] as well: descriptors, and what is [`Known`] of each service on the wire.
+//! It comes from `.proto` files with the locks beside them, from a descriptor set, or from a server that describes itself,
+//! which `source.rs` asks. All end in [`Schema::of`]: descriptors, and what is [`Known`] of each service on the wire.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ pub(crate) fn load_if_given(source: &SourceArguments) -> Result<Option<Schema>, 
 }
 
 /// Loads the schema that the arguments name.
-pub(crate) fn load(source: &SourceArguments) -> Result<Schema, Failure> {
+fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     let mut builder = frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).numbering(
         match source.numbering {
             Numbering::Sequential => frpc_build::Numbering::Sequential,
@@ -76,10 +76,6 @@ pub(crate) fn load(source: &SourceArguments) -> Result<Schema, Failure> {
         let set = frpc::prost::Message::decode(&*bytes)
             .map_err(|error| Failure::new(format!("{} is no FileDescriptorSet: {error}", path.display())))?;
         builder.load_fds(set)
-    } else if source.proto.is_empty() {
-        return Err(Failure::new(
-            "the schema is missing: name it by --proto FILE (and -I FOLDER for imports) or by --descriptor-set FILE",
-        ));
     } else {
         builder.load_protos(&source.proto, &includes(source))
     };

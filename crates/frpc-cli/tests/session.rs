@@ -4,6 +4,7 @@ use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
+use frpc_reflection::Reflection;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -95,7 +96,7 @@ where
 
 fn greeter() -> String {
     serve(|| async {
-        let builder = Server::builder().add_service(GreeterServer::new(Service));
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).add_service(Reflection::new());
         let builder = builder.mount(65_280..=65_287, frpc::pubsub::Broker::new());
         let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
         Ok((server.local_addr().to_string(), server.serve()))
@@ -256,6 +257,14 @@ fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
     assert_eq!(run(&address, &[&fixed[..], &["-H", &entry]].concat()).status.code(), Some(74));
     assert_eq!(run(&address, &[&fixed[..], &["--deadline", "1ns"]].concat()).status.code(), Some(68));
     assert_eq!(run("127.0.0.1:1", &fixed).status.code(), Some(78));
+}
+
+#[test]
+fn a_server_without_reflection_needs_a_schema_by_its_name() {
+    let output = run(&calculator(), &["list"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("does not show its schema") && text.contains("--proto FILE"), "{text}");
 }
 
 #[test]

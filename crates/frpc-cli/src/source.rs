@@ -1,0 +1,63 @@
+//! The schema that a command works with: the one that its arguments name, or else that of the server itself.
+
+use crate::arguments::{ServerArguments, SourceArguments};
+use crate::failure::Failure;
+use crate::schema::{self, Known, KnownMethod, Schema};
+use crate::target::Target;
+use frpc_dynamic::DescriptorPool;
+use frpc_reflection::{ServerSchema, v1};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a server may take to describe itself. Plain peers, such as Go's, do not answer what they do not know.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Loads the schema that the arguments name, or asks the server for it.
+pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
+    match schema::load_if_given(source)? {
+        Some(schema) => Ok(schema),
+        None => fetch(&Target::new(server)?).await,
+    }
+}
+
+async fn fetch(target: &Target) -> Result<Schema, Failure> {
+    let channel = target.connect(target.builder(), None).await?;
+    let refused = |why: &str| {
+        Failure::new(format!(
+            "the server at {} does not show its schema ({why}): name it by --proto FILE (and -I FOLDER for imports) or by \
+             --descriptor-set FILE",
+            target.address
+        ))
+    };
+    let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
+    let fetched = fetched.map_err(|_| refused("it does not answer"))?;
+    let shown = fetched.map_err(|status| refused(&status.to_string()))?;
+    let pool = DescriptorPool::decode(shown.files.as_ref());
+    let pool = pool.map_err(|error| Failure::new(format!("the schema of the server cannot be read: {error}")))?;
+    let known: Option<Vec<Known>> = shown.services.iter().filter(|service| is_readable(service)).map(known).collect();
+    let known = known.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
+    Ok(Schema::of(pool, &known))
+}
+
+/// Whether native bodies of the service are in the encoding that this command reads.
+fn is_readable(service: &v1::Service) -> bool {
+    service.codec() == v1::Codec::Polyglot
+}
+
+/// What a server says of a service; `None` if a number is out of range.
+fn known(service: &v1::Service) -> Option<Known> {
+    let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
+    let method = |method: &v1::Method| {
+        Some(KnownMethod {
+            name: method.name.clone(),
+            operation: u16::try_from(method.operation).ok()?,
+            appended: (method.request_added, method.response_added),
+        })
+    };
+    Some(Known {
+        service: service.name.clone(),
+        fingerprint: fingerprint(&service.fingerprint)?,
+        compatible: service.compatible.iter().map(fingerprint).collect::<Option<_>>()?,
+        methods: service.methods.iter().map(method).collect::<Option<_>>()?,
+    })
+}
