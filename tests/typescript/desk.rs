@@ -46,7 +46,8 @@ const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::f
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    let (mut builder, mut http, mut layout) = (Server::builder().calls::<PageClient>(), Http::new(), None);
+    let (mut builder, mut http, mut layout) =
+        (Server::builder().calls::<PageClient>(), Http::new().connect().cors(), None);
     while let Some(flag) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value"));
         match flag.as_str() {

@@ -48,4 +48,18 @@ if (!open) {
     assert.equal(await page.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), "answered");
     await server.stop();
   });
+
+  test("fetch calls the door for Connect from a page that is let in, and from no other", async () => {
+    const server = await start();
+    const stranger = await yard(here);
+    const strange = await open(`${stranger.origin}/`);
+    const call = (host: string): string =>
+      `fetch("http://${host}:${server.port}/desk.Desk/Add", { method: "POST", headers: { "content-type": "application/json" }, body: '{"a": 3, "b": 4}' })` +
+      `.then((response) => response.text(), String)`;
+    const refused = "TypeError: Failed to fetch";
+    assert.equal(await page.evaluate(call("127.0.0.1")), '{"total":"7","count":2}');
+    assert.equal(await strange.evaluate(call("127.0.0.1")), refused);
+    assert.equal(await page.evaluate(call("rebound.example")), refused);
+    await server.stop();
+  });
 }
