@@ -159,7 +159,7 @@ pub(crate) struct CallArguments {
 pub(crate) struct LoadArguments {
     /// The method, as for `call`.
     pub(crate) method: String,
-    /// The request, as for `call`, with {{n}}, {{random 1 6}}, {{letters 20}} and {{choice red green}} for each call.
+    /// The request, as for `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
     /// An open loop: start so many calls a second. Without it the callers call one after the other.
     #[arg(short, long, value_name = "CALLS", value_parser = rate)]
