@@ -8,7 +8,7 @@ use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::health_v1::{HealthCheckRequest, HealthCheckResponse, HealthClient, HealthListRequest};
 use frpc_reflection::{Health, ServingStatus};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -21,6 +21,14 @@ fn asked(service: &str) -> HealthCheckRequest {
 
 fn acceptor(health: &Health) -> Acceptor {
     builder().add_service(health.clone()).build().expect("the services do not overlap")
+}
+
+/// A client that writes frames by hand.
+fn raw(server: &Acceptor) -> Raw<DuplexStream> {
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let server = server.clone();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    Raw::over(here)
 }
 
 /// A server with all doors.
@@ -106,10 +114,7 @@ async fn a_watch_tells_each_change_once_and_follows_a_service_that_becomes_known
 async fn a_stop_tells_those_that_watch_before_it_tells_their_connections() {
     let health = Health::new();
     let server = acceptor(&health);
-    let (here, there) = tokio::io::duplex(64 * 1024);
-    let accepting = server.clone();
-    tokio::spawn(async move { accepting.serve_connection(there).await });
-    let mut raw = Raw::over(here);
+    let mut raw = raw(&server);
     // A HELLO with credit for streams, and a stream of Watch, which has operation 65021.
     let hello = packet(0, 3, b"fris\x01\x04\x03\x80\x80\x04");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
@@ -159,10 +164,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
 async fn a_client_that_watches_and_does_not_read_cannot_prevent_a_stop() {
     let health = Health::new();
     let server = acceptor(&health);
-    let (here, there) = tokio::io::duplex(64 * 1024);
-    let accepting = server.clone();
-    tokio::spawn(async move { accepting.serve_connection(there).await });
-    let mut raw = Raw::over(here);
+    let mut raw = raw(&server);
     // Without credit the first message is sent, and no other.
     let hello = packet(0, 3, b"fris\x01\x04\x01\x01");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
