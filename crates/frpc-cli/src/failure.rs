@@ -1,6 +1,6 @@
 //! Why a command failed, and the exit code that tells scripts.
 
-use frpc::{Code, Status};
+use frpc::Status;
 use std::fmt;
 use std::path::Path;
 
@@ -64,39 +64,17 @@ impl fmt::Display for Failure {
         match self {
             Self::Own(text) => f.write_str(text),
             Self::Status(status) => {
-                write!(f, "{} ({}): {}", name(status.code()), status.code() as i32, status.message())
+                write!(f, "{} ({}): {}", status.code().name(), status.code() as i32, status.message())
             }
             Self::Closed => f.write_str("standard output is closed"),
         }
     }
 }
 
-/// The name of a code as gRPC writes it.
-pub(crate) fn name(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "CANCELLED",
-        Code::Unknown => "UNKNOWN",
-        Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
-        Code::NotFound => "NOT_FOUND",
-        Code::AlreadyExists => "ALREADY_EXISTS",
-        Code::PermissionDenied => "PERMISSION_DENIED",
-        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-        Code::FailedPrecondition => "FAILED_PRECONDITION",
-        Code::Aborted => "ABORTED",
-        Code::OutOfRange => "OUT_OF_RANGE",
-        Code::Unimplemented => "UNIMPLEMENTED",
-        Code::Internal => "INTERNAL",
-        Code::Unavailable => "UNAVAILABLE",
-        Code::DataLoss => "DATA_LOSS",
-        Code::Unauthenticated => "UNAUTHENTICATED",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frpc::Code;
 
     #[test]
     fn the_exit_code_of_a_status_is_64_and_its_number() {

@@ -4,7 +4,7 @@
 //! is escaped, unless it goes to no terminal and the user wants it as it is.
 
 use crate::arguments::OutputArguments;
-use crate::failure::{Failure, name};
+use crate::failure::Failure;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::Metadata;
 use serde_json::json;
@@ -87,7 +87,7 @@ impl Screen {
             }
             if self.json {
                 let value = json!({
-                    "code": name(status.code()),
+                    "code": status.code().name(),
                     "number": status.code() as i32,
                     "message": status.message(),
                     "details": BASE64_STANDARD.encode(status.details()),

@@ -274,7 +274,7 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
             3 => {
                 let (code, details) = number(value).unwrap_or((2, &[]));
                 let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
-                write!(prefix.text, ", {} with {} bytes of details", crate::failure::name(code), details.len())
+                write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
             }
             4 => {
                 prefix.is_backward = true;
@@ -341,7 +341,7 @@ fn hello(body: &[u8]) -> String {
 fn reset(body: &[u8]) -> String {
     let Some((code, text)) = number(body) else { return String::new() };
     let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
-    format!(": reset, {}: {}", crate::failure::name(code), String::from_utf8_lossy(text))
+    format!(": reset, {}: {}", code.name(), String::from_utf8_lossy(text))
 }
 
 fn raw(bytes: &[u8], out: &mut String) {

@@ -1,7 +1,6 @@
 //! The report of a load: as text, as JSON to be saved, and two of them beside each other.
 
 use super::stats::Stats;
-use crate::failure::name;
 use crate::show::escaped;
 use frpc::Code;
 use hdrhistogram::Histogram;
@@ -110,7 +109,7 @@ impl Report {
             Method {
                 name: method.name.clone(),
                 calls: method.latency.len(),
-                codes: codes.map(|(code, count)| (name(Code::from_i32(code)).to_owned(), *count)).collect(),
+                codes: codes.map(|(code, count)| (Code::from_i32(code).name().to_owned(), *count)).collect(),
                 latency: latency(&method.latency),
             }
         });

@@ -26,29 +26,6 @@ fn error_code(code: Code) -> i32 {
     }
 }
 
-/// The name of a code, as gRPC has it.
-fn code_name(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "CANCELLED",
-        Code::Unknown => "UNKNOWN",
-        Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
-        Code::NotFound => "NOT_FOUND",
-        Code::AlreadyExists => "ALREADY_EXISTS",
-        Code::PermissionDenied => "PERMISSION_DENIED",
-        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-        Code::FailedPrecondition => "FAILED_PRECONDITION",
-        Code::Aborted => "ABORTED",
-        Code::OutOfRange => "OUT_OF_RANGE",
-        Code::Unimplemented => "UNIMPLEMENTED",
-        Code::Internal => "INTERNAL",
-        Code::Unavailable => "UNAVAILABLE",
-        Code::DataLoss => "DATA_LOSS",
-        Code::Unauthenticated => "UNAUTHENTICATED",
-    }
-}
-
 /// The id of a reply to a message that has none.
 pub(super) const NO_ID: &[u8] = b"null";
 
@@ -81,7 +58,7 @@ pub(super) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
 pub(super) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     begin_error(out, id, error_code(status.code()), status.message());
     out.extend_from_slice(b",\"data\":{\"status\":\"");
-    out.extend_from_slice(code_name(status.code()).as_bytes());
+    out.extend_from_slice(status.code().name().as_bytes());
     out.push(b'"');
     if !status.details().is_empty() {
         out.extend_from_slice(b",\"details\":");
