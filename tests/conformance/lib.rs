@@ -32,11 +32,20 @@ pub struct Ways {
     pub to_json: fn(&[u8]) -> Result<InJson, String>,
     /// Reads a value from JSON that another program has written, and compares it with the one in protobuf.
     pub from_json: fn(&[u8], &[u8]) -> Result<(), String>,
+    /// Reads JSON, and returns what was read as JSON.
+    pub read_json: fn(&[u8]) -> Result<String, String>,
 }
 
 impl Ways {
     const fn of<M: Message + prost::Message + Json + Debug>() -> Self {
-        Self { carry: carry::<M>, read: read::<M>, rich: rich::<M>, to_json: to_json::<M>, from_json: from_json::<M> }
+        Self {
+            carry: carry::<M>,
+            read: read::<M>,
+            rich: rich::<M>,
+            to_json: to_json::<M>,
+            from_json: from_json::<M>,
+            read_json: read_json::<M>,
+        }
     }
 }
 
@@ -95,6 +104,12 @@ fn from_json<M: prost::Message + Json + Debug>(protobuf: &[u8], json: &[u8]) -> 
         return Ok(());
     }
     Err(format!("{value:?} became {read:?} by way of {}", shown()))
+}
+
+fn read_json<M: Json>(json: &[u8]) -> Result<String, String> {
+    let read: M = Options::new().types(&TYPES).decode(json).map_err(|error| error.to_string())?;
+    let json = text(&read).map_err(|error| error.to_string())?;
+    String::from_utf8(json).map_err(|error| error.to_string())
 }
 
 fn text<M: Json>(value: &M) -> Result<Vec<u8>, JsonError> {

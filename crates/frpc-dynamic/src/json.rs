@@ -1,20 +1,28 @@
-//! The JSON mapping of proto3, by prost-reflect and serde_json.
+//! The JSON mapping of proto3 for messages by descriptors, by the reader and the writer of frpc-json.
+//!
+//! Owns the functions that users call, their error, and the forms of messages. Reading is in `json/read.rs`, writing in
+//! `json/write.rs`, and the layout for people in `json/pretty.rs`.
 
-use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, SerializeOptions};
+mod pretty;
+mod read;
+mod write;
+
+use frpc_json::{Options, Reader, Writer};
+use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
 
-/// Writes a message as JSON, without spaces. Fields without presence are left out if they have their default. A wrapper
-/// of a float that is no finite number becomes `null`, unlike in generated code.
+/// Writes a message as JSON, without spaces, as generated code does. Fields without presence are left out if they have
+/// their default. Entries of maps are sorted by their keys.
 ///
 /// # Errors
 ///
-/// If a value has no JSON: a timestamp out of range, for example, the content of an `Any` whose type the schema of the
-/// message does not have, or an `Any` without a type.
+/// If a value has no JSON: a timestamp out of range, for example, or an `Any` whose type the schema of the message does
+/// not have.
 pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let mut out = Vec::new();
-    let mut serializer = serde_json::Serializer::new(&mut out);
-    message.serialize_with_options(&mut serializer, &SerializeOptions::new()).map_err(JsonError)?;
-    text(out)
+    let written = write::message(message, &mut Writer::new(&mut out, &Options::new()));
+    written.map_err(|error| JsonError::Write(error.in_message(message.descriptor().full_name().to_owned())))?;
+    Ok(String::from_utf8(out).expect("the writer is given text alone"))
 }
 
 /// Writes a message as JSON for people: on several lines, with an indentation of two spaces.
@@ -23,44 +31,174 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
 ///
 /// As [`to_json`].
 pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
-    let mut out = Vec::new();
-    let mut serializer = serde_json::Serializer::pretty(&mut out);
-    message.serialize_with_options(&mut serializer, &SerializeOptions::new()).map_err(JsonError)?;
-    text(out)
+    Ok(pretty::indented(&to_json(message)?))
 }
 
-/// Reads a message from JSON. Unknown fields are refused. Of a key that occurs twice, the last value counts. The shortest
-/// digits of the greatest `float`, `3.4028235e38`, are refused: as a double they are a little above it.
+/// Reads a message from JSON, with the [limits](frpc_json#limits) and the strictness of generated code: unknown fields
+/// and keys that occur twice are refused.
 ///
 /// # Errors
 ///
-/// If the input is not the JSON of such a message, or something follows it.
+/// If the input is not the JSON of such a message, exceeds a limit, or something follows it.
 pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, JsonError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let options = DeserializeOptions::new().deny_unknown_fields(true);
-    let message = DynamicMessage::deserialize_with_options(descriptor.clone(), &mut deserializer, &options);
-    let message = message.map_err(JsonError)?;
-    deserializer.end().map_err(JsonError)?;
-    Ok(message)
-}
-
-fn text(out: Vec<u8>) -> Result<String, JsonError> {
-    use serde::ser::Error as _;
-    String::from_utf8(out).map_err(|error| JsonError(serde_json::Error::custom(error)))
+    let read = Reader::new(json, &Options::new()).and_then(|mut reader| {
+        let message = read::message(descriptor, &mut reader)?;
+        reader.end()?;
+        Ok(message)
+    });
+    read.map_err(|error| JsonError::Read(error.in_message(descriptor.full_name().to_owned())))
 }
 
 /// A message that cannot be written as JSON, or JSON that is not the message.
 #[derive(Debug)]
-pub struct JsonError(serde_json::Error);
+#[non_exhaustive]
+pub enum JsonError {
+    /// The JSON is not that of the message.
+    Read(frpc_json::DecodeError),
+    /// The message has no JSON.
+    Write(frpc_json::EncodeError),
+}
 
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Write(error) => error.fmt(f),
+        }
     }
 }
 
 impl std::error::Error for JsonError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        Some(match self {
+            Self::Read(error) => error,
+            Self::Write(error) => error,
+        })
     }
+}
+
+/// How a message stands in JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// As the object of its fields.
+    Object,
+    Any,
+    Duration,
+    /// As an empty object, which in an `Any` stands in `value`.
+    Empty,
+    FieldMask,
+    ListValue,
+    Struct,
+    Timestamp,
+    Value,
+    /// As the value in it.
+    Wrapper,
+}
+
+impl Form {
+    /// Well-known types have forms of their own, if their fields are the well-known ones: a schema may come from anybody,
+    /// and may use their names for something else.
+    fn of(message: &MessageDescriptor) -> Self {
+        let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
+        let has = |fields: &[fn(&FieldDescriptor) -> bool]| {
+            let is_it = |(number, is_it): (u32, &fn(&FieldDescriptor) -> bool)| {
+                message.get_field(number).is_some_and(|field| is_it(&field))
+            };
+            message.fields().len() == fields.len() && (1..).zip(fields).all(is_it)
+        };
+        let (form, is_well_known) = match name {
+            "Any" => (Self::Any, has(&[is::string, is::bytes])),
+            "Duration" => (Self::Duration, has(&[is::int64, is::int32])),
+            "Timestamp" => (Self::Timestamp, has(&[is::int64, is::int32])),
+            "Empty" => (Self::Empty, has(&[])),
+            "FieldMask" => (Self::FieldMask, has(&[is::strings])),
+            "ListValue" => (Self::ListValue, has(&[is::values])),
+            "Struct" => (Self::Struct, has(&[is::map_of_values])),
+            "Value" => (Self::Value, has(&[is::null, is::double, is::string, is::bool, is::structure, is::list_value])),
+            "DoubleValue" | "FloatValue" | "Int64Value" | "UInt64Value" | "Int32Value" | "UInt32Value"
+            | "BoolValue" | "StringValue" | "BytesValue" => (Self::Wrapper, has(&[is::scalar])),
+            _ => return Self::Object,
+        };
+        if is_well_known { form } else { Self::Object }
+    }
+}
+
+/// What the fields of well-known types are.
+mod is {
+    use super::{FieldDescriptor, Kind};
+
+    fn one(field: &FieldDescriptor, is_it: impl FnOnce(Kind) -> bool) -> bool {
+        !field.is_list() && !field.is_map() && is_it(field.kind())
+    }
+
+    fn message(kind: &Kind, name: &str) -> bool {
+        kind.as_message().is_some_and(|message| message.full_name() == name)
+    }
+
+    pub(super) fn scalar(field: &FieldDescriptor) -> bool {
+        one(field, |kind| !matches!(kind, Kind::Message(_) | Kind::Enum(_)))
+    }
+
+    pub(super) fn int64(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::Int64)
+    }
+
+    pub(super) fn int32(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::Int32)
+    }
+
+    pub(super) fn double(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::Double)
+    }
+
+    pub(super) fn bool(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::Bool)
+    }
+
+    pub(super) fn string(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::String)
+    }
+
+    pub(super) fn bytes(field: &FieldDescriptor) -> bool {
+        one(field, |kind| kind == Kind::Bytes)
+    }
+
+    pub(super) fn null(field: &FieldDescriptor) -> bool {
+        one(field, |kind| super::is_null(&kind))
+    }
+
+    pub(super) fn structure(field: &FieldDescriptor) -> bool {
+        one(field, |kind| message(&kind, "google.protobuf.Struct"))
+    }
+
+    pub(super) fn list_value(field: &FieldDescriptor) -> bool {
+        one(field, |kind| message(&kind, "google.protobuf.ListValue"))
+    }
+
+    pub(super) fn strings(field: &FieldDescriptor) -> bool {
+        field.is_list() && field.kind() == Kind::String
+    }
+
+    pub(super) fn values(field: &FieldDescriptor) -> bool {
+        field.is_list() && message(&field.kind(), "google.protobuf.Value")
+    }
+
+    pub(super) fn map_of_values(field: &FieldDescriptor) -> bool {
+        let Kind::Message(entry) = field.kind() else { return false };
+        field.is_map()
+            && entry.map_entry_key_field().kind() == Kind::String
+            && message(&entry.map_entry_value_field().kind(), "google.protobuf.Value")
+    }
+}
+
+/// Whether a type is `google.protobuf.NullValue`, whose only value is `null`.
+fn is_null(kind: &Kind) -> bool {
+    kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
+}
+
+/// The type in an `Any`, whose full name is behind the last slash of its URL. Well-known types need not be in the schema.
+fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
+    let (_, name) = type_url.rsplit_once('/')?;
+    let well_known = || DescriptorPool::global().get_message_by_name(name);
+    any.parent_pool().get_message_by_name(name).or_else(well_known)
 }

@@ -87,12 +87,7 @@ pub(crate) struct Indexes {
 
 impl Layout {
     fn new(message: &MessageDescriptor) -> Self {
-        let mut declared: Vec<FieldDescriptor> = message
-            .descriptor_proto()
-            .field
-            .iter()
-            .filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
-            .collect();
+        let mut declared: Vec<FieldDescriptor> = declared(message).collect();
         // The order of declaration within each group is kept.
         let mut oneofs: Vec<(String, Vec<u32>)> = Vec::new();
         for field in &declared {
@@ -129,6 +124,12 @@ impl Layout {
         let oneofs = oneofs.iter().map(|(_, members)| members.iter().filter_map(place).collect()).collect();
         Self { message: message.clone(), fields, oneofs }
     }
+}
+
+/// The fields of a message in the order of declaration.
+pub(crate) fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> + '_ {
+    let fields = message.descriptor_proto().field.iter();
+    fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
 /// The oneof that a field belongs to, except those that stand for `optional`.

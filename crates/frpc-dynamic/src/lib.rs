@@ -36,8 +36,8 @@
 //! * The memory of one message is at most [`MEMORY_MAX`], unless [`Codec::with_memory_max`] says otherwise. A dynamic
 //!   message takes more than a generated one, about a kilobyte, so the limit is another one as well.
 //!
-//! JSON is read with the limits of `serde_json`, which nests 128 levels, and takes memory in proportion to its length. It
-//! is meant for input of the user of a program.
+//! JSON is read with the [limits of generated code](frpc_json#limits). The content of an `Any` is read and written by
+//! prost-reflect, which allocates as its bytes demand: whoever shows the `Any` of a hostile peer bounds its bytes.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing)]

@@ -159,7 +159,7 @@ impl<E: Enumeration> Codec for Enum<E> {
             None if from.options().ignores_unknown => Ok(false),
             None => {
                 let name = crate::error::quoted(&name);
-                Err(DecodeError::new(DecodeReason::UnknownName { enumeration: E::NAME, name }, offset))
+                Err(DecodeError::new(DecodeReason::UnknownName { enumeration: E::NAME.into(), name }, offset))
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Both errors are one pointer wide, so that results stay small on the hot path; everything that builds them is cold.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::limits::{NESTING_CEILING, QUOTED_MAX};
@@ -53,14 +54,14 @@ pub enum DecodeReason {
     /// An enum has no value of this name.
     UnknownName {
         /// The full name of the enum.
-        enumeration: &'static str,
+        enumeration: Cow<'static, str>,
         /// The beginning of the name.
         name: String,
     },
     /// A message has no field of this name.
     UnknownField {
         /// The full name of the message.
-        message: &'static str,
+        message: Cow<'static, str>,
         /// The beginning of the name.
         name: String,
     },
@@ -71,7 +72,7 @@ pub enum DecodeReason {
     /// The list of fields has more values than the message has fields.
     TooManyFields {
         /// The full name of the message.
-        message: &'static str,
+        message: Cow<'static, str>,
         /// The number of fields that it has.
         fields: usize,
     },
@@ -100,7 +101,9 @@ pub enum DecodeReason {
 impl DecodeError {
     #[cold]
     #[inline(never)]
-    pub(crate) fn new(reason: DecodeReason, offset: usize) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(reason: DecodeReason, offset: usize) -> Self {
         Self(Box::new(DecodeInner { reason, offset, path: Path::default() }))
     }
 
@@ -211,7 +214,9 @@ pub enum EncodeReason {
 impl EncodeError {
     #[cold]
     #[inline(never)]
-    pub(crate) fn new(reason: EncodeReason) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(reason: EncodeReason) -> Self {
         Self(Box::new(EncodeInner { reason, path: Path::default() }))
     }
 
@@ -279,7 +284,9 @@ impl fmt::Display for Found {
 }
 
 /// The beginning of a text, for an error.
-pub(crate) fn quoted(text: &str) -> String {
+#[doc(hidden)]
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut end = text.len().min(QUOTED_MAX);
     while !text.is_char_boundary(end) {
         end = end.saturating_sub(1);
@@ -301,35 +308,39 @@ macro_rules! placed {
 
             /// The full name of the outermost message, if there is one.
             #[must_use]
-            pub fn message(&self) -> Option<&'static str> {
-                self.0.path.message
+            pub fn message(&self) -> Option<&str> {
+                self.0.path.message.as_deref()
             }
 
             #[cold]
             #[inline(never)]
-            pub(crate) fn in_field(mut self, name: &'static str) -> Self {
-                self.0.path.steps.push(Step::Field(name));
+            #[doc(hidden)]
+            pub fn in_field(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+                self.0.path.steps.push(Step::Field(name.into()));
                 self
             }
 
             #[cold]
             #[inline(never)]
-            pub(crate) fn in_element(mut self, index: usize) -> Self {
+            #[doc(hidden)]
+            pub fn in_element(mut self, index: usize) -> Self {
                 self.0.path.steps.push(Step::Element(index));
                 self
             }
 
             #[cold]
             #[inline(never)]
-            pub(crate) fn in_entry(mut self, key: &str) -> Self {
+            #[doc(hidden)]
+            pub fn in_entry(mut self, key: &str) -> Self {
                 self.0.path.steps.push(Step::Entry(quoted(key)));
                 self
             }
 
             #[cold]
             #[inline(never)]
-            pub(crate) fn in_message(mut self, name: &'static str) -> Self {
-                self.0.path.message = Some(name);
+            #[doc(hidden)]
+            pub fn in_message(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+                self.0.path.message = Some(name.into());
                 self
             }
         }
@@ -343,11 +354,11 @@ placed!(EncodeError);
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,
-    message: Option<&'static str>,
+    message: Option<Cow<'static, str>>,
 }
 
 enum Step {
-    Field(&'static str),
+    Field(Cow<'static, str>),
     Element(usize),
     Entry(String),
 }
@@ -358,7 +369,7 @@ impl Path {
     }
 
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.steps.is_empty(), self.message) {
+        match (self.steps.is_empty(), &self.message) {
             (true, None) => Ok(()),
             (true, Some(message)) => write!(f, "in `{message}`"),
             (false, None) => write!(f, "in field `{}`", Shortened(self)),

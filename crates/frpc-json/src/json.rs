@@ -195,7 +195,8 @@ impl<M: Fields> Json for M {
         let mut field = 0_usize;
         from.array(|from| {
             if field >= M::FIELDS.len() {
-                let reason = DecodeReason::TooManyFields { message: <M as Fields>::NAME, fields: M::FIELDS.len() };
+                let reason =
+                    DecodeReason::TooManyFields { message: <M as Fields>::NAME.into(), fields: M::FIELDS.len() };
                 return Err(from.error(reason));
             }
             self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;

@@ -104,6 +104,8 @@ mod writer;
 #[doc(hidden)]
 pub use base64::decode as decode_base64;
 pub use codec::{Boxed, Codec, Enum, Enumeration, Null};
+#[doc(hidden)]
+pub use error::quoted;
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};
 pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};

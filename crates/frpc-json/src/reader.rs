@@ -145,7 +145,8 @@ impl<'a> Reader<'a> {
 
     /// Reads `null` if it is next.
     #[inline(always)]
-    pub(crate) fn null(&mut self) -> Result<bool, DecodeError> {
+    #[doc(hidden)]
+    pub fn null(&mut self) -> Result<bool, DecodeError> {
         if self.peek() != Some(b'n') {
             return Ok(false);
         }
@@ -431,14 +432,16 @@ impl<'a> Reader<'a> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
+    #[doc(hidden)]
+    pub fn error(&self, reason: DecodeReason) -> DecodeError {
         DecodeError::new(reason, self.at)
     }
 
     /// The next byte is not as it should be.
     #[cold]
     #[inline(never)]
-    pub(crate) fn unexpected(&self, expected: &'static str) -> DecodeError {
+    #[doc(hidden)]
+    pub fn unexpected(&self, expected: &'static str) -> DecodeError {
         let found = self.text.as_bytes().get(self.at).copied();
         self.error(DecodeReason::Unexpected { expected, found })
     }
@@ -446,7 +449,8 @@ impl<'a> Reader<'a> {
     /// The value that began at `offset` is no such value.
     #[cold]
     #[inline(never)]
-    pub(crate) fn invalid(expected: &'static str, text: &str, offset: usize) -> DecodeError {
+    #[doc(hidden)]
+    pub fn invalid(expected: &'static str, text: &str, offset: usize) -> DecodeError {
         DecodeError::new(DecodeReason::Invalid { expected, text: quoted(text) }, offset)
     }
 

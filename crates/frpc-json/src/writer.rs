@@ -214,6 +214,14 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(key.as_bytes());
     }
 
+    /// Writes a key of an object whose name is known at run time only.
+    #[doc(hidden)]
+    pub fn name(&mut self, name: &str) {
+        self.comma();
+        self.string(name);
+        self.out.push(b':');
+    }
+
     /// Writes a string in which nothing has to be escaped.
     #[inline]
     pub(crate) fn plain_string(&mut self, text: &str) {
@@ -304,7 +312,9 @@ impl<'a> Writer<'a> {
     }
 
     /// How much stands in the output.
-    pub(crate) fn position(&self) -> usize {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn position(&self) -> usize {
         self.out.len()
     }
 

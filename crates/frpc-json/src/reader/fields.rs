@@ -1,5 +1,7 @@
 //! What generated code calls for fields: single ones, lists, maps and members of oneofs.
 
+use std::borrow::Cow;
+
 use super::Reader;
 use crate::error::quoted;
 use crate::{Codec, DecodeError, DecodeReason, Json, Key, Map};
@@ -187,17 +189,19 @@ impl Reader<'_> {
     /// Skips the value of a field that a message does not have, or refuses the field.
     #[cold]
     #[inline(never)]
-    pub(crate) fn unknown_field(&mut self, message: &'static str, name: &str) -> Result<(), DecodeError> {
+    #[doc(hidden)]
+    pub fn unknown_field(&mut self, message: impl Into<Cow<'static, str>>, name: &str) -> Result<(), DecodeError> {
         if self.options.ignores_unknown {
             return self.skip();
         }
-        Err(self.error(DecodeReason::UnknownField { message, name: quoted(name) }))
+        Err(self.error(DecodeReason::UnknownField { message: message.into(), name: quoted(name) }))
     }
 
     /// A key has occurred before.
     #[cold]
     #[inline(never)]
-    pub(crate) fn duplicate(&self, name: &str) -> DecodeError {
+    #[doc(hidden)]
+    pub fn duplicate(&self, name: &str) -> DecodeError {
         self.error(DecodeReason::DuplicateKey(quoted(name)))
     }
 }

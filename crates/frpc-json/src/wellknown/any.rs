@@ -47,7 +47,7 @@ pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeErro
 }
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
-    let Some((type_url, offset)) = from.look_ahead(find_type)? else {
+    let Some((type_url, offset)) = find_any_type(from)? else {
         // Only the empty object has no type; ignoring what is in another would lose it silently.
         return match from.first_key("object")? {
             None => Ok((String::new(), Vec::new())),
@@ -85,7 +85,16 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     }
 }
 
-/// The `@type` of the object that is next, and its place.
+/// The `@type` of the object that is next, and its place. The object is not read.
+///
+/// # Errors
+///
+/// If there is no object, or `@type` stands too far back.
+#[doc(hidden)]
+pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
+    from.look_ahead(find_type)
+}
+
 fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
     let mut key = from.first_key("object")?;
     while let Some(name) = key {

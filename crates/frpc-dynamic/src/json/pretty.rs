@@ -1,0 +1,68 @@
+//! JSON on several lines, for people.
+
+/// Puts each entry and element on a line of its own, two spaces deeper than what is around it. `json` has no spaces
+/// outside of strings.
+pub(super) fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len().saturating_mul(2));
+    let mut depth = 0_usize;
+    let mut rest = json;
+    while let Some(letter) = rest.chars().next() {
+        let (token, behind) = rest.split_at(length(rest, letter));
+        rest = behind;
+        match letter {
+            '{' | '[' if rest.starts_with(['}', ']']) => out.push(letter),
+            '{' | '[' => {
+                depth = depth.saturating_add(1);
+                out.push(letter);
+                line(&mut out, depth);
+            }
+            '}' | ']' if out.ends_with(['{', '[']) => out.push(letter),
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(letter);
+            }
+            ',' => {
+                out.push(letter);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push_str(token),
+        }
+    }
+    out
+}
+
+/// The length of the token that begins with `letter`: a whole string, or one character.
+fn length(json: &str, letter: char) -> usize {
+    if letter != '"' {
+        return letter.len_utf8();
+    }
+    let mut is_escaped = false;
+    let is_end = |byte: u8| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    };
+    let end = json.bytes().skip(1).position(is_end);
+    // Both quotation marks.
+    end.map_or(json.len(), |inner| inner.saturating_add(2))
+}
+
+fn line(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indented;
+
+    #[test]
+    fn each_entry_and_element_has_a_line_and_strings_stay_as_they_are() {
+        let json = r#"{"a":[1,{"b":"{,:\"[\\"}],"empty":{},"none":[],"ä":"ö"}"#;
+        let expected = "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"{,:\\\"[\\\\\"\n    }\n  ],\n  \"empty\": {},\n  \"none\": [],\n  \"ä\": \"ö\"\n}";
+        assert_eq!(indented(json), expected);
+        assert_eq!(indented("\"\""), "\"\"");
+    }
+}

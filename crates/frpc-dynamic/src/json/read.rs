@@ -1,0 +1,249 @@
+//! JSON to messages.
+
+use super::{Form, content, is_null};
+use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
+use frpc_json::{DecodeError, DecodeReason, Json, Key, Reader, quoted};
+use prost_reflect::prost::Message as _;
+use prost_reflect::{
+    DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// Reads a message in the form that it has in JSON.
+pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
+    let mut message = DynamicMessage::new(descriptor.clone());
+    let to = &mut message;
+    match Form::of(descriptor) {
+        Form::Object | Form::Empty => from.level(|from| object(to, from, true))?,
+        Form::Any => from.level(|from| any(to, from))?,
+        Form::Duration => time(to, decode_duration(from)?, from)?,
+        Form::Timestamp => time(to, decode_timestamp(from)?, from)?,
+        Form::FieldMask => {
+            let paths = decode_field_mask(from)?.into_iter().map(Value::String).collect();
+            set(to, 1, Value::List(paths), from)?;
+        }
+        Form::ListValue => from.level_not_null("array", |from| field(to, 1, from))?,
+        Form::Struct => from.level_not_null("object", |from| field(to, 1, from))?,
+        Form::Value => from.level(|from| kind(to, from))?,
+        Form::Wrapper => {
+            if let Some(field) = descriptor.get_field(1) {
+                let value = value(&field.kind(), from)?;
+                put(to, &field, value, from)?;
+            }
+        }
+    }
+    Ok(message)
+}
+
+/// Reads the object of a message's fields, and `@type` beside them unless that has been read.
+fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
+    let descriptor = message.descriptor();
+    let mut seen = BTreeSet::new();
+    from.object(|key, from| {
+        if key == "@type" && !has_type {
+            has_type = true;
+            return from.skip();
+        }
+        let by_name = || descriptor.get_field_by_name(key);
+        let Some(field) = descriptor.get_field_by_json_name(key).or_else(by_name) else {
+            return from.unknown_field(descriptor.full_name().to_owned(), key);
+        };
+        if !seen.insert(field.number()) {
+            return Err(from.duplicate(field.json_name()));
+        }
+        self::field(message, field.number(), from).map_err(|error| error.in_field(field.json_name().to_owned()))
+    })
+}
+
+/// Reads the value of a field, if the message has the field.
+fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let Some(field) = message.descriptor().get_field(number) else { return from.skip() };
+    let kind = field.kind();
+    let is_many = field.is_list() || field.is_map();
+    if (is_many || !is_nullable(&kind)) && from.null()? {
+        return Ok(());
+    }
+    let others = field.containing_oneof();
+    if others.is_some_and(|oneof| oneof.fields().any(|member| message.has_field(&member))) {
+        return Err(from.error(DecodeReason::SecondMember));
+    }
+    let value = match &kind {
+        Kind::Message(entry) if field.is_map() => map(entry, from)?,
+        _ if field.is_list() => list(&kind, from)?,
+        _ => value(&kind, from)?,
+    };
+    put(message, &field, value, from)
+}
+
+/// Whether `null` is a value, and not an absent field.
+fn is_nullable(kind: &Kind) -> bool {
+    match kind {
+        Kind::Message(message) => Form::of(message) == Form::Value,
+        kind => is_null(kind),
+    }
+}
+
+fn list(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    let mut list = Vec::new();
+    from.array(|from| {
+        // A list that has just grown is half full.
+        from.charge_bytes(2 * size_of::<Value>())?;
+        list.push(value(kind, from).map_err(|error| error.in_element(list.len()))?);
+        Ok(())
+    })?;
+    Ok(Value::List(list))
+}
+
+fn map(entry: &MessageDescriptor, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    let (key_kind, kind) = (entry.map_entry_key_field().kind(), entry.map_entry_value_field().kind());
+    let mut map = HashMap::new();
+    from.object(|name, from| {
+        let Some(key) = map_key(&key_kind, name) else {
+            return Err(Reader::invalid("key of the map", name, from.position()));
+        };
+        // Seven eighths of a table are used at most, and half of that right after it has grown.
+        from.charge_bytes(3 * size_of::<(MapKey, Value)>())?;
+        let value = value(&kind, from).map_err(|error| error.in_entry(name))?;
+        match map.insert(key, value) {
+            None => Ok(()),
+            Some(_) => Err(from.duplicate(name)),
+        }
+    })?;
+    Ok(Value::Map(map))
+}
+
+fn map_key(kind: &Kind, text: &str) -> Option<MapKey> {
+    Some(match kind {
+        Kind::Bool => MapKey::Bool(Key::from_text(text)?),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => MapKey::I32(Key::from_text(text)?),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => MapKey::I64(Key::from_text(text)?),
+        Kind::Uint32 | Kind::Fixed32 => MapKey::U32(Key::from_text(text)?),
+        Kind::Uint64 | Kind::Fixed64 => MapKey::U64(Key::from_text(text)?),
+        _ => MapKey::String(text.to_owned()),
+    })
+}
+
+fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    Ok(match kind {
+        Kind::Bool => Value::Bool(plain(from)?),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(plain(from)?),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(plain(from)?),
+        Kind::Uint32 | Kind::Fixed32 => Value::U32(plain(from)?),
+        Kind::Uint64 | Kind::Fixed64 => Value::U64(plain(from)?),
+        Kind::Float => Value::F32(plain(from)?),
+        Kind::Double => Value::F64(plain(from)?),
+        Kind::String => Value::String(plain(from)?),
+        Kind::Bytes => Value::Bytes(plain(from)?),
+        Kind::Enum(_) if is_null(kind) && from.null()? => Value::EnumNumber(0),
+        Kind::Enum(descriptor) => Value::EnumNumber(number(descriptor, from)?),
+        Kind::Message(descriptor) => {
+            // Each message that has fields has a tree of them, whose first node has room for eleven.
+            from.charge_bytes(11 * size_of::<(u32, Value)>())?;
+            Value::Message(message(descriptor, from)?)
+        }
+    })
+}
+
+fn plain<T: Json>(from: &mut Reader<'_>) -> Result<T, DecodeError> {
+    let mut value = T::default();
+    from.value(&mut value)?;
+    Ok(value)
+}
+
+fn number(descriptor: &EnumDescriptor, from: &mut Reader<'_>) -> Result<i32, DecodeError> {
+    if from.peek() != Some(b'"') {
+        return plain(from);
+    }
+    let offset = from.place();
+    let name = from.string("name of an enum's value")?;
+    match descriptor.get_value_by_name(&name) {
+        Some(value) => Ok(value.number()),
+        None => {
+            let enumeration = descriptor.full_name().to_owned().into();
+            Err(DecodeError::new(DecodeReason::UnknownName { enumeration, name: quoted(&name) }, offset))
+        }
+    }
+}
+
+/// Sets a field of a well-known type, which has it.
+fn set(message: &mut DynamicMessage, number: u32, value: Value, from: &Reader<'_>) -> Result<(), DecodeError> {
+    match message.descriptor().get_field(number) {
+        Some(field) => put(message, &field, value, from),
+        None => Ok(()),
+    }
+}
+
+fn put(
+    message: &mut DynamicMessage,
+    field: &FieldDescriptor,
+    value: Value,
+    from: &Reader<'_>,
+) -> Result<(), DecodeError> {
+    let is_set = message.try_set_field(field, value);
+    is_set.map_err(|_| Reader::refuse(from.position(), "the value does not fit the field"))
+}
+
+/// Sets the parts of a `Duration` or `Timestamp`.
+fn time(message: &mut DynamicMessage, (seconds, nanos): (i64, i32), from: &Reader<'_>) -> Result<(), DecodeError> {
+    set(message, 1, Value::I64(seconds), from)?;
+    set(message, 2, Value::I32(nanos), from)
+}
+
+/// Reads the kind of a `Value`: its members are numbered as declared.
+fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    match from.value_kind()? {
+        ValueKind::Null => set(message, 1, Value::EnumNumber(0), from),
+        ValueKind::Number => field(message, 2, from),
+        ValueKind::String => field(message, 3, from),
+        ValueKind::Bool => field(message, 4, from),
+        ValueKind::Struct => field(message, 5, from),
+        ValueKind::List => field(message, 6, from),
+    }
+}
+
+fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let Some((type_url, offset)) = find_any_type(from)? else {
+        // Only the empty object has no type; ignoring what is in another would lose it silently.
+        return from.object(|_, from| Err(from.error(DecodeReason::NoType)));
+    };
+    let Some(descriptor) = content(&message.descriptor(), &type_url) else {
+        return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
+    };
+    let content = if Form::of(&descriptor) == Form::Object {
+        let mut content = DynamicMessage::new(descriptor);
+        from.level(|from| object(&mut content, from, false))?;
+        content
+    } else {
+        value_of(&descriptor, &message.descriptor(), from)?
+    };
+    set(message, 1, Value::String(type_url), from)?;
+    set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
+}
+
+/// Reads the content of an `Any` that has a form of its own, which stands in `value`.
+fn value_of(
+    descriptor: &MessageDescriptor,
+    any: &MessageDescriptor,
+    from: &mut Reader<'_>,
+) -> Result<DynamicMessage, DecodeError> {
+    let mut has_type = false;
+    let mut content = None;
+    from.object(|key, from| match key {
+        "@type" if !has_type => {
+            has_type = true;
+            from.skip()
+        }
+        "value" if content.is_none() => {
+            content = Some(message(descriptor, from)?);
+            Ok(())
+        }
+        "@type" | "value" => Err(from.duplicate(key)),
+        _ => from.unknown_field(any.full_name().to_owned(), key),
+    })?;
+    match content {
+        Some(content) => Ok(content),
+        // As other implementations write it.
+        None if Form::of(descriptor) == Form::Empty => Ok(DynamicMessage::new(descriptor.clone())),
+        None => Err(from.unexpected("\"value\"")),
+    }
+}

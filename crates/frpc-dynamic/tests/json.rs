@@ -1,0 +1,116 @@
+//! The JSON of messages by descriptors, where it needs care. `tests/conformance` compares it with generated code at large.
+
+use frpc_dynamic::{DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, to_json, to_json_pretty};
+use prost_reflect::prost_types::FileDescriptorSet;
+
+const SCHEMA: &str = r#"
+syntax = "proto3";
+package shop;
+import "google/protobuf/any.proto";
+import "google/protobuf/wrappers.proto";
+message Order {
+  string name = 1;
+  float price = 2;
+  map<int32, string> parts = 3;
+  google.protobuf.Any any = 4;
+  google.protobuf.DoubleValue weight = 5;
+  oneof paid { bool cash = 6; string card = 7; }
+  repeated Order orders = 8;
+}
+"#;
+
+/// A schema that uses the names of well-known types for something else, as a hostile server may.
+const STRANGE: &str = r#"
+syntax = "proto3";
+package google.protobuf;
+message Timestamp { string seconds = 1; repeated int32 nanos = 2; }
+message Any { int32 type_url = 1; }
+message Value { map<string, Value> fields = 1; }
+message DoubleValue { Timestamp value = 1; }
+"#;
+
+fn message(schema: &str, name: &str) -> MessageDescriptor {
+    let mut resolver = protox::file::ChainFileResolver::new();
+    resolver.add(protox::file::GoogleFileResolver::new());
+    let mut set = FileDescriptorSet::default();
+    let file = protox::file::File::from_source("schema.proto", schema).unwrap();
+    let file = prost_reflect::prost_types::FileDescriptorProto::clone(file.file_descriptor_proto());
+    for import in &file.dependency {
+        set.file.push(protox::file::FileResolver::open_file(&resolver, import).unwrap().into());
+    }
+    set.file.push(file);
+    DescriptorPool::from_file_descriptor_set(set).unwrap().get_message_by_name(name).unwrap()
+}
+
+fn order(json: &str) -> Result<DynamicMessage, JsonError> {
+    from_json(&message(SCHEMA, "shop.Order"), json.as_bytes())
+}
+
+fn refusal(json: &str) -> String {
+    order(json).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
+    for json in [
+        r#"{"name":"Emma","price":-0,"parts":{"-1":"a","2":"b","10":"c"}}"#,
+        r#"{"price":3.4028235e+38,"weight":"NaN","cash":false}"#,
+        r#"{"any":{},"orders":[{},{"card":""}]}"#,
+        r#"{"any":{"@type":"x/shop.Order","name":"Emma","any":{"@type":"x/google.protobuf.Empty","value":{}}}}"#,
+        r#"{"any":{"@type":"x/google.protobuf.Duration","value":"1.500s"}}"#,
+    ] {
+        assert_eq!(to_json(&order(json).unwrap()).unwrap(), json);
+    }
+}
+
+#[test]
+fn what_generated_code_refuses_is_refused_in_the_same_words() {
+    assert_eq!(
+        refusal(r#"{"orders":[{},{"prize":1}]}"#),
+        "in field `orders[1]` of `shop.Order` at byte 23: `shop.Order` has no field \"prize\""
+    );
+    assert!(refusal(r#"{"name":"a","name":"b"}"#).contains("key \"name\" occurs twice"));
+    assert!(refusal(r#"{"parts":{"1":"a","1":"b"}}"#).contains("key \"1\" occurs twice"));
+    assert!(refusal(r#"{"cash":true,"card":"x"}"#).contains("another member of the same oneof is set"));
+    assert!(
+        refusal(r#"{"any":{"@type":"x/shop.Stranger"}}"#).contains("type \"x/shop.Stranger\" of an Any is not known")
+    );
+    assert!(refusal(r#"{"any":{"name":"no type"}}"#).contains("an Any without \"@type\""));
+    assert!(refusal(r#"{"orders":[null]}"#).contains("expected"));
+    assert!(refusal("{} {}").contains("the end of the input expected"));
+}
+
+#[test]
+fn messages_that_nest_too_deep_are_refused_and_not_followed() {
+    let deep = |levels: usize| format!("{}{}", r#"{"orders":["#.repeat(levels), "]}".repeat(levels));
+    assert!(order(&deep(frpc_json::NESTING_MAX as usize)).is_ok());
+    assert!(refusal(&deep(frpc_json::NESTING_MAX as usize + 1)).contains("nest deeper than 100"));
+    assert!(refusal(&deep(1_000_000)).contains("nest deeper than 100"));
+}
+
+#[test]
+fn a_schema_with_other_messages_under_well_known_names_has_them_as_objects() {
+    let time = message(STRANGE, "google.protobuf.Timestamp");
+    let json = r#"{"seconds":"now","nanos":[1,2]}"#;
+    assert_eq!(to_json(&from_json(&time, json.as_bytes()).unwrap()).unwrap(), json);
+    assert!(from_json(&time, br#""2020-01-01T00:00:00Z""#).is_err());
+    for (name, json) in [
+        ("Any", r#"{"typeUrl":7}"#),
+        ("Value", r#"{"fields":{"a":{"fields":{"b":{}}}}}"#),
+        ("DoubleValue", r#"{"value":{"seconds":"x"}}"#),
+    ] {
+        let descriptor = message(STRANGE, &format!("google.protobuf.{name}"));
+        assert_eq!(to_json(&from_json(&descriptor, json.as_bytes()).unwrap()).unwrap(), json);
+    }
+}
+
+#[test]
+fn json_for_people_is_the_same_json() {
+    let message = order(r#"{"name":"a: {b}","parts":{"1":"x"},"orders":[{}]}"#).unwrap();
+    let pretty = to_json_pretty(&message).unwrap();
+    assert_eq!(
+        pretty,
+        "{\n  \"name\": \"a: {b}\",\n  \"parts\": {\n    \"1\": \"x\"\n  },\n  \"orders\": [\n    {}\n  ]\n}"
+    );
+    assert_eq!(to_json(&order(&pretty).unwrap()).unwrap(), to_json(&message).unwrap());
+}
