@@ -6,7 +6,6 @@ use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::cell::LazyCell;
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// The name of the only file, as a build names it.
@@ -92,8 +91,8 @@ impl Shop {
         fs::write(&path, lock).expect("a file can be written");
         let builder = builder.lock_dir(self.folder.path()).lock_update(update);
         let output = builder.generate(self.schema.clone(), &[NAME]).map_err(|error| error.to_string())?;
-        let lock = output.files.into_iter().find(|file| Path::new(&file.name).extension() == path.extension());
-        Ok(lock.map(|file| file.text))
+        assert!(output.locks.len() <= 1, "one package has one lock");
+        Ok(output.locks.into_iter().next().map(|lock| lock.text))
     }
 }
 
