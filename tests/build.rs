@@ -12,6 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.
     let json = frpc_build::configure().json(true).btree_map(".").schema_lock(false);
+    let descriptors = Path::new(&env::var("OUT_DIR")?).join("json.bin");
+    let json = json.file_descriptor_set_path(descriptors);
     json.compile_protos(&["proto/json.proto"], &["proto"])?;
     let shown = frpc_build::configure().json(true).protobuf(true).reflection(true).schema_lock(false);
     let shown = shown.numbering(Numbering::Go);

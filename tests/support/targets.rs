@@ -5,6 +5,7 @@
 //! sockets, no time but a virtual one.
 
 mod core;
+mod dynamic;
 mod endpoints;
 mod hand_off;
 mod json;
@@ -15,6 +16,7 @@ mod pubsub;
 mod tensor;
 
 pub use self::core::{connection, frames, header, hello};
+pub use dynamic::dynamic;
 pub use endpoints::{client, json_rpc, server, two_way};
 pub use hand_off::hand_off;
 pub use json::json;
@@ -27,7 +29,7 @@ pub use tensor::tensor;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 17] = [
+pub const ALL: [Target; 18] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -35,6 +37,7 @@ pub const ALL: [Target; 17] = [
     ("values", values),
     ("messages", messages),
     ("json", json),
+    ("dynamic", dynamic),
     ("tensor", tensor),
     ("json_rpc", json_rpc),
     ("server", server),

@@ -2,9 +2,11 @@
 //! measured vectors, frames, schemas of the tests, and mutations of them.
 
 use fastrand::Rng;
+use frisbee_tests::json::All;
 use frisbee_tests::process::panics;
 use frisbee_tests::raw::packet;
 use frisbee_tests::targets::{ALL, Target};
+use polyglot::{Encoder, Form, encode_root};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,7 @@ replays! {
     values_take_their_corpus "values"
     messages_take_their_corpus "messages"
     json_takes_its_corpus "json"
+    a_codec_by_descriptors_takes_its_corpus "dynamic"
     tensors_take_their_corpus "tensor"
     json_rpc_takes_its_corpus "json_rpc"
     a_server_takes_its_corpus "server"
@@ -203,11 +206,30 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "json" => numbered(&texts(), &|number| vec![number]),
+        "dynamic" => dynamic(),
         "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
         "tensor" => tensors(),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
+}
+
+/// JSON, and the same messages as bodies in both forms.
+fn dynamic() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for text in texts() {
+        if let Ok(message) = frpc::json::from_json::<All>(&text) {
+            for form in [Form::Flat, Form::Extended] {
+                let mut seed = vec![1];
+                // Numbers of enums that have no name have no place on the wire.
+                if encode_root(&message, &mut Encoder::new(&mut seed).with_form(form)).is_ok() {
+                    seeds.push(seed);
+                }
+            }
+        }
+        seeds.push([&[0], &text[..]].concat());
+    }
+    seeds
 }
 
 /// `.npy` files, and tensors and images in JSON.
