@@ -31,6 +31,7 @@ use rustls::{CertificateError, ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
 pub use rustls;
@@ -280,6 +281,25 @@ impl ClientTls {
     /// Uses this configuration of rustls from now on.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
         *self.current.write() = config;
+    }
+
+    /// Makes the handshake on a transport, with a server that certifies this name. The result is a transport again, for
+    /// those who put something between TLS and frisbee: WebSocket, for example.
+    ///
+    /// # Errors
+    /// If the server's certificate is not accepted, or the transport fails.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the transport.
+    pub async fn connect_io<T>(
+        &self,
+        io: T,
+        server_name: &str,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<T>, TlsError>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.connect(io, server_name, Some(server_name)).await
     }
 
     /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address.

@@ -6,12 +6,20 @@ use crate::tap::{Tap, Watcher};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
+
+/// A connection that carries frames, whatever is below them.
+type Transport = Box<dyn Carrier>;
+
+trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
 /// A server.
 #[derive(Clone)]
@@ -26,68 +34,104 @@ impl Target {
     pub(crate) fn new(arguments: &ServerArguments) -> Result<Self, Failure> {
         let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
-        if address.starts_with("wss://") {
-            return Err(Failure::new("wss:// is not supported: use HOST:PORT with --tls, or ws:// through a tunnel"));
+        let is_url = address.contains("://");
+        if is_url && !address.starts_with("ws://") && !address.starts_with("wss://") {
+            return Err(Failure::new(format!("{address}: use HOST:PORT, unix:PATH, ws:// or wss://")));
         }
-        let tls = tls(arguments)?;
+        let tls = tls(arguments, address.starts_with("wss://"))?;
         if tls.is_some() && address.starts_with("ws://") {
-            return Err(Failure::new("TLS is for HOST:PORT and unix:PATH; ws:// has none"));
+            return Err(Failure::new("ws:// has no TLS: use wss://"));
+        }
+        if arguments.server_name.is_none() && tls.is_some() && address.starts_with("unix:") {
+            return Err(Failure::new("a path has no name to be certified: TLS over unix:PATH needs --server-name"));
         }
         Ok(Self { address, tls, arguments: arguments.clone() })
     }
 
     /// The settings of a channel.
     pub(crate) fn builder(&self) -> ChannelBuilder {
-        let mut builder = Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout);
-        if let Some(tls) = &self.tls {
-            builder = builder.tls(tls.clone());
-        }
-        if let Some(name) = &self.arguments.server_name {
-            builder = builder.server_name(name);
-        }
-        builder
+        Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout)
     }
 
     /// Connects, and shows the frames if there is a watcher.
-    pub(crate) async fn connect(&self, builder: ChannelBuilder, watcher: Option<Watcher>) -> Result<Channel, Failure> {
-        let address = self.address.clone();
-        if address.starts_with("ws://") {
-            let connector = move || {
-                let (url, watcher) = (address.clone(), watcher.clone());
-                async move { Ok(Tap::new(web_socket::connect(&url).await?, watcher)) }
-            };
-            return Ok(builder.connect_with_connector(connector).await?);
-        }
-        let Some(watcher) = watcher else { return Ok(builder.connect(address).await?) };
-        if self.tls.is_some() || address.starts_with("unix:") {
-            eprintln!("warning: frames are shown on TCP without TLS and on WebSocket only");
-            return Ok(builder.connect(address).await?);
-        }
-        let connector = move || {
-            let (address, watcher) = (address.clone(), watcher.clone());
-            async move {
-                let socket = TcpStream::connect(address).await?;
-                socket.set_nodelay(true)?;
-                Ok(Tap::new(socket, Some(watcher)))
+    pub(crate) async fn connect(
+        &self,
+        mut builder: ChannelBuilder,
+        watcher: Option<Watcher>,
+    ) -> Result<Channel, Failure> {
+        if watcher.is_none() && !self.is_web_socket() {
+            if let Some(tls) = &self.tls {
+                builder = builder.tls(tls.clone()).server_name(self.server_name());
             }
+            return Ok(builder.connect(self.address.clone()).await?);
+        }
+        let target = self.clone();
+        let connector = move || {
+            let (target, watcher) = (target.clone(), watcher.clone());
+            async move { Ok(Tap::new(target.dial().await?, watcher)) }
         };
         Ok(builder.connect_with_connector(connector).await?)
+    }
+
+    /// Makes a connection that carries frames.
+    async fn dial(&self) -> io::Result<Transport> {
+        #[cfg(unix)]
+        if let Some(path) = self.address.strip_prefix("unix:") {
+            return self.secured(tokio::net::UnixStream::connect(path).await?).await;
+        }
+        let (host, path, port) = self.parts();
+        let socket = match port {
+            Some(port) => TcpStream::connect((host.trim_matches(['[', ']']), port)).await?,
+            None => TcpStream::connect(host).await?,
+        };
+        socket.set_nodelay(true)?;
+        let socket = self.secured(socket).await?;
+        if !self.is_web_socket() {
+            return Ok(socket);
+        }
+        Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
+    }
+
+    /// Makes the handshake of TLS, if there is TLS.
+    async fn secured<T>(&self, io: T) -> io::Result<Transport>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let Some(tls) = &self.tls else { return Ok(Box::new(io)) };
+        Ok(Box::new(tls.connect_io(io, self.server_name()).await.map_err(io::Error::other)?))
+    }
+
+    fn is_web_socket(&self) -> bool {
+        self.address.contains("://")
+    }
+
+    /// The host with its port, the path, and the port of the scheme if there is no other.
+    fn parts(&self) -> (&str, &str, Option<u16>) {
+        let Some((scheme, rest)) = self.address.split_once("://") else { return (&self.address, "/", None) };
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let port = if scheme == "wss" { 443 } else { 80 };
+        (host, if path.is_empty() { "/" } else { path }, Some(port).filter(|_| !has_port))
+    }
+
+    /// The name that the certificate of the server has to have.
+    fn server_name(&self) -> &str {
+        let host = self.parts().0;
+        let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+        self.arguments.server_name.as_deref().unwrap_or_else(|| name.trim_matches(['[', ']']))
     }
 }
 
 impl Target {
     /// Connects to a broker.
     pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
-        if self.address.starts_with("ws://") {
+        if self.is_web_socket() {
             return Err(Failure::new("brokers are reached by HOST:PORT or unix:PATH"));
         }
         let mut builder = frisbee::Client::builder().header_form(self.form());
         builder = builder.connect_timeout(self.arguments.connect_timeout);
         if let Some(tls) = &self.tls {
-            builder = builder.tls(tls.clone());
-        }
-        if let Some(name) = &self.arguments.server_name {
-            builder = builder.server_name(name);
+            builder = builder.tls(tls.clone()).server_name(self.server_name());
         }
         Ok(pubsub::Client::connect_with_connector(builder, self.address.clone()).await?)
     }
@@ -100,19 +144,31 @@ impl Target {
     }
 }
 
-fn tls(arguments: &ServerArguments) -> Result<Option<ClientTls>, Failure> {
-    if !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
+/// The settings of TLS, if it is asked for or `implied`.
+fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, Failure> {
+    if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);
     }
-    let Some(authorities) = &arguments.cacert else {
-        return Err(Failure::new("TLS needs --cacert FILE: the authorities that may have certified the server"));
-    };
     let wrong = |path: &Path, error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", path.display()));
-    let trusted = Authorities::from_pem(read(authorities)?).map_err(|error| wrong(authorities, &error))?;
-    let tls = ClientTls::new(trusted).map_err(|error| wrong(authorities, &error))?;
+    let trusted = match &arguments.cacert {
+        Some(path) => Authorities::from_pem(read(path)?).map_err(|error| wrong(path, &error))?,
+        None => of_the_system()?,
+    };
+    let tls = ClientTls::new(trusted).map_err(|error| Failure::new(error.to_string()))?;
     let (Some(certificate), Some(key)) = (&arguments.cert, &arguments.key) else { return Ok(Some(tls)) };
     let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
     Ok(Some(tls.with_identity(identity).map_err(|error| wrong(certificate, &error))?))
+}
+
+/// The authorities that the system trusts.
+fn of_the_system() -> Result<Authorities, Failure> {
+    let found = rustls_native_certs::load_native_certs();
+    // Systems also have certificates that rustls cannot use.
+    let usable = found.certs.into_iter().filter(|certificate| Authorities::new([certificate.clone()]).is_ok());
+    Authorities::new(usable).map_err(|error| {
+        let reasons: String = found.errors.iter().map(|error| format!("; {error}")).collect();
+        Failure::new(format!("the authorities of the system: {error}{reasons}; name others by --cacert FILE"))
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
