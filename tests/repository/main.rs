@@ -4,5 +4,6 @@
 mod cancel_safety;
 mod diagnostics;
 mod examples;
+mod logs;
 mod names;
 mod promises;

@@ -429,7 +429,7 @@ impl Open {
         tracing::warn!(
             connections = count,
             first = first.join("; "),
-            "shutdown timeout: closing the remaining connections"
+            "the time for the shutdown is over; the remaining connections are closed"
         );
         late.iter().for_each(Connection::abort);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.

@@ -1,11 +1,13 @@
 //! Values of users that belong to one connection, by type, and functions that run at its end.
 
+use crate::budget::Seldom;
 use crate::{CloseReason, Connection};
 use parking_lot::Mutex;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Values that belong to a connection, one of each type.
 ///
@@ -114,7 +116,10 @@ impl Attachments {
         let on_close = std::mem::take(&mut context.lock().on_close);
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
-                tracing::error!("an `on_close` callback panicked");
+                static LINE: Seldom = Seldom::new();
+                if let Some(suppressed) = LINE.may_say(Instant::now()) {
+                    tracing::error!(suppressed, "a function given to `on_close` panicked");
+                }
             }
         }
         let values = std::mem::take(&mut context.lock().values);

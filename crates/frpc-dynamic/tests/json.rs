@@ -51,7 +51,7 @@ fn refusal(json: &str) -> String {
 }
 
 #[test]
-fn what_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
+fn json_that_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
     for json in [
         r#"{"name":"Emma","price":-0,"parts":{"-1":"a","2":"b","10":"c"}}"#,
         r#"{"price":3.4028235e+38,"weight":"NaN","cash":false}"#,
@@ -64,7 +64,7 @@ fn what_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
 }
 
 #[test]
-fn what_generated_code_refuses_is_refused_in_the_same_words() {
+fn json_that_generated_code_refuses_is_refused_in_the_same_words() {
     assert_eq!(
         refusal(r#"{"orders":[{},{"prize":1}]}"#),
         "in field `orders[1]` of `shop.Order` at byte 23: `shop.Order` has no field \"prize\""

@@ -15,7 +15,7 @@ use crate::endpoint::offer::Offer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
 use crate::service::caller::Caller;
-use crate::service::failures::{nobody_waits, overloaded};
+use crate::service::failures::{close_for_strays, nobody_waits, overloaded};
 use crate::service::hand_off;
 use crate::service::served::{Entry, Kind, Opened};
 use crate::service::streams::refuse;
@@ -366,8 +366,7 @@ impl Endpoint {
     #[inline(never)]
     fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
         if session.strays > STRAYS_MAX {
-            tracing::warn!(strays = session.strays, "too many packets that match no call; closing the connection");
-            session.caller.connection.abort();
+            close_for_strays(&session.caller.connection, session.strays);
         }
         let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
         [mounted, calls].into_iter().flatten().min()
@@ -452,8 +451,7 @@ fn settle(
         wake.drain(..).for_each(Waker::wake);
     }
     if strays > STRAYS_MAX {
-        tracing::warn!(strays, "too many replies that match no call; closing the connection");
-        caller.connection.abort();
+        close_for_strays(&caller.connection, strays);
     }
     due
 }

@@ -59,9 +59,8 @@ impl Counts {
             return tracing::debug!(?peer, %reason, "connection ended");
         }
         match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {
-            Some(0) => tracing::warn!(?peer, %reason, "connection closed because of an error of its peer"),
             Some(unsaid) => {
-                tracing::warn!(?peer, %reason, suppressed = unsaid, "connections closed because of errors of their peer");
+                tracing::warn!(?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
             }
             None => tracing::trace!(?peer, %reason, "connection closed because of an error of its peer"),
         }

@@ -1,4 +1,5 @@
-//! A limit on the lines that the server writes about its peers, so that no peer can flood the log.
+//! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
+//! and [`Seldom`] for all that one place of the code has to say.
 
 use crate::CloseKind;
 use parking_lot::Mutex;
@@ -35,13 +36,40 @@ impl LogLimit {
         let index = self.seed.hash_one((peer, kind)) as usize % PLACES;
         let mut places = self.places.lock();
         places.resize(PLACES, Place::default());
-        let place = places.get_mut(index)?;
-        if place.last.is_some_and(|last| now.saturating_duration_since(last) < SILENCE) {
-            place.unsaid += 1;
+        places.get_mut(index)?.may_say(now)
+    }
+}
+
+/// A line of the log that is written once a second at most. For a static beside the line.
+#[derive(Default)]
+pub struct Seldom(Mutex<Place>);
+
+impl Seldom {
+    /// A line that has not been written yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(Place { last: None, unsaid: 0 }))
+    }
+
+    /// Whether the line may be written now; how often it has not been since the last time.
+    pub fn may_say(&self, now: Instant) -> Option<u64> {
+        self.0.lock().may_say(now)
+    }
+}
+
+impl fmt::Debug for Seldom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seldom").finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    fn may_say(&mut self, now: Instant) -> Option<u64> {
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) < SILENCE) {
+            self.unsaid += 1;
             return None;
         }
-        place.last = Some(now);
-        Some(std::mem::take(&mut place.unsaid))
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.unsaid))
     }
 }
 
@@ -70,6 +98,16 @@ mod tests {
             }
         }
         assert_eq!((lines, unsaid), (10, 10_000 - 10 - 999));
+    }
+
+    #[test]
+    fn a_line_that_is_seldom_written_tells_how_often_it_was_not() {
+        let line = Seldom::new();
+        let start = Instant::now();
+        assert_eq!(line.may_say(start), Some(0));
+        assert_eq!(line.may_say(start + SILENCE / 2), None);
+        assert_eq!(line.may_say(start + SILENCE / 2), None);
+        assert_eq!(line.may_say(start + SILENCE), Some(2));
     }
 
     #[test]

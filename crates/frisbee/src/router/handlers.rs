@@ -1,6 +1,6 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::budget::READ_BUFFER;
+use crate::budget::{READ_BUFFER, Seldom};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::{Trust, TrustHandle};
@@ -15,6 +15,7 @@ use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// A table of handlers by operation.
@@ -357,13 +358,13 @@ where
             Policy::Inline if trust.is_kept() => match cell.poll(make) {
                 Polled::Ready(reply) => {
                     connection.collect(outbox);
-                    send(reply, outbox);
+                    send(connection, reply, outbox);
                 }
                 Polled::Pending(parked) => {
                     *waits = true;
                     spawn(connection, memory, Site::Worker(operation, trust.clone()), parked, None);
                 }
-                Polled::Panicked(panic) => report(panic.as_ref()),
+                Polled::Panicked(panic) => report(connection, panic.as_ref()),
             },
             Policy::Inline | Policy::Concurrent => spawn(connection, memory, Site::Runtime, Cell::park(make()), None),
             Policy::AtMost(_) => {
@@ -371,7 +372,7 @@ where
             }
         }));
         if let Err(panic) = handled {
-            report(panic.as_ref());
+            report(connection, panic.as_ref());
         }
     }
 }
@@ -401,20 +402,32 @@ impl Then<Option<Packet>> for Answer {
     fn then(self, worked: Worked<Option<Packet>>) {
         match worked {
             // The connection may have ended meanwhile; then there is no peer to answer.
-            Ok(reply) => drop(self.0.answer(|outbox| send(reply, outbox))),
-            Err(panic) => report(panic.as_ref()),
+            Ok(reply) => {
+                let connection = self.0.connection().clone();
+                let _ = self.0.answer(|outbox| send(&connection, reply, outbox));
+            }
+            Err(panic) => report(self.0.connection(), panic.as_ref()),
         }
     }
 }
 
-fn send(reply: Option<Packet>, outbox: &mut Outbox) {
+fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
     if let Some(packet) = reply
         && let Err(error) = outbox.forward(&packet)
     {
-        tracing::warn!(operation = %packet.operation, %error, "failed to send a reply");
+        static LINE: Seldom = Seldom::new();
+        if let Some(suppressed) = LINE.may_say(Instant::now()) {
+            let (peer, operation) = (connection.peer_addr(), packet.operation);
+            tracing::warn!(%operation, ?peer, %error, suppressed, "the reply of a handler is not sent");
+        }
     }
 }
 
-fn report(panic: &(dyn Any + Send)) {
-    tracing::error!(panic = panic_text(panic), "a handler panicked");
+#[cold]
+fn report(connection: &Connection, panic: &(dyn Any + Send)) {
+    static LINE: Seldom = Seldom::new();
+    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+        let peer = connection.peer_addr();
+        tracing::error!(?peer, panic = panic_text(panic), suppressed, "a handler panicked");
+    }
 }

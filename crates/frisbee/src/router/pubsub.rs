@@ -138,7 +138,7 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
     if let Err(error) = packet.finish() {
-        tracing::warn!(%error, "failed to send a pub/sub packet to the peer");
+        tracing::warn!(%error, "a packet of publish and subscribe is not sent");
     }
 }
 

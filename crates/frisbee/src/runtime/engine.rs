@@ -9,7 +9,7 @@ mod streams;
 
 use self::ending::Goodbye;
 use self::hand_off::Departure;
-use crate::budget::Output;
+use crate::budget::{Output, Seldom};
 use crate::connection::Connection;
 use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
@@ -21,6 +21,7 @@ use crate::workers::watchdog::Culprit;
 use crate::{CloseReason, Operation, Outbox, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -123,13 +124,22 @@ struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
     fn drop(&mut self) {
-        tracing::error!("{PANICKED}; closing its connection");
+        log_panic(self.0.peer_addr());
         let reason = CloseReason::Router(PANICKED.into());
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
         let _entered = self.0.0.runtime.enter();
         self.0.0.attachments.handle_close(&reason);
         self.0.0.mailbox.finish();
+    }
+}
+
+/// Logs that a router panicked.
+#[cold]
+fn log_panic(peer: Option<SocketAddr>) {
+    static LINE: Seldom = Seldom::new();
+    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+        tracing::error!(?peer, suppressed, "a router panicked; its connection is closed");
     }
 }
 

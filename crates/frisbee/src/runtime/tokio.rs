@@ -157,7 +157,7 @@ impl<T> Ended<T> {
                 None => self.reason,
             },
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be handed off and was closed");
+                tracing::warn!(%error, "a connection that was to be handed off is closed");
                 self.reason
             }
         }

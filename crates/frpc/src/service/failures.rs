@@ -3,9 +3,10 @@
 use crate::schema::method::FullName;
 use crate::wire::body::{self, Style};
 use crate::{Code, Status};
-use frisbee::support::panic_text;
+use frisbee::support::{Seldom, panic_text};
 use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
 use std::any::Any;
+use std::time::Instant;
 
 /// Refuses a request.
 #[cold]
@@ -29,8 +30,11 @@ pub(crate) fn given_up() -> Status {
 /// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
 #[cold]
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
-    let peer = connection.peer_addr();
-    tracing::error!(%method, ?peer, panic = panic_text(panic), "a handler panicked");
+    static LINE: Seldom = Seldom::new();
+    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+        let peer = connection.peer_addr();
+        tracing::error!(%method, ?peer, panic = panic_text(panic), suppressed, "a handler panicked");
+    }
     Status::internal("the handler panicked")
 }
 
@@ -73,4 +77,15 @@ fn has_no_room(connection: &Connection, memory: usize) -> bool {
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
+}
+
+/// Closes the connection of a peer that keeps sending packets that match no call.
+#[cold]
+pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
+    static LINE: Seldom = Seldom::new();
+    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+        let peer = connection.peer_addr();
+        tracing::warn!(?peer, strays, suppressed, "too many packets match no call; the connection is closed");
+    }
+    connection.abort();
 }

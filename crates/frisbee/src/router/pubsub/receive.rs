@@ -7,6 +7,7 @@
 use super::client::{Client, ClientShared};
 use super::inbox::{Entry, Inbox, Message};
 use super::{FIRST_OPERATION, Kind, split_name};
+use crate::budget::Seldom;
 use crate::router::topics::{TopicError, check_topic};
 use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn, WhenFull};
 use bytes::{Buf, Bytes};
@@ -117,7 +118,10 @@ impl Router for ClientRouter {
             }
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();
-                tracing::warn!(text, "the broker refused a packet");
+                static LINE: Seldom = Seldom::new();
+                if let Some(suppressed) = LINE.may_say(Instant::now()) {
+                    tracing::warn!(text, suppressed, "the broker refused a packet of this client");
+                }
             }
             Some(Kind::Unsubscribe) | None => {
                 tracing::debug!(operation = %packet.operation, "dropped an unexpected packet");

@@ -1,6 +1,7 @@
 //! The end of a connection: orders, farewells, and the work that is still in progress.
 
-use super::{Engine, PANICKED, Reading, Routing};
+use super::{Engine, PANICKED, Reading, Routing, log_panic};
+use crate::budget::Seldom;
 use crate::mailbox::{HandingOff, Order};
 use crate::{CloseReason, Operation, PacketId, Router};
 use frisbee_core::{PeerKind, Role};
@@ -118,7 +119,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
-            tracing::error!("{PANICKED}; closing its connection");
+            log_panic(self.handle.peer_addr());
         }
         // A foreign connection is still open, and counted as a whole.
         if !self.handle.0.is_within && !matches!(reason, CloseReason::Foreign) {
@@ -132,7 +133,11 @@ impl<R: Router> Engine<R> {
             router.disconnected(session, reason);
         }));
         if ended.is_err() {
-            tracing::error!("a router panicked in `disconnected`");
+            static LINE: Seldom = Seldom::new();
+            if let Some(suppressed) = LINE.may_say(Instant::now()) {
+                let peer = self.handle.peer_addr();
+                tracing::error!(?peer, suppressed, "a router panicked in `disconnected`");
+            }
         }
         let _entered = runtime.enter();
         self.handle.0.attachments.handle_close(reason);

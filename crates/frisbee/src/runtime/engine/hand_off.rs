@@ -1,6 +1,7 @@
 //! Hand-off in the engine: asking, deciding, leaving.
 
 use super::{Engine, Reading};
+use crate::budget::Seldom;
 use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
 use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
@@ -106,7 +107,11 @@ impl<R: Router> Engine<R> {
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
-            tracing::warn!(%error, "hand-off refused: its reply is too long");
+            static LINE: Seldom = Seldom::new();
+            if let Some(suppressed) = LINE.may_say(now()) {
+                let peer = self.handle.peer_addr();
+                tracing::warn!(?peer, %error, suppressed, "a hand-off is refused, since the reply to it is too long");
+            }
             let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
             debug_assert!(told.is_ok(), "short packets are within every limit");
         }
