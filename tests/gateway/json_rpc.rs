@@ -394,19 +394,6 @@ async fn streams_without_an_id_in_batches_or_beyond_the_limit_are_refused() {
 }
 
 #[tokio::test]
-async fn discovery_answers_with_the_methods_their_kinds_and_their_params_in_order() {
-    let reply = answer(&open(), r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#).await;
-    let document = &reply["result"];
-    assert_eq!(document["openrpc"], "1.3.2");
-    let methods = document["methods"].as_array().expect("it is a list");
-    let find = |name: &str| methods.iter().find(|method| method["name"] == name).expect("it is there");
-    let add = find("interop.Interop/Add");
-    assert_eq!(add["params"], json!([{"name": "a", "schema": {}}, {"name": "b", "schema": {}}]));
-    assert_eq!((&add["x-kind"], &add["result"]["name"]), (&json!("unary"), &json!("interop.Sum")));
-    assert_eq!(find("interop.Interop/Chat")["x-kind"], "streaming");
-}
-
-#[tokio::test]
 async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone())).gateway(Gateway::new().json_rpc());

@@ -1,6 +1,7 @@
 //! The doors of a server to other protocols.
 
 mod connect;
+mod discovery;
 mod greeter;
 mod grpc;
 mod hostile;

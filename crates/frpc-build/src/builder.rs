@@ -157,6 +157,10 @@ impl Builder {
     /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of foreign
     /// connections, unless their requests are not decoded.
     ///
+    /// Servers get the comments of the schema and JSON Schemas of the messages of methods, for documents such as that of
+    /// OpenRPC. **What is written in comments can then be read by whoever may ask the server**, unless
+    /// [`disable_comments`](Self::disable_comments) leaves them out.
+    ///
     /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
     /// messages and `frpc_json::Enumeration` for enums, as another build with this option does.
     ///

@@ -125,7 +125,7 @@ fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
     let mut taken: HashMap<String, &str> = HashMap::new();
     let mut names = Vec::new();
     for field in &message.proto.field {
-        let name = field.json_name.clone().unwrap_or_else(|| camel(field.name()));
+        let name = json_name(field);
         if let Some(other) = taken.insert(name.clone(), field.name()) {
             let (of, field) = (message.full_name.trim_start_matches('.'), field.name());
             let text = format!("the fields `{other}` and `{field}` of `{of}` have the same name in JSON, {name:?}");
@@ -134,6 +134,11 @@ fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
         names.push(name);
     }
     Ok(names)
+}
+
+/// The name of a field in JSON.
+pub(super) fn json_name(field: &FieldDescriptorProto) -> String {
+    field.json_name.clone().unwrap_or_else(|| camel(field.name()))
 }
 
 /// The name that protoc gives a field in JSON if the schema does not.
@@ -302,8 +307,8 @@ fn key(name: &str) -> String {
     format!("\"{}\":", escaped(name))
 }
 
-/// A name as it stands in a string of JSON.
-fn escaped(name: &str) -> String {
+/// A text as it stands in a string of JSON.
+pub(super) fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {
         match letter {

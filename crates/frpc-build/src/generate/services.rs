@@ -1,8 +1,11 @@
 //! Generates the code of a service: constants for its methods, a trait, a server and a client. The logic is in frpc.
 
+use std::collections::BTreeMap;
+
 use heck::ToShoutySnakeCase as _;
 use proc_macro2::{Literal, TokenStream};
 use prost_build::Service;
+use prost_types::FileDescriptorProto;
 use prost_types::method_options::IdempotencyLevel;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
@@ -10,22 +13,31 @@ use syn::{Attribute, Ident, Item};
 
 use super::dyn_trait::dyn_trait_tokens;
 use super::free_names::{Taken, free_name};
+use super::json_schema::JsonSchemas;
 use super::rpc::{Kind, Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
-use crate::schema::full_name;
+use crate::schema::{full_name, tag, within};
 
-/// Generates the code of `service`, whose methods have the given `operations`. `schema` is the name of its schema, if that
-/// is embedded.
+/// What the code of a service states about it.
+pub(crate) struct Stated<'a> {
+    pub(crate) layout: &'a Layout,
+    /// The name of its schema, if that is embedded.
+    pub(crate) schema: Option<&'a Ident>,
+    pub(crate) file: &'a FileDescriptorProto,
+    pub(crate) documents: &'a JsonSchemas<'a>,
+}
+
+/// Generates the code of `service`, whose methods have the given `operations`.
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
-    layout: &Layout,
-    schema: Option<&Ident>,
+    stated: &Stated<'_>,
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Item>, Error> {
+    let Stated { layout, schema, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
     let trait_name = free_name(&service.name, &mut taken.types, &format!("the trait of `{full_name}`"), warn);
@@ -51,7 +63,8 @@ pub(crate) fn service_items(
             tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
-        let about = About { full_name: &full_name, layout: &layout_name, schema };
+        let documents = options.json.then(|| documents(service, &full_name, stated, &rpcs));
+        let about = About { full_name: &full_name, layout: &layout_name, schema, documents };
         tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
     }
     if options.client {
@@ -125,6 +138,28 @@ struct About<'a> {
     full_name: &'a str,
     layout: &'a Ident,
     schema: Option<&'a Ident>,
+    documents: Option<Documents>,
+}
+
+/// What its methods say in documents about their JSON.
+struct Documents {
+    /// The comments of methods.
+    comments: Vec<String>,
+    /// The schemas of messages, by name.
+    schemas: BTreeMap<String, String>,
+}
+
+fn documents(service: &Service, full_name: &str, stated: &Stated<'_>, rpcs: &[Rpc]) -> Documents {
+    let Stated { file, documents, .. } = stated;
+    let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
+    let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
+    let comment = |(at, rpc): (usize, &Rpc)| {
+        let name = format!("{full_name}.{}", rpc.proto_name);
+        documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at)).to_owned()
+    };
+    let with_json = service.methods.iter().zip(rpcs).filter(|(_, rpc)| !rpc.is_raw);
+    let messages = with_json.flat_map(|(method, _)| [&*method.input_proto_type, &*method.output_proto_type]);
+    Documents { comments: rpcs.iter().enumerate().map(comment).collect(), schemas: documents.of_messages(messages) }
 }
 
 fn server_tokens(
@@ -135,17 +170,24 @@ fn server_tokens(
     rpcs: &[Rpc],
     options: &ServiceOptions,
 ) -> TokenStream {
-    let About { full_name, layout, schema } = about;
+    let About { full_name, layout, schema, documents } = about;
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
-    let methods = rpcs.iter().map(|rpc| {
+    let schemas =
+        documents.iter().filter(|documents| !documents.schemas.is_empty()).map(|Documents { schemas, .. }| {
+            let (names, texts) = (schemas.keys(), schemas.values());
+            quote! { static MESSAGES: &[(&str, &str)] = &[#((#names, #texts)),*]; }
+        });
+    let methods = rpcs.iter().enumerate().map(|(at, rpc)| {
         let Rpc { name, constant, request, reply, .. } = rpc;
         let kind = rpc.kind.method();
         // A request that is not decoded is in the native format.
-        let json = (options.json && !rpc.is_raw)
-            .then(|| quote! { .format(::frpc::codegen::json_format::<#request, #reply>()) });
+        let json = documents.as_ref().filter(|_| !rpc.is_raw).map(|Documents { comments, .. }| {
+            let comment = comments.get(at);
+            quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
+        });
         let protobuf = (options.protobuf && !rpc.is_raw)
             .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
         // Called by its path, since `Arc` may have a method of the same name.
@@ -190,6 +232,7 @@ fn server_tokens(
         impl<#generic: #of> ::frpc::codegen::Service for #name<#generic> {
             const NAME: &'static str = #full_name;
             fn methods(&self) -> ::frpc::codegen::Methods {
+                #(#schemas)*
                 ::frpc::codegen::Methods::new(&self.service, &#layout)
                     #(#methods)*
                     #schema

@@ -1,54 +1,112 @@
 //! The answer to `rpc.discover`: an OpenRPC document of the server's methods.
 //!
-//! It states what generated code knows: names, kinds and the fields of messages in JSON, in the order in which params
-//! are given by position. The types of fields are in the schema alone.
+//! It states what generated code knows: names, kinds and comments, the fields of requests in the order in which params
+//! are given by position, and the schemas of messages, which all stand in one place.
 
-use frpc::json::to_json;
+use frpc::json::{from_json, to_json};
 use frpc::{CallKind, ForeignMethod, ForeignMethods};
+use std::collections::BTreeMap;
 
 /// The version of OpenRPC's specification.
 const OPENRPC: &str = "1.3.2";
 
+/// The format that the document describes.
+const FORMAT: &str = "json";
+
+/// The place of schemas in the document.
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// The schemas of messages by name.
+type Schemas = BTreeMap<&'static str, &'static str>;
+
 /// Appends the document.
 pub(super) fn put_document(out: &mut Vec<u8>, methods: &ForeignMethods) {
+    let methods: Vec<_> = methods.iter().filter(|method| method.formats().contains(&FORMAT)).collect();
+    let schemas: Schemas = methods.iter().flat_map(|method| method.message_schemas(FORMAT)).copied().collect();
     out.extend_from_slice(b"{\"openrpc\":");
     put(out, OPENRPC);
     out.extend_from_slice(b",\"info\":{\"title\":\"frpc\",\"version\":");
     put(out, env!("CARGO_PKG_VERSION"));
     out.extend_from_slice(b"},\"methods\":[");
-    let mut is_first = true;
-    for method in methods.iter().filter(|method| method.formats().contains(&"json")) {
-        if !std::mem::take(&mut is_first) {
-            out.push(b',');
-        }
-        put_method(out, &method);
-    }
-    out.extend_from_slice(b"]}");
+    separated(out, &methods, |out, method| put_method(out, method, &schemas));
+    out.extend_from_slice(b"],\"components\":{\"schemas\":{");
+    separated(out, &schemas, |out, (name, schema)| {
+        put(out, name);
+        out.push(b':');
+        out.extend_from_slice(schema.as_bytes());
+    });
+    out.extend_from_slice(b"}}}");
 }
 
-fn put_method(out: &mut Vec<u8>, method: &ForeignMethod) {
+fn put_method(out: &mut Vec<u8>, method: &ForeignMethod, schemas: &Schemas) {
     out.extend_from_slice(b"{\"name\":");
     put(out, &format!("{}/{}", method.service(), method.name()));
+    let comment = method.comment(FORMAT);
+    if !comment.is_empty() {
+        out.extend_from_slice(b",\"description\":");
+        put(out, comment);
+    }
     out.extend_from_slice(b",\"paramStructure\":\"either\",\"params\":[");
     let [request, response] = method.messages();
     let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
-    let fields = method.request_fields("json").unwrap_or_default();
-    for (index, field) in fields.iter().filter(|_| !takes_items).enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
+    let fields = method.request_fields(FORMAT).unwrap_or_default();
+    separated(out, fields.iter().filter(|_| !takes_items), |out, field| {
         // The name is as it stands between quotation marks.
         out.extend_from_slice(b"{\"name\":\"");
         out.extend_from_slice(field.as_bytes());
-        out.extend_from_slice(b"\",\"schema\":{}}");
-    }
+        out.extend_from_slice(b"\",\"schema\":");
+        let field = unescaped(field);
+        put_reference(out, schemas, request, &format!("/properties/{}", pointer(&field)));
+        out.push(b'}');
+    });
     out.extend_from_slice(b"],\"result\":{\"name\":");
     put(out, response);
-    out.extend_from_slice(b",\"schema\":{}},\"x-request\":");
+    out.extend_from_slice(b",\"schema\":");
+    put_reference(out, schemas, response, "");
+    out.extend_from_slice(b"},\"x-request\":");
     put(out, request);
     out.extend_from_slice(b",\"x-kind\":");
     put(out, kind(method.kind()));
     out.push(b'}');
+}
+
+/// Appends a schema that is a part of that of a message; of a message without one nothing is known.
+fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str) {
+    if !schemas.contains_key(message) {
+        return out.extend_from_slice(b"{}");
+    }
+    out.extend_from_slice(b"{\"$ref\":");
+    put(out, &format!("{SCHEMAS}{message}{part}"));
+    out.push(b'}');
+}
+
+/// Appends items with commas between them.
+fn separated<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&mut Vec<u8>, I::Item)) {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        put(out, item);
+    }
+}
+
+/// A name as it stands between quotation marks, without escapes.
+fn unescaped(name: &str) -> String {
+    from_json(format!("\"{name}\"").as_bytes()).unwrap_or_default()
+}
+
+/// A name as a part of a JSON pointer in the fragment of a URL.
+fn pointer(name: &str) -> String {
+    let mut pointer = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'~' => pointer.push_str("~0"),
+            b'/' => pointer.push_str("~1"),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => pointer.push(char::from(byte)),
+            _ => pointer.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    pointer
 }
 
 fn kind(kind: CallKind) -> &'static str {
@@ -64,5 +122,16 @@ fn kind(kind: CallKind) -> &'static str {
 fn put(out: &mut Vec<u8>, text: &str) {
     if to_json(&text.to_owned(), out).is_err() {
         out.extend_from_slice(b"\"\"");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pointer, unescaped};
+
+    #[test]
+    fn a_name_of_any_characters_is_a_part_of_a_pointer() {
+        assert_eq!(pointer(&unescaped("fooBar_2")), "fooBar_2");
+        assert_eq!(pointer(&unescaped(r#"a/b~\"c d\u00e9"#)), "a~1b~0%22c%20d%C3%A9");
     }
 }

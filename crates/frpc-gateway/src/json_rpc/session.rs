@@ -517,9 +517,17 @@ impl Inner {
     fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {
+                let start = out.len();
                 reply::begin_result(out, id);
+                let content = out.len();
                 discover::put_document(out, context.methods());
-                reply::end_result(out, None);
+                let length = out.len() - content;
+                if length <= self.reply_max {
+                    reply::end_result(out, None);
+                } else {
+                    out.truncate(start);
+                    reply::failure(out, id, &too_long(length, self.reply_max));
+                }
             }
             Some(id) => {
                 let text = format!("there is no method {:?}", shortened(&request.method));

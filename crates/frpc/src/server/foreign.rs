@@ -211,6 +211,17 @@ impl ForeignMethod {
         self.face().fields(format)
     }
 
+    /// The comment of the method in its schema, for documents about messages in a format; empty if there is none.
+    pub fn comment(&self, format: &str) -> &'static str {
+        self.face().described(format).map_or("", |(comment, _)| comment)
+    }
+
+    /// The schemas of its messages in a format, and of those within, by their full names; empty if the format has none.
+    /// Those of `json` are JSON Schemas, which refer to each other at `#/components/schemas/`.
+    pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
+        self.face().described(format).map_or(&[], |(_, schemas)| schemas)
+    }
+
     /// Calls a method that takes and returns single messages.
     ///
     /// # Errors

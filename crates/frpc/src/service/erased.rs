@@ -26,7 +26,12 @@ pub struct Format<A, B> {
     positional: Option<(&'static str, Decode<A>)>,
     /// The names of a request's fields.
     pub(crate) fields: &'static [&'static str],
+    /// What documents say about the method: its comment, and the schemas of messages by name.
+    described: (&'static str, Schemas),
 }
+
+/// The schemas of messages as texts, by the full names of these.
+pub(crate) type Schemas = &'static [(&'static str, &'static str)];
 
 pub(crate) type Decode<A> = fn(&Bytes, Nesting) -> Result<A, Status>;
 
@@ -40,7 +45,7 @@ impl<A, B> Format<A, B> {
         decode: fn(&Bytes, Nesting) -> Result<A, Status>,
         encode: fn(&B) -> Result<Bytes, Status>,
     ) -> Self {
-        Self { name, decode, encode, append: None, positional: None, fields: &[] }
+        Self { name, decode, encode, append: None, positional: None, fields: &[], described: ("", &[]) }
     }
 
     /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
@@ -60,6 +65,13 @@ impl<A, B> Format<A, B> {
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { fields, ..self }
+    }
+
+    /// States what documents say about the method: its comment, and the schemas of the messages that it uses by their
+    /// full names. The schemas of a format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    #[must_use]
+    pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
+        Self { described: (comment, schemas), ..self }
     }
 
     /// This format or its positional variant, if it has the name.
@@ -101,6 +113,9 @@ pub(crate) trait Erased: Send + Sync {
 
     /// The names of a request's fields in a format.
     fn fields(&self, format: &str) -> Option<&'static [&'static str]>;
+
+    /// What documents in a format say about the method.
+    fn described(&self, format: &str) -> Option<(&'static str, Schemas)>;
 
     /// Adds a format; `false` if it is one of other messages.
     fn add(&mut self, format: Box<dyn Any>) -> bool;
@@ -148,6 +163,10 @@ impl<A: 'static, B: 'static> Erased for Face<A, B> {
 
     fn fields(&self, format: &str) -> Option<&'static [&'static str]> {
         self.format(format).map(|format| format.fields)
+    }
+
+    fn described(&self, format: &str) -> Option<(&'static str, Schemas)> {
+        self.format(format).map(|format| format.described)
     }
 
     fn add(&mut self, format: Box<dyn Any>) -> bool {

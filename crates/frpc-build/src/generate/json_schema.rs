@@ -1,0 +1,237 @@
+//! JSON Schemas (draft 7) of messages in the JSON mapping, for documents about services such as OpenRPC.
+//!
+//! A schema describes what is written. Readers take more, such as original names of fields, and `null` for a field that
+//! is absent. Schemas refer to each other by the places that messages have in such a document.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use super::json::{escaped, json_name};
+use super::messages::map_value;
+use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
+use crate::schema::patterns::path_matches;
+use crate::schema::wire_order::oneof_of;
+use crate::schema::{Found, Index, tag, within};
+
+/// The place of messages and enums in a document.
+const PLACE: &str = "#/components/schemas/";
+
+/// The members of the schema of an integer of 64 bits.
+const INTEGER_TEXT: &str = r#""type":"string","pattern":"^-?[0-9]+$""#;
+
+/// Those of an integer of 64 bits without a sign.
+const UNSIGNED_TEXT: &str = r#""type":"string","pattern":"^[0-9]+$""#;
+
+const INT32: &str = r#""type":"integer","minimum":-2147483648,"maximum":2147483647"#;
+const UINT32: &str = r#""type":"integer","minimum":0,"maximum":4294967295"#;
+const FLOAT: &str = r#""anyOf":[{"type":"number"},{"enum":["NaN","Infinity","-Infinity"]}]"#;
+const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
+
+/// What is written into the generated code of services: comments and schemas.
+pub(super) struct JsonSchemas<'a> {
+    index: &'a Index<'a>,
+    externs: &'a Externs,
+    /// The paths of items without comments.
+    comments_off: &'a [String],
+    /// The comments of each file, by the paths of items.
+    comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
+}
+
+impl<'a> JsonSchemas<'a> {
+    pub(super) fn new(
+        files: &'a [FileDescriptorProto],
+        index: &'a Index<'a>,
+        externs: &'a Externs,
+        comments_off: &'a [String],
+    ) -> Self {
+        let mut comments: HashMap<_, HashMap<_, _>> = HashMap::new();
+        for file in files {
+            for location in file.source_code_info.iter().flat_map(|info| &info.location) {
+                let texts = [location.leading_comments(), location.trailing_comments()].map(plain_text);
+                let text = texts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>();
+                if !text.is_empty() {
+                    comments.entry(file.name()).or_default().insert(&location.path[..], text.join("\n"));
+                }
+            }
+        }
+        Self { index, externs, comments_off, comments }
+    }
+
+    /// The schemas of all messages and enums that these messages use, by full name, with theirs.
+    pub(super) fn of_messages<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
+        let mut open: Vec<String> = names.map(str::to_owned).collect();
+        let mut schemas = BTreeMap::new();
+        while let Some(name) = open.pop() {
+            let key = name.trim_start_matches('.').to_owned();
+            if schemas.contains_key(&key) {
+                continue;
+            }
+            let schema = match (self.index.messages.get(&name), self.index.enums.get(&name)) {
+                (Some(found), _) => self.message(&name, found, &mut open),
+                (None, Some(found)) => self.enumeration(&name, found),
+                (None, None) => continue,
+            };
+            schemas.insert(key, format!("{{{schema}}}"));
+        }
+        schemas
+    }
+
+    /// The comment of an item, with a place in its file; empty if there is none.
+    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
+        let full_name = full_name.trim_start_matches('.');
+        let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
+        let comment = self.comments.get(file.name()).and_then(|comments| comments.get(path));
+        comment.filter(|_| !is_off).map_or("", String::as_str)
+    }
+
+    /// The members of the schema of a message. The names of types that it uses are added to `open`.
+    fn message(&self, full_name: &str, found: &Found<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
+        let Found { file, path, proto } = found;
+        let comment = described(self.comment(full_name, file, path));
+        if let Some(schema) = has_json_form(full_name).and_then(well_known) {
+            return format!("{schema}{comment}");
+        }
+        let mut properties = Vec::new();
+        for (at, field) in proto.field.iter().enumerate() {
+            let name = format!("{full_name}.{}", field.name());
+            let comment = described(self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
+            let schema = self.field(full_name, field, open);
+            // What stands beside a reference is not looked at.
+            let schema = match comment.as_str() {
+                "" => schema,
+                comment if schema.starts_with(r#""$ref""#) => format!(r#""allOf":[{{{schema}}}]{comment}"#),
+                comment => format!("{schema}{comment}"),
+            };
+            properties.push(format!(r#""{}":{{{schema}}}"#, escaped(&json_name(field))));
+        }
+        // These have other forms for callers beside that of their fields.
+        let forms = match full_name {
+            _ if self.externs.owner(full_name) != Some(Owner::Frpc) => r#""object""#,
+            ".frpc.Tensor" => r#"["object","array","string"]"#,
+            _ => r#"["object","string"]"#,
+        };
+        let properties = properties.join(",");
+        let oneofs = one_of_each(proto);
+        format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{oneofs}{comment}"#)
+    }
+
+    /// The members of the schema of a field's values.
+    fn field(&self, message: &str, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
+        if message == ".frpc.Tensor" && field.name() == "data" && self.externs.owner(message) == Some(Owner::Frpc) {
+            return format!(r#""anyOf":[{{{BYTES}}},{{"type":"array"}}]"#);
+        }
+        if let Some(value) = map_value(field, self.index) {
+            let value = self.value(value, open);
+            let key = self.index.messages.get(field.type_name()).and_then(|entry| entry.proto.field.first());
+            let names = match key.map(FieldDescriptorProto::r#type) {
+                None | Some(ProtoType::String) => "",
+                Some(ProtoType::Bool) => r#","propertyNames":{"enum":["true","false"]}"#,
+                Some(_) => r#","propertyNames":{"pattern":"^-?[0-9]+$"}"#,
+            };
+            return format!(r#""type":"object","additionalProperties":{{{value}}}{names}"#);
+        }
+        let value = self.value(field, open);
+        if field.label() == Label::Repeated { format!(r#""type":"array","items":{{{value}}}"#) } else { value }
+    }
+
+    /// The members of the schema of a single value.
+    fn value(&self, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
+        let schema = match field.r#type() {
+            ProtoType::Double | ProtoType::Float => FLOAT,
+            ProtoType::Int64 | ProtoType::Sint64 | ProtoType::Sfixed64 => INTEGER_TEXT,
+            ProtoType::Uint64 | ProtoType::Fixed64 => UNSIGNED_TEXT,
+            ProtoType::Int32 | ProtoType::Sint32 | ProtoType::Sfixed32 => INT32,
+            ProtoType::Uint32 | ProtoType::Fixed32 => UINT32,
+            ProtoType::Bool => r#""type":"boolean""#,
+            ProtoType::String => r#""type":"string""#,
+            ProtoType::Bytes => BYTES,
+            ProtoType::Enum if field.type_name() == NULL_VALUE => r#""type":"null""#,
+            ProtoType::Enum | ProtoType::Message | ProtoType::Group => {
+                let name = field.type_name();
+                open.push(name.to_owned());
+                return format!(r#""$ref":"{PLACE}{}""#, name.trim_start_matches('.'));
+            }
+        };
+        schema.to_owned()
+    }
+
+    /// The members of the schema of an enum: names, and numbers that have none.
+    fn enumeration(&self, full_name: &str, found: &Found<'_, EnumDescriptorProto>) -> String {
+        let Found { file, path, proto } = found;
+        let mut text = self.comment(full_name, file, path).to_owned();
+        let scope = full_name.rsplit_once('.').map_or("", |(scope, _)| scope);
+        for (at, value) in proto.value.iter().enumerate() {
+            // The values of an enum are in its scope.
+            let name = format!("{scope}.{}", value.name());
+            let comment = self.comment(&name, file, &within(path, tag::ENUM_VALUE, at));
+            if !comment.is_empty() {
+                let line_feed = if text.is_empty() { "" } else { "\n" };
+                text += &format!("{line_feed}{}: {comment}", value.name());
+            }
+        }
+        let names: Vec<_> = proto.value.iter().map(|value| format!("\"{}\"", value.name())).collect();
+        let (names, comment) = (names.join(","), described(&text));
+        format!(r#""anyOf":[{{"type":"string","enum":[{names}]}},{{{INT32}}}]{comment}"#)
+    }
+}
+
+/// The members of the schema of a well-known type, by its name in protobuf's package.
+fn well_known(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Any" => r#""type":"object","properties":{"@type":{"type":"string"}}"#,
+        "Duration" => r#""type":"string","pattern":"^-?[0-9]+(\\.[0-9]{1,9})?s$""#,
+        "Empty" => r#""type":"object","additionalProperties":false"#,
+        "FieldMask" | "StringValue" => r#""type":"string""#,
+        "ListValue" => r#""type":"array""#,
+        "Struct" => r#""type":"object""#,
+        "Timestamp" => r#""type":"string","format":"date-time""#,
+        "Value" => r#""type":["null","number","string","boolean","object","array"]"#,
+        "DoubleValue" | "FloatValue" => FLOAT,
+        "Int64Value" => INTEGER_TEXT,
+        "UInt64Value" => UNSIGNED_TEXT,
+        "Int32Value" => INT32,
+        "UInt32Value" => UINT32,
+        "BoolValue" => r#""type":"boolean""#,
+        "BytesValue" => BYTES,
+        _ => return None,
+    })
+}
+
+/// That no two members of a oneof are there: exactly one of them is, or none.
+fn one_of_each(proto: &DescriptorProto) -> String {
+    let mut rules = Vec::new();
+    for oneof in 0..proto.oneof_decl.len() {
+        let members = proto.field.iter().filter(|field| oneof_of(field) == Some(oneof));
+        let required: Vec<_> =
+            members.map(|member| format!(r#"{{"required":["{}"]}}"#, escaped(&json_name(member)))).collect();
+        if required.len() > 1 {
+            let required = required.join(",");
+            rules.push(format!(r#"{{"oneOf":[{required},{{"not":{{"anyOf":[{required}]}}}}]}}"#));
+        }
+    }
+    if rules.is_empty() { String::new() } else { format!(r#","allOf":[{}]"#, rules.join(",")) }
+}
+
+/// A comment as a member behind others, unless it is empty.
+fn described(comment: &str) -> String {
+    if comment.is_empty() { String::new() } else { format!(r#","description":"{}""#, escaped(comment)) }
+}
+
+/// A comment without the marks and spaces that belong to its form.
+fn plain_text(comment: &str) -> String {
+    let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_text;
+
+    #[test]
+    fn a_comment_keeps_its_lines_and_loses_its_marks() {
+        assert_eq!(plain_text(" One.\n Two:\n   * three\n\n"), "One.\nTwo:\n  * three");
+        assert_eq!(plain_text("\n"), "");
+    }
+}
