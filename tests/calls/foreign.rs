@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service as Interop;
-use frpc::codegen::{Format, Layout, Method, Methods, Service};
+use frpc::codegen::{Format, FormatTerms, Layout, Method, Methods, Service};
 use frpc::{
     Acceptor, Call, CallKind, CallResponse, Code, Config, ForeignContext, ForeignMethod, Middleware, Next, Policy,
     Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
@@ -52,10 +52,10 @@ async fn upper(words: &Words, request: Request<String>) -> Result<Response<Strin
 }
 
 fn text() -> Format<String, String> {
-    let decode = |bytes: &Bytes, _| {
+    let decode = |bytes: &Bytes, _: &FormatTerms| {
         String::from_utf8(bytes.to_vec()).map_err(|_| Status::invalid_argument("the request is no text"))
     };
-    Format::new("text", decode, |word: &String| Ok(word.clone().into()))
+    Format::new("text", decode, |word: &String, _| Ok(word.clone().into()))
 }
 
 impl Service for Words {

@@ -9,43 +9,25 @@ use crate::conformance::{
     UnaryRequest, UnaryResponse, UnaryResponseDefinition, UnimplementedRequest, UnimplementedResponse,
 };
 use base64::prelude::*;
-use frpc::codegen::{Format, Methods, Service, protobuf_format};
-use frpc::json::{Json, Options, Types};
+use frpc::codegen::{Methods, Service, any_type, json_format, protobuf_format};
+use frpc::json::AnyType;
 use frpc::prost::{Message as _, Name};
 use frpc::prost_types::Any;
 use frpc::{Code, Metadata, Request, Response, ResponseSender, ResponseStream, Status, Streaming};
 use frpc_gateway::Trailers;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The types that stand in `Any`.
-static TYPES: LazyLock<Types> = LazyLock::new(|| {
-    Types::new()
-        .with::<UnaryRequest>()
-        .with::<IdempotentUnaryRequest>()
-        .with::<ServerStreamRequest>()
-        .with::<ClientStreamRequest>()
-        .with::<BidiStreamRequest>()
-        .with::<RequestInfo>()
-        .with::<Header>()
-});
-
-/// As the format that is generated, with the types of `Any`.
-fn json<A: Json, B: Json>() -> Format<A, B> {
-    Format::new(
-        "json",
-        |bytes, _| {
-            let invalid = |error| Status::invalid_argument(format!("{}: {error}", A::NAME));
-            Options::new().types(&TYPES).decode(bytes).map_err(invalid)
-        },
-        |message| {
-            let mut out = Vec::new();
-            let invalid = |error| Status::internal(format!("{}: {error}", B::NAME));
-            Options::new().types(&TYPES).encode(message, &mut out).map_err(invalid)?;
-            Ok(out.into())
-        },
-    )
-}
+static ANY_TYPES: &[AnyType] = &[
+    any_type::<UnaryRequest>(),
+    any_type::<IdempotentUnaryRequest>(),
+    any_type::<ServerStreamRequest>(),
+    any_type::<ClientStreamRequest>(),
+    any_type::<BidiStreamRequest>(),
+    any_type::<RequestInfo>(),
+    any_type::<Header>(),
+];
 
 /// `google.rpc.Status`.
 #[derive(Clone, PartialEq, frpc::prost::Message)]
@@ -68,24 +50,25 @@ impl Service for Conformance {
 
     fn methods(&self) -> Methods {
         Methods::new(&Arc::new(Self), LAYOUT)
+            .any_types(ANY_TYPES)
             .unary(UNARY, |_, request: Request<UnaryRequest>| async move {
                 let definition = request.get_ref().response_definition.clone();
                 let payload = unary(definition, info(&request, &[pack(request.get_ref())])).await?;
                 Ok(payload.map(|payload| UnaryResponse { payload: Some(payload) }))
             })
-            .format(json::<UnaryRequest, UnaryResponse>())
+            .format(json_format::<UnaryRequest, UnaryResponse>())
             .format(protobuf_format::<UnaryRequest, UnaryResponse>())
             .unary(IDEMPOTENT_UNARY, |_, request: Request<IdempotentUnaryRequest>| async move {
                 let definition = request.get_ref().response_definition.clone();
                 let payload = unary(definition, info(&request, &[pack(request.get_ref())])).await?;
                 Ok(payload.map(|payload| IdempotentUnaryResponse { payload: Some(payload) }))
             })
-            .format(json::<IdempotentUnaryRequest, IdempotentUnaryResponse>())
+            .format(json_format::<IdempotentUnaryRequest, IdempotentUnaryResponse>())
             .format(protobuf_format::<IdempotentUnaryRequest, IdempotentUnaryResponse>())
             .unary(UNIMPLEMENTED, |_, _: Request<UnimplementedRequest>| async move {
                 Err::<Response<UnimplementedResponse>, _>(Status::unimplemented("as the suite wants it"))
             })
-            .format(json::<UnimplementedRequest, UnimplementedResponse>())
+            .format(json_format::<UnimplementedRequest, UnimplementedResponse>())
             .format(protobuf_format::<UnimplementedRequest, UnimplementedResponse>())
             .client_streaming(CLIENT_STREAM, |_, mut request: Request<Streaming<ClientStreamRequest>>| async move {
                 let (mut definition, mut requests) = (None, Vec::new());
@@ -96,7 +79,7 @@ impl Service for Conformance {
                 let payload = unary(definition, info(&request, &requests)).await?;
                 Ok(payload.map(|payload| ClientStreamResponse { payload: Some(payload) }))
             })
-            .format(json::<ClientStreamRequest, ClientStreamResponse>())
+            .format(json_format::<ClientStreamRequest, ClientStreamResponse>())
             .format(protobuf_format::<ClientStreamRequest, ClientStreamResponse>())
             .server_streaming(SERVER_STREAM, |_, request: Request<ServerStreamRequest>| async move {
                 let definition = request.get_ref().response_definition.clone().unwrap_or_default();
@@ -107,7 +90,7 @@ impl Service for Conformance {
                 tokio::spawn(async move { send(&sender, definition, 0, info, wrap).await });
                 Ok(response)
             })
-            .format(json::<ServerStreamRequest, ServerStreamResponse>())
+            .format(json_format::<ServerStreamRequest, ServerStreamResponse>())
             .format(protobuf_format::<ServerStreamRequest, ServerStreamResponse>())
             .streaming(BIDI_STREAM, |_, mut request: Request<Streaming<BidiStreamRequest>>| async move {
                 let first = request.get_mut().message().await?;
@@ -117,7 +100,7 @@ impl Service for Conformance {
                 tokio::spawn(converse(request, first, definition, sender));
                 Ok(response)
             })
-            .format(json::<BidiStreamRequest, BidiStreamResponse>())
+            .format(json_format::<BidiStreamRequest, BidiStreamResponse>())
             .format(protobuf_format::<BidiStreamRequest, BidiStreamResponse>())
             .done()
     }

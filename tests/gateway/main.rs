@@ -1,5 +1,6 @@
 //! The doors of a server to other protocols.
 
+mod any;
 mod connect;
 mod discovery;
 mod greeter;

@@ -161,6 +161,9 @@ impl Builder {
     /// OpenRPC. **What is written in comments can then be read by whoever may ask the server**, unless
     /// [`disable_comments`](Self::disable_comments) leaves them out.
     ///
+    /// If the schema has a `google.protobuf.Any`, services name all messages of their package as types that an `Any` may
+    /// hold in JSON.
+    ///
     /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
     /// messages and `frpc_json::Enumeration` for enums, as another build with this option does.
     ///

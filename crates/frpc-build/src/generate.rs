@@ -1,6 +1,7 @@
 //! Generates the text of the Rust files from a checked schema: prost-build writes the types, and this module adds
 //! codecs, views and services.
 
+mod any_types;
 mod dyn_trait;
 mod free_names;
 #[cfg(feature = "tonic")]
@@ -67,6 +68,7 @@ pub(crate) fn generate(
 
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort();
+    let has_any = externs.json && any_types::has_any(schema, &index);
     let documents = JsonSchemas::new(&schema.files, &index, externs, &options.comments_off);
     let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
@@ -74,8 +76,10 @@ pub(crate) fn generate(
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         let mut inner = modules::of_messages(&items);
+        let messages = if has_any { any_types::paths(&items, &index) } else { Vec::new() };
         let oneofs = oneof_enums(&items, &index)?;
-        let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
+        let codecs =
+            Codecs { index: &index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
         let mut items = codecs.beside(items)?;
         let mut taken = Taken::by(&items);
         items.iter_mut().for_each(prost_code::allow_what_prost_leaves);
@@ -85,19 +89,21 @@ pub(crate) fn generate(
             true => reflection::schema_item(schema, &files, externs.codec, &mut taken, warn)?,
             false => None,
         };
+        let has_services = options.server && files.iter().any(|file| !file.service.is_empty());
+        let any_types = (has_services && !messages.is_empty()).then(|| any_types::list(&messages, &mut taken, warn));
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 let service = service?;
                 let name = full_name(&service.package, &service.proto_name);
                 let layout = plan.layout(&name)?;
-                let stated =
-                    Stated { layout, schema: schema.as_ref().map(|item| &item.ident), file, documents: &documents };
+                let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
+                let stated = Stated { layout, schema, any_types, file, documents: &documents };
                 let code = services::service_items(service, operations, &stated, options, &mut taken, warn)?;
                 inner.extend(modules::of_service(&name, &code));
                 items.extend(code);
             }
         }
-        items.extend(schema.map(Item::Static));
+        items.extend(any_types.into_iter().chain(schema).map(Item::Static));
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
             generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });
@@ -227,6 +233,8 @@ struct Codecs<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
     oneofs: &'a HashMap<String, OneofEnum>,
+    /// Whether messages in protobuf's encoding may stand in an `Any`.
+    has_any: bool,
     views: Views<'a>,
 }
 
@@ -262,14 +270,14 @@ impl Codecs<'_> {
     }
 
     fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
-        let Self { index, externs, oneofs, views } = self;
+        let Self { index, externs, oneofs, has_any, views } = self;
         let fields = prost_code::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
         let mut codecs = match externs.codec {
             Codec::Polyglot => vec![message_impl(&message)?],
             Codec::Protobuf => vec![protobuf_impl(name, &item.ident), memory_impl(&message)?],
         };
-        if externs.protobuf && externs.codec == Codec::Polyglot {
+        if (externs.protobuf || *has_any) && externs.codec == Codec::Polyglot {
             codecs.push(memory_impl(&message)?);
         }
         if externs.views {

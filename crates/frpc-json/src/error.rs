@@ -209,6 +209,13 @@ pub enum EncodeReason {
     UnknownType(String),
     /// The bytes of an `Any` do not hold the message, in the words of its codec.
     Content(String),
+    /// The contents of all `Any` take more memory than [they may](crate::Options::container_memory).
+    ContainerMemory {
+        /// The bytes that this one needs.
+        needed: usize,
+        /// The bytes not used yet.
+        left: usize,
+    },
 }
 
 impl EncodeError {
@@ -263,6 +270,9 @@ impl fmt::Display for EncodeReason {
             Self::NoKind => f.write_str("google.protobuf.Value without a kind"),
             Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
             Self::Content(text) => write!(f, "content of an Any: {text}"),
+            Self::ContainerMemory { needed, left } => {
+                write!(f, "content of an Any needs {needed} bytes of memory, but only {left} remain of the limit")
+            }
         }
     }
 }

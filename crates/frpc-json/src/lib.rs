@@ -110,7 +110,7 @@ pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use json::{Fields, Json, from_json, to_json};
 pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
 pub use map::{Key, Map};
-pub use options::{Options, Types};
+pub use options::{AnyType, Options, Types};
 pub use reader::Reader;
 #[doc(hidden)]
 pub use reader::plain_length;

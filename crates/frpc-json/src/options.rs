@@ -49,7 +49,8 @@ impl<'t> Options<'t> {
     }
 
     /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:
-    /// [`CONTAINER_MEMORY_MAX`].
+    /// [`CONTAINER_MEMORY_MAX`]. As many may those within all `Any` of one encoding, of types that are
+    /// [bounded](AnyType::bounded).
     #[must_use]
     pub const fn container_memory(self, bytes: usize) -> Self {
         Self { container_memory: bytes, ..self }
@@ -123,7 +124,8 @@ impl<'t> Options<'t> {
 /// in protobuf's encoding, also with the Polyglot codec around them.
 ///
 /// Writing an `Any` decodes its bytes by prost, which allocates as the bytes demand: up to some hundred times their
-/// length if a type has lists of large messages. Whoever writes the `Any` of a hostile peer bounds its bytes.
+/// length if a type has lists of large messages. Whoever writes the `Any` of a hostile peer bounds its bytes, or knows
+/// types by [`AnyType::bounded`].
 #[derive(Default)]
 pub struct Types {
     known: HashMap<&'static str, Content>,
@@ -136,6 +138,32 @@ pub(crate) struct Content {
     pub(crate) is_object: bool,
     pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
     pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
+    /// The memory that the bytes take when they are decoded, if it is known.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// The memory that bytes take as a message, `None` if they hold none.
+pub(crate) type Memory = fn(&[u8]) -> Option<usize>;
+
+/// A type that a `google.protobuf.Any` may hold, for [`Types::with_type`]. Generated code makes them.
+#[derive(Clone, Copy)]
+pub struct AnyType {
+    pub(crate) name: &'static str,
+    pub(crate) content: Content,
+}
+
+impl AnyType {
+    /// The full name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl fmt::Debug for AnyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyType").field(&self.name).finish()
+    }
 }
 
 impl Types {
@@ -150,9 +178,11 @@ impl Types {
         self.known.get(name).copied()
     }
 
-    #[cfg(feature = "prost-types")]
-    pub(crate) fn insert(&mut self, name: &'static str, content: Content) {
-        self.known.insert(name, content);
+    /// Adds a type in the place of one of the same name.
+    #[must_use]
+    pub fn with_type(mut self, of: &AnyType) -> Self {
+        self.known.insert(of.name, of.content);
+        self
     }
 }
 

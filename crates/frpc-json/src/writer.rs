@@ -13,6 +13,8 @@ pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
     /// How many more levels may be entered.
     levels: u32,
+    /// How many more bytes the contents of `Any` may take in memory.
+    memory: usize,
     options: Options<'a>,
 }
 
@@ -20,7 +22,7 @@ impl<'a> Writer<'a> {
     /// Appends to `out`.
     #[must_use]
     pub fn new(out: &'a mut Vec<u8>, options: &Options<'a>) -> Self {
-        Self { out, levels: NESTING_CEILING, options: *options }
+        Self { out, levels: NESTING_CEILING, memory: options.container_memory, options: *options }
     }
 
     /// Writes a value.
@@ -309,6 +311,14 @@ impl<'a> Writer<'a> {
     #[inline(always)]
     pub(crate) fn leave(&mut self) {
         self.levels = self.levels.wrapping_add(1);
+    }
+
+    /// Takes memory for the content of an `Any`.
+    pub(crate) fn charge(&mut self, needed: usize) -> Result<(), EncodeError> {
+        let left = self.memory;
+        let reason = || EncodeReason::ContainerMemory { needed, left };
+        self.memory = left.checked_sub(needed).ok_or_else(|| EncodeError::new(reason()))?;
+        Ok(())
     }
 
     /// How much stands in the output.

@@ -4,10 +4,10 @@
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
-pub use crate::service::erased::Format;
+pub use crate::service::erased::{Format, FormatTerms};
 pub use crate::service::handle::ServiceHandle;
 #[cfg(feature = "json")]
-pub use crate::service::json::json_format;
+pub use crate::service::json::{any_type, json_format};
 pub use crate::service::lifecycle::{Lifecycle, OfferedMethod, OfferedService};
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::service::proto::protobuf_format;

@@ -99,10 +99,10 @@ impl Router for Endpoint {
             wake: Vec::new(),
             strays: 0,
             clauses: None,
-            nesting: self.offer.nesting,
+            nesting: self.offer.terms.nesting,
             in_place: InPlace::new(),
         };
-        put_nesting(connection, self.offer.nesting);
+        put_nesting(connection, self.offer.terms.nesting);
         self.offer.connected(connection);
         session
     }

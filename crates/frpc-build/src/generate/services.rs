@@ -24,6 +24,8 @@ pub(crate) struct Stated<'a> {
     pub(crate) layout: &'a Layout,
     /// The name of its schema, if that is embedded.
     pub(crate) schema: Option<&'a Ident>,
+    /// The name of the list of types that an `Any` may hold.
+    pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,
 }
@@ -37,7 +39,7 @@ pub(crate) fn service_items(
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Item>, Error> {
-    let Stated { layout, schema, .. } = *stated;
+    let Stated { layout, schema, any_types, .. } = *stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let base = service.name.trim_end_matches('_'); // prost-build calls `self` `Self_`.
     let trait_name = free_name(&service.name, &mut taken.types, &format!("the trait of `{full_name}`"), warn);
@@ -64,7 +66,7 @@ pub(crate) fn service_items(
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
         let documents = options.json.then(|| documents(service, &full_name, stated, &rpcs));
-        let about = About { full_name: &full_name, layout: &layout_name, schema, documents };
+        let about = About { full_name: &full_name, layout: &layout_name, schema, any_types, documents };
         tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
     }
     if options.client {
@@ -138,6 +140,7 @@ struct About<'a> {
     full_name: &'a str,
     layout: &'a Ident,
     schema: Option<&'a Ident>,
+    any_types: Option<&'a Ident>,
     documents: Option<Documents>,
 }
 
@@ -170,7 +173,8 @@ fn server_tokens(
     rpcs: &[Rpc],
     options: &ServiceOptions,
 ) -> TokenStream {
-    let About { full_name, layout, schema, documents } = about;
+    let About { full_name, layout, schema, any_types, documents } = about;
+    let any_types = any_types.map(|types| quote! { .any_types(#types) });
     let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
@@ -236,6 +240,7 @@ fn server_tokens(
                 ::frpc::codegen::Methods::new(&self.service, &#layout)
                     #(#methods)*
                     #schema
+                    #any_types
                     .done()
             }
         }

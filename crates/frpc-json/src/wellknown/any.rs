@@ -17,6 +17,8 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     }
     let content = content(type_url, to.options().types);
     let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
+    // Bytes without a message take no memory, and are refused when they are decoded.
+    to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default())?;
     if !content.is_object {
         return to.message(|to| {
             to.raw("\"@type\":");
@@ -130,20 +132,8 @@ impl crate::Types {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn with<M: crate::Json + prost::Message>(mut self) -> Self {
-        fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
-            let message = M::decode(bytes);
-            message.map_err(|error| EncodeError::new(EncodeReason::Content(error.to_string())))?.encode_json(to)
-        }
-
-        fn decode<M: crate::Json + prost::Message>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
-            let mut message = M::default();
-            message.decode_json(from)?;
-            Ok(message.encode_to_vec())
-        }
-
-        self.insert(M::NAME, Content { is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M> });
-        self
+    pub fn with<M: crate::Json + prost::Message>(self) -> Self {
+        self.with_type(&crate::AnyType::of::<M>())
     }
 
     /// The well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`, `SourceContext`, `Struct`,
@@ -155,5 +145,34 @@ impl crate::Types {
         let structs = structs.with::<SourceContext>().with::<Struct>().with::<Timestamp>().with::<Value>();
         let wrappers = structs.with::<()>().with::<bool>().with::<i32>().with::<i64>().with::<u32>().with::<u64>();
         wrappers.with::<f32>().with::<f64>().with::<String>().with::<Vec<u8>>()
+    }
+}
+
+#[cfg(feature = "prost-types")]
+impl crate::AnyType {
+    /// A message.
+    #[must_use]
+    pub const fn of<M: crate::Json + prost::Message>() -> Self {
+        fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
+            let message = M::decode(bytes);
+            message.map_err(|error| EncodeError::new(EncodeReason::Content(error.to_string())))?.encode_json(to)
+        }
+
+        fn decode<M: crate::Json + prost::Message>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
+            let mut message = M::default();
+            message.decode_json(from)?;
+            Ok(message.encode_to_vec())
+        }
+
+        let content = Content { is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None };
+        Self { name: M::NAME, content }
+    }
+
+    /// Bounds the memory of contents that are written, which is then charged to
+    /// [`container_memory`](crate::Options::container_memory). `memory` says how much bytes take when they are decoded,
+    /// `None` if they hold no such message.
+    #[must_use]
+    pub const fn bounded(self, memory: fn(&[u8]) -> Option<usize>) -> Self {
+        Self { content: Content { memory: Some(memory), ..self.content }, ..self }
     }
 }

@@ -52,7 +52,7 @@ impl Maker {
         let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let serves = !self.offer.table.is_empty();
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.nesting);
+        let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
         let (place, made) = (place.clone(), self.made.clone());
         Dial(self.runtime.spawn(async move {
             let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;

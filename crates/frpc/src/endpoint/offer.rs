@@ -3,6 +3,7 @@
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::schema::layout::Layout;
+use crate::service::erased::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::methods::{Methods, Service};
 use crate::{Error, Middleware, Policy};
@@ -37,8 +38,8 @@ pub(crate) struct Offer {
     on_connect: Vec<Hook>,
     /// The services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// How deep messages of the peer may nest.
-    pub(crate) nesting: Nesting,
+    /// For messages of the peer: how deep they may nest, and what is known of them in formats.
+    pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
 }
 
@@ -75,6 +76,11 @@ impl Offering {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
         let offered = lifecycles.first().map(|_| services.iter().map(OfferedService::new).collect::<Vec<_>>());
+        let terms = FormatTerms {
+            nesting: self.nesting,
+            #[cfg(feature = "json")]
+            types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
+        };
         let table = Table::new(services, self.policy, self.methods, &self.chain)?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
@@ -91,7 +97,7 @@ impl Offering {
             mounts: self.mounts,
             on_connect: self.on_connect,
             called: self.called.into(),
-            nesting: self.nesting,
+            terms,
             lifecycles,
         })
     }

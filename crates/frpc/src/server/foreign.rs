@@ -129,7 +129,7 @@ impl ForeignMethods {
 
     /// How deep messages of clients may nest; see [`nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(&self) -> u32 {
-        self.offer.nesting.levels()
+        self.offer.terms.nesting.levels()
     }
 
     /// Whether the services would have the server get calls: without [health](crate::codegen::Lifecycle), always.
@@ -294,7 +294,7 @@ impl ForeignMethod {
         };
         let (message, _, _, extras) = request.apart();
         let request = Request::together(message, timeout, Origin::Foreign(connection.clone()), extras);
-        let Some(handler) = entry.face.call(chain.clone(), request, format, self.methods.offer.nesting) else {
+        let Some(handler) = entry.face.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
         let handler = held_to(permits, deadline, Parked::new(handler));

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 pub struct Format<A, B> {
     pub(crate) name: &'static str,
     pub(crate) decode: Decode<A>,
-    pub(crate) encode: fn(&B) -> Result<Bytes, Status>,
+    pub(crate) encode: Encode<B>,
     /// As `encode`, behind bytes that are there already; nothing is written in case of an error.
     pub(crate) append: Option<Append<B>>,
     /// The format in which the fields of requests stand in the order of declaration, without their names.
@@ -33,17 +33,36 @@ pub struct Format<A, B> {
 /// The schemas of messages as texts, by the full names of these.
 pub(crate) type Schemas = &'static [(&'static str, &'static str)];
 
-pub(crate) type Decode<A> = fn(&Bytes, Nesting) -> Result<A, Status>;
+pub(crate) type Decode<A> = fn(&Bytes, &FormatTerms) -> Result<A, Status>;
 
-pub(crate) type Append<B> = fn(&B, &mut Vec<u8>) -> Result<(), Status>;
+pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
+
+pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
+
+/// What a server states for messages in all formats.
+#[derive(Clone, Debug, Default)]
+pub struct FormatTerms {
+    pub(crate) nesting: Nesting,
+    /// The types that an `Any` may hold in JSON. None if no service has an `Any`.
+    #[cfg(feature = "json")]
+    pub(crate) types: Option<Arc<frpc_json::Types>>,
+}
+
+impl FormatTerms {
+    /// How deep requests may nest.
+    #[must_use]
+    pub fn nesting(&self) -> Nesting {
+        self.nesting
+    }
+}
 
 impl<A, B> Format<A, B> {
     /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
     /// message takes in memory by its length, and how deep it nests. `encode` writes a response.
     pub const fn new(
         name: &'static str,
-        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
-        encode: fn(&B) -> Result<Bytes, Status>,
+        decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
+        encode: fn(&B, &FormatTerms) -> Result<Bytes, Status>,
     ) -> Self {
         Self { name, decode, encode, append: None, positional: None, fields: &[], described: ("", &[]) }
     }
@@ -51,13 +70,13 @@ impl<A, B> Format<A, B> {
     /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
     /// nothing has been written.
     #[must_use]
-    pub const fn appending(self, append: fn(&B, &mut Vec<u8>) -> Result<(), Status>) -> Self {
+    pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
     /// Adds a format of its own name, whose requests have their fields in the order of declaration.
     #[must_use]
-    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, Nesting) -> Result<A, Status>) -> Self {
+    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
         Self { positional: Some((name, decode)), ..self }
     }
 
@@ -126,16 +145,16 @@ pub(crate) trait Erased: Send + Sync {
         chain: Option<Arc<Chain>>,
         request: Request<Body>,
         format: &str,
-        nesting: Nesting,
+        terms: &FormatTerms,
     ) -> Option<Calling>;
 
     /// A place for the calls of one connection around which there is no middleware; `None` if the method lacks the
     /// format, or streams.
-    fn place(&self, format: &str, nesting: Nesting) -> Option<Box<dyn Place>>;
+    fn place(&self, format: &str, terms: &FormatTerms) -> Option<Box<dyn Place>>;
 }
 
-type MakePlace<A, B> = dyn Fn(Format<A, B>, Nesting) -> Box<dyn Place> + Send + Sync;
-type Begin<A, B> = dyn Fn(Option<Arc<Chain>>, Request<Body>, Format<A, B>, Nesting) -> Calling + Send + Sync;
+type MakePlace<A, B> = dyn Fn(Format<A, B>, FormatTerms) -> Box<dyn Place> + Send + Sync;
+type Begin<A, B> = dyn Fn(Option<Arc<Chain>>, Request<Body>, Format<A, B>, FormatTerms) -> Calling + Send + Sync;
 
 /// A method with its types.
 pub(crate) struct Face<A, B> {
@@ -178,13 +197,13 @@ impl<A: 'static, B: 'static> Erased for Face<A, B> {
         chain: Option<Arc<Chain>>,
         request: Request<Body>,
         format: &str,
-        nesting: Nesting,
+        terms: &FormatTerms,
     ) -> Option<Calling> {
-        Some((self.begin)(chain, request, self.format(format)?, nesting))
+        Some((self.begin)(chain, request, self.format(format)?, terms.clone()))
     }
 
-    fn place(&self, format: &str, nesting: Nesting) -> Option<Box<dyn Place>> {
-        Some(self.make_place.as_ref()?(self.format(format)?, nesting))
+    fn place(&self, format: &str, terms: &FormatTerms) -> Option<Box<dyn Place>> {
+        Some(self.make_place.as_ref()?(self.format(format)?, terms.clone()))
     }
 }
 
@@ -199,7 +218,7 @@ where
         about: About,
         handler: H,
         read: impl ReadRequest<A, In>,
-        write: fn(Out, Format<A, B>) -> Result<Body, Status>,
+        write: fn(Out, Format<A, B>, FormatTerms) -> Result<Body, Status>,
     ) -> Self
     where
         S: Send + Sync + 'static,
@@ -209,15 +228,15 @@ where
         F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
     {
         let service = service.clone();
-        let begin = move |chain, request: Request<Body>, format: Format<A, B>, nesting| -> Calling {
+        let begin = move |chain, request: Request<Body>, format: Format<A, B>, terms: FormatTerms| -> Calling {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             Box::pin(async move {
                 let (body, timeout, origin, extras) = request.apart();
-                let message = read.read(body, format.decode, nesting).await?;
+                let message = read.read(body, format.decode, &terms).await?;
                 let request = Request::together(message, timeout, origin, extras);
                 let response = through(chain, about, request, move |request| handler(service, request)).await?;
                 let (response, extras) = response.apart();
-                Ok(Response::together(write(response, format)?, extras))
+                Ok(Response::together(write(response, format, terms)?, extras))
             })
         };
         Self { about, formats: Vec::new(), begin: Box::new(begin), make_place: None }
@@ -231,9 +250,9 @@ where
     {
         let make_place = {
             let (service, handler) = (service.clone(), handler.clone());
-            move |format, nesting| places::place(&service, handler.clone(), format, nesting)
+            move |format, terms| places::place(&service, handler.clone(), format, terms)
         };
-        let write = |message, format: Format<A, B>| (format.encode)(&message).map(Body::One);
+        let write = |message, format: Format<A, B>, terms| (format.encode)(&message, &terms).map(Body::One);
         let face = Self::erase(service, about, handler, ReadOne, write);
         Box::new(Self { make_place: Some(Box::new(make_place)), ..face })
     }
@@ -253,7 +272,7 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let write = |message, format: Format<A, B>| (format.encode)(&message).map(Body::One);
+        let write = |message, format: Format<A, B>, terms| (format.encode)(&message, &terms).map(Body::One);
         Box::new(Self::erase(service, about, handler, ReadMany, write))
     }
 
@@ -268,9 +287,13 @@ where
 }
 
 /// Writes each message of a stream.
-fn many<A, B: Send + 'static>(messages: ResponseStream<B>, format: Format<A, B>) -> Result<Body, Status> {
+fn many<A, B: Send + 'static>(
+    messages: ResponseStream<B>,
+    format: Format<A, B>,
+    terms: FormatTerms,
+) -> Result<Body, Status> {
     let encode = format.encode;
-    Ok(Body::Many(Box::pin(Mapped { stream: messages, map: Some(move |message| encode(&message)) })))
+    Ok(Body::Many(Box::pin(Mapped { stream: messages, map: Some(move |message| encode(&message, &terms)) })))
 }
 
 /// How the request of a call is read.
@@ -278,8 +301,8 @@ trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
     fn read(
         self,
         body: Body,
-        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
-        nesting: Nesting,
+        decode: Decode<A>,
+        terms: &FormatTerms,
     ) -> impl Future<Output = Result<In, Status>> + Send;
 }
 
@@ -288,12 +311,7 @@ trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
 struct ReadOne;
 
 impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
-    async fn read(
-        self,
-        body: Body,
-        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
-        nesting: Nesting,
-    ) -> Result<A, Status> {
+    async fn read(self, body: Body, decode: Decode<A>, terms: &FormatTerms) -> Result<A, Status> {
         let message = match body {
             Body::One(message) => message,
             Body::Many(mut messages) => {
@@ -307,7 +325,7 @@ impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
                 message
             }
         };
-        decode(&message, nesting)
+        decode(&message, terms)
     }
 }
 
@@ -316,17 +334,13 @@ impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
 struct ReadMany;
 
 impl<A: Message + Send + 'static> ReadRequest<A, Streaming<A>> for ReadMany {
-    async fn read(
-        self,
-        body: Body,
-        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
-        nesting: Nesting,
-    ) -> Result<Streaming<A>, Status> {
+    async fn read(self, body: Body, decode: Decode<A>, terms: &FormatTerms) -> Result<Streaming<A>, Status> {
         let stream: MessageBytes = match body {
             Body::One(message) => Box::pin(crate::iter([Ok(message)])),
             Body::Many(messages) => messages,
         };
-        Ok(Streaming::from_stream(Mapped { stream, map: Some(move |message| decode(&message, nesting)) }))
+        let terms = terms.clone();
+        Ok(Streaming::from_stream(Mapped { stream, map: Some(move |message| decode(&message, &terms)) }))
     }
 }
 

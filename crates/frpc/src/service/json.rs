@@ -1,28 +1,57 @@
 //! The format `json` of methods, for generated code.
 
 use crate::Status;
-use crate::service::erased::Format;
+use crate::service::erased::{Format, FormatTerms};
+use crate::wire::protobuf::{Protobuf, memory_of};
 use bytes::Bytes;
-use frpc_json::{DecodeError, Json, Options};
-use polyglot::Nesting;
+use frpc_json::{AnyType, DecodeError, Json, Options, Types};
 
 /// The format `json` of a method with these messages, and `json-positional`, in which a request is an array of its
 /// fields. Requests nest as deep as native ones may.
 #[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
-    let encode = |message: &B| {
+    let encode = |message: &B, terms: &FormatTerms| {
         let mut out = Vec::new();
-        append(message, &mut out)?;
+        append(message, &mut out, terms)?;
         Ok(Bytes::from(out))
     };
-    Format::new("json", |bytes, nesting| options(nesting).decode(bytes).map_err(invalid::<A>), encode)
+    Format::new("json", |bytes, terms| options(terms).decode(bytes).map_err(invalid::<A>), encode)
         .appending(append)
         .fields(A::FIELD_NAMES)
-        .positional("json-positional", |bytes, nesting| options(nesting).decode_positional(bytes).map_err(invalid::<A>))
+        .positional("json-positional", |bytes, terms| options(terms).decode_positional(bytes).map_err(invalid::<A>))
 }
 
-fn options(nesting: Nesting) -> Options<'static> {
-    Options::new().nesting_max(nesting.levels())
+/// A type that an `Any` may hold in JSON. Its content is bounded in memory as a message that comes in protobuf.
+#[must_use]
+pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
+    AnyType::of::<M>().bounded(memory_of::<M>)
+}
+
+/// The well-known types, and those that services name; `None` if none does.
+pub(crate) fn types(named: impl Iterator<Item = &'static AnyType>) -> Option<Types> {
+    let mut named = named.peekable();
+    named.peek()?;
+    Some(named.fold(well_known(), Types::with_type))
+}
+
+/// The well-known types, bounded in memory.
+fn well_known() -> Types {
+    let lists = [
+        any_type::<prost_types::FieldMask>(),
+        any_type::<prost_types::ListValue>(),
+        any_type::<prost_types::Struct>(),
+        any_type::<prost_types::Value>(),
+    ];
+    lists.iter().fold(Types::well_known(), Types::with_type)
+}
+
+#[inline]
+fn options(terms: &FormatTerms) -> Options<'_> {
+    let options = Options::new().nesting_max(terms.nesting.levels());
+    match &terms.types {
+        Some(types) => options.types(types),
+        None => options,
+    }
 }
 
 #[cold]
@@ -31,7 +60,7 @@ fn invalid<A: Json>(error: DecodeError) -> Status {
     Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME))
 }
 
-fn append<B: Json>(message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
+fn append<B: Json>(message: &B, out: &mut Vec<u8>, terms: &FormatTerms) -> Result<(), Status> {
     let invalid = |error| Status::internal(format!("{} cannot be encoded: {error}", B::NAME));
-    frpc_json::to_json(message, out).map_err(invalid)
+    options(terms).encode(message, out).map_err(invalid)
 }

@@ -34,6 +34,9 @@ pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) schema: Option<&'static Schema>,
     pub(crate) entries: Vec<Entry>,
+    /// The types that an `Any` may hold in JSON.
+    #[cfg(feature = "json")]
+    pub(crate) any_types: &'static [frpc_json::AnyType],
     /// The name of a method with middleware that the service does not have.
     pub(crate) unknown: Option<String>,
     pub(crate) lifecycle: Option<Arc<dyn Lifecycle>>,
@@ -47,6 +50,8 @@ pub struct MethodsBuilder<S> {
     service: Arc<S>,
     layout: &'static Layout,
     schema: Option<&'static Schema>,
+    #[cfg(feature = "json")]
+    any_types: &'static [frpc_json::AnyType],
     entries: Vec<Entry>,
 }
 
@@ -54,7 +59,14 @@ impl Methods {
     /// Begins the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
-        MethodsBuilder { service: service.clone(), layout, schema: None, entries: Vec::new() }
+        MethodsBuilder {
+            service: service.clone(),
+            layout,
+            schema: None,
+            #[cfg(feature = "json")]
+            any_types: &[],
+            entries: Vec::new(),
+        }
     }
 
     /// Has the service take part in the life of its end.
@@ -176,10 +188,25 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self
     }
 
+    /// Names types that an `Any` may hold in JSON, in the messages of all services of the same end.
+    #[cfg(feature = "json")]
+    pub fn any_types(mut self, types: &'static [frpc_json::AnyType]) -> Self {
+        self.any_types = types;
+        self
+    }
+
     /// Ends the list.
     pub fn done(self) -> Methods {
-        let Self { layout, schema, entries, .. } = self;
-        Methods { layout, schema, entries, unknown: None, lifecycle: None, beside: Vec::new() }
+        Methods {
+            layout: self.layout,
+            schema: self.schema,
+            entries: self.entries,
+            #[cfg(feature = "json")]
+            any_types: self.any_types,
+            unknown: None,
+            lifecycle: None,
+            beside: Vec::new(),
+        }
     }
 
     fn with(mut self, method: Method, kind: Kind, face: Box<dyn Erased>) -> Self {

@@ -3,12 +3,11 @@
 
 use crate::api::extras::Extras;
 use crate::deadline;
-use crate::service::erased::{Body, Calling, Format};
+use crate::service::erased::{Body, Calling, Encode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
 use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::support::{Cell, Parked, Polled};
-use polyglot::Nesting;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
@@ -37,7 +36,7 @@ pub(crate) fn place<S, H, A, B, F>(
     service: &Arc<S>,
     handler: H,
     format: Format<A, B>,
-    nesting: Nesting,
+    terms: FormatTerms,
 ) -> Box<dyn Place>
 where
     S: Send + Sync + 'static,
@@ -47,7 +46,7 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let service = ServiceHandle::of_connection(service);
-    Box::new(Typed { service, handler, cell: Cell::default(), format, nesting, request: PhantomData })
+    Box::new(Typed { service, handler, cell: Cell::default(), format, terms, request: PhantomData })
 }
 
 struct Typed<S, H, A, B, F> {
@@ -55,7 +54,7 @@ struct Typed<S, H, A, B, F> {
     handler: H,
     cell: Cell<F>,
     format: Format<A, B>,
-    nesting: Nesting,
+    terms: FormatTerms,
     request: PhantomData<fn() -> A>,
 }
 
@@ -69,7 +68,7 @@ where
 {
     fn call(&mut self, request: Request<Bytes>, deadline: Option<Instant>, out: &mut Vec<u8>) -> Placed {
         let (bytes, timeout, origin, extras) = request.apart();
-        let message = match (self.format.decode)(&bytes, self.nesting) {
+        let message = match (self.format.decode)(&bytes, &self.terms) {
             Ok(message) => message,
             Err(status) => return Placed::Ready(Err(status)),
         };
@@ -84,25 +83,25 @@ where
         match polled {
             Polled::Ready(Ok(response)) => {
                 let (message, extras) = response.apart();
-                Placed::Ready(append(self.format, &message, out).map(|()| extras))
+                Placed::Ready(append(self.format, &message, out, &self.terms).map(|()| extras))
             }
             Polled::Ready(Err(status)) => Placed::Ready(Err(status)),
-            Polled::Pending(parked) => Placed::Pending(finish(parked, self.format.encode)),
+            Polled::Pending(parked) => Placed::Pending(finish(parked, self.format.encode, self.terms.clone())),
             Polled::Panicked(panic) => Placed::Panicked(panic),
         }
     }
 }
 
-fn append<A, B>(format: Format<A, B>, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
+fn append<A, B>(format: Format<A, B>, message: &B, out: &mut Vec<u8>, terms: &FormatTerms) -> Result<(), Status> {
     if let Some(append) = format.append {
-        return append(message, out);
+        return append(message, out, terms);
     }
-    out.extend_from_slice(&(format.encode)(message)?);
+    out.extend_from_slice(&(format.encode)(message, terms)?);
     Ok(())
 }
 
 /// The rest of a call whose handler waits.
-fn finish<B, F>(parked: Parked<F>, encode: fn(&B) -> Result<Bytes, Status>) -> Calling
+fn finish<B, F>(parked: Parked<F>, encode: Encode<B>, terms: FormatTerms) -> Calling
 where
     B: Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
@@ -111,6 +110,6 @@ where
         // Its panic is that of this future, which is caught again.
         let response = parked.await.unwrap_or_else(|panic| resume_unwind(panic))?;
         let (message, extras) = response.apart();
-        Ok(Response::together(Body::One(encode(&message)?), extras))
+        Ok(Response::together(Body::One(encode(&message, &terms)?), extras))
     })
 }

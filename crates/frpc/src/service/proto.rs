@@ -24,6 +24,6 @@ where
             // By its path, since both traits may have methods of this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },
-        |message| Ok(message.encode_to_vec().into()),
+        |message, _| Ok(message.encode_to_vec().into()),
     )
 }

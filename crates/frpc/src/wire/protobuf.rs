@@ -21,6 +21,12 @@ pub(crate) fn memory_within<M: Protobuf>(message: &[u8], max: usize) -> Result<b
     Ok(memory::memory::<M>(message)? <= max)
 }
 
+/// The memory that a message takes outside of its own struct, `None` if it is malformed.
+#[cfg(feature = "json")]
+pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Option<usize> {
+    memory::memory::<M>(message).ok()
+}
+
 /// Writes a message as a body.
 ///
 /// # Errors

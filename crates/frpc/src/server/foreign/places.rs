@@ -62,7 +62,7 @@ impl ForeignMethod {
         if self.kind() != CallKind::Unary {
             return None;
         }
-        let place = entry.face.place(format, self.methods.offer.nesting)?;
+        let place = entry.face.place(format, &self.methods.offer.terms)?;
         let place = chain.is_none().then_some(place);
         Some(ForeignPlace { method: self.clone(), format, place })
     }
@@ -156,7 +156,7 @@ impl ForeignPlace {
             };
         }
         let request = Request::together(Body::One(message), timeout, origin, extras);
-        let Some(calling) = entry.face.call(chain.clone(), request, format, offer.nesting) else {
+        let Some(calling) = entry.face.call(chain.clone(), request, format, &offer.terms) else {
             return Begun::Ready(Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method))));
         };
         if !is_inline {

@@ -1,0 +1,54 @@
+//! The types that an `Any` may hold in JSON: all messages of a package with services, in builds whose schema has an `Any`.
+
+use prost_types::FieldDescriptorProto;
+use syn::{Ident, Item, ItemStatic, Path};
+
+use super::free_names::{Taken, free_name};
+use super::prost_code;
+use crate::schema::externs::has_json_form;
+use crate::schema::{Index, Schema};
+
+const ANY: &str = ".google.protobuf.Any";
+
+/// Whether a message or method for which code is generated has an `Any`.
+pub(super) fn has_any(schema: &Schema, index: &Index<'_>) -> bool {
+    let messages = index.messages.values().filter(|found| schema.is_generated(found.file));
+    let fields = messages.flat_map(|found| &found.proto.field).map(FieldDescriptorProto::type_name);
+    let files = schema.files.iter().filter(|file| schema.is_generated(file));
+    let methods = files.flat_map(|file| &file.service).flat_map(|service| &service.method);
+    fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()])).any(|name| name == ANY)
+}
+
+/// The paths of the messages in prost's output, from the module of the package.
+pub(super) fn paths(items: &[Item], index: &Index<'_>) -> Vec<Path> {
+    let mut paths = Vec::new();
+    add_paths(items, index, &[], &mut paths);
+    paths
+}
+
+fn add_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
+    for item in items {
+        match item {
+            Item::Struct(item) => {
+                let name = prost_code::marker(&item.attrs).filter(|name| index.messages.contains_key(name));
+                if name.is_some_and(|name| has_json_form(&name).is_none()) {
+                    let ident = &item.ident;
+                    paths.push(syn::parse_quote! { #(#modules::)* #ident });
+                }
+            }
+            Item::Mod(item) => {
+                let within: Vec<_> = modules.iter().chain([&item.ident]).cloned().collect();
+                add_paths(item.content.as_ref().map_or(&[][..], |(_, items)| items), index, &within, paths);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The list of these messages.
+pub(super) fn list(paths: &[Path], taken: &mut Taken, warn: &mut dyn FnMut(String)) -> ItemStatic {
+    let name = free_name("ANY_TYPES", &mut taken.values, "the list of types that an Any may hold", warn);
+    syn::parse_quote! {
+        static #name: &[::frpc::json::AnyType] = &[#(::frpc::codegen::any_type::<#paths>()),*];
+    }
+}
