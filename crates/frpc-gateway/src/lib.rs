@@ -22,6 +22,7 @@ mod http;
 mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;
+mod looked;
 #[cfg(feature = "http")]
 mod streams;
 #[cfg(feature = "http")]

@@ -1,6 +1,7 @@
 //! The head of a request of HTTP/1: one reading of it or none. Whatever another program on the way may read
 //! differently is refused.
 
+use crate::looked::looked_at;
 use httparse::{Error, Header, Request};
 use std::mem::MaybeUninit;
 
@@ -73,6 +74,7 @@ impl Malformed {
 /// The length of the head that `bytes` begin with, `None` if it is incomplete. `scanned` of the bytes were there when
 /// it was asked before.
 pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
+    looked_at(bytes.len().saturating_sub(scanned));
     for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
         let end = scanned + found + 1;
         let head = bytes.get(..end).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Where a message ends in a stream of bytes that is cut anywhere. Each byte is looked at once: strings and brackets are
 //! told apart, and all else is left to `envelope.rs`.
 
+use crate::looked::looked_at;
 use frpc::json::plain_length;
 use std::fmt;
 
@@ -47,6 +48,14 @@ pub(super) enum Refusal {
 impl Framing {
     /// Goes on with a message. `bytes` begin where it does, and are those of the last time and more.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
+        let before = self.at;
+        let framed = self.go_on(bytes, bounds);
+        looked_at(self.at - before);
+        framed
+    }
+
+    #[inline(always)]
+    fn go_on(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
             match bytes.first() {
@@ -134,6 +143,24 @@ mod tests {
         }
         for incomplete in ["", "{", r#"{""#, r#"{"\"#, r#"["a","#] {
             assert_eq!(scan_slowly(incomplete.as_bytes()), Framed::Incomplete, "{incomplete}");
+        }
+    }
+
+    #[test]
+    fn five_mebibytes_that_come_byte_by_byte_are_each_looked_at_once() {
+        const LENGTH: usize = 5 << 20;
+        for unit in ["\\\"", "{\"a\":1},"] {
+            let message = format!("[[{}", unit.repeat(LENGTH / unit.len()));
+            let mut framing = Framing::default();
+            let mut looked = 0;
+            for length in 1..=message.len() {
+                let before = framing.at;
+                assert_eq!(framing.scan(&message.as_bytes()[..length], BOUNDS), Framed::Incomplete);
+                // It never goes back, and what it has passed is not given to the search for the end of a string.
+                assert!(framing.at >= before && framing.at <= length);
+                looked += framing.at - before;
+            }
+            assert!(looked <= message.len(), "{looked}");
         }
     }
 
