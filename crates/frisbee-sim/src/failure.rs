@@ -6,7 +6,7 @@ use crate::svg;
 use crate::trace::Event;
 use std::fmt;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, io, thread};
 
@@ -68,6 +68,19 @@ impl Failure {
         svg::draw(&self.recording.events)
     }
 
+    /// Writes the trace and its time line beside the program: into `target`, for tests. Returns the report with both
+    /// paths.
+    pub(crate) fn write(&self) -> String {
+        let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
+        let program = env::current_exe().unwrap_or_default();
+        // The program stands in target/debug/deps.
+        let folder = program.ancestors().nth(2).unwrap_or(Path::new(".")).join("frisbee-sim");
+        let path = folder.join(name);
+        // Without the files there is still the command.
+        let is_written = fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).is_ok();
+        Report { failure: self, written: is_written.then_some(path) }.to_string()
+    }
+
     /// The command that runs only this seed, with these faults.
     pub fn command(&self) -> String {
         let mut command = format!("FRISBEE_SEED={}", self.seed);
@@ -94,18 +107,35 @@ impl fmt::Debug for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "seed {} fails: {}", self.seed, self.text)?;
+        Report { failure: self, written: None }.fmt(f)
+    }
+}
+
+/// A failure, and where its trace has been written, without the ends of the names.
+struct Report<'a> {
+    failure: &'a Failure,
+    written: Option<PathBuf>,
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { failure, written } = self;
+        writeln!(f, "seed {} fails: {}", failure.seed, failure.text)?;
         writeln!(f, "\nrun it again, with FRISBEE_TRACE=/tmp/trace for the whole trace and its time line:")?;
-        writeln!(f, "  {}", self.command())?;
-        if self.faults.is_empty() {
+        writeln!(f, "  {}", failure.command())?;
+        if let Some(path) = written {
+            writeln!(f, "the whole trace: {}", with_end(path, "txt").display())?;
+            writeln!(f, "its time line:   {}", with_end(path, "svg").display())?;
+        }
+        if failure.faults.is_empty() {
             writeln!(f, "\nit takes no fault")?;
         } else {
             writeln!(f, "\nthe faults that it takes:")?;
         }
-        for (_, at, fault) in &self.faults {
+        for (_, at, fault) in &failure.faults {
             writeln!(f, "{:>10.3} s  {fault}", at.as_secs_f64())?;
         }
-        let events = self.events();
+        let events = failure.events();
         let left_out = events.len().saturating_sub(PRINTED);
         writeln!(f, "\nthe last of {} events:", events.len())?;
         events[left_out..].iter().try_for_each(|event| writeln!(f, "{event}"))
@@ -122,7 +152,15 @@ impl Recording {
     /// Writes the text and the drawing beside each other.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
-        fs::write(path.with_extension("txt"), text)?;
-        fs::write(path.with_extension("svg"), svg::draw(&self.events))
+        fs::write(with_end(path, "txt"), text)?;
+        fs::write(with_end(path, "svg"), svg::draw(&self.events))
     }
+}
+
+/// The path with something behind a dot: a name may have dots of its own.
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".");
+    path.push(end);
+    path.into()
 }

@@ -40,8 +40,9 @@
 //!
 //! * the order of `HashMap` and `HashSet`: take `BTreeMap`, or sort
 //! * `std::time::Instant::now` and `SystemTime::now`: take tokio's `Instant`, and [`Process::clock`]
-//! * threads, also those of `spawn_blocking` and `tokio::fs`, which are a failure at once
+//! * threads: those of `spawn_blocking` and `tokio::fs`, and others that use the world, are a failure at once
 //! * `tokio::select!` without `biased`
+//! * `tokio::sync::watch` with several receivers, which it wakes in an order of its own: take `Notify`
 //! * chance that is neither [`World::draw`] nor the generator of fastrand for the thread, which each run seeds
 //! * statics that remember the run before
 //!
@@ -80,3 +81,55 @@ pub use sim::{Report, Sim, sim};
 pub use trace::{Event, EventKind};
 pub use transport::Transport;
 pub use world::World;
+
+/// Makes a test of a world: [`Sim::seeds`] over an `async fn`.
+///
+/// ```
+/// use frisbee_sim::{World, sim_test};
+///
+/// #[sim_test(seeds = 1000)]
+/// async fn nodes_come_back(world: World) {
+///     let node = world.node("a");
+///     node.start(|_| async {});
+///     node.crash();
+///     node.restart();
+///     assert!(node.is_up());
+/// }
+/// ```
+///
+/// The settings are those of [`Sim`], each with its method's name: `seeds`, 100 unless it is set, `runs_twice`,
+/// `shrinks` and `time_max`. Other attributes, such as `#[ignore]`, stand beside it. A failure prints the command that
+/// repeats it, and the environment is read as [`Sim::seeds`] says.
+///
+/// ```
+/// # use frisbee_sim::{World, sim_test};
+/// # use std::time::Duration;
+/// /// Takes long.
+/// #[sim_test(seeds = 20, time_max = Duration::from_secs(60), runs_twice = false, shrinks = false)]
+/// #[ignore = "in .ci/full alone"]
+/// async fn a_long_one(_world: World) {}
+/// ```
+///
+/// Errors say what a test looks like:
+///
+/// ```compile_fail
+/// # use frisbee_sim::{World, sim_test};
+/// #[sim_test]
+/// fn not_async(_world: World) {}
+/// ```
+/// ```compile_fail
+/// # use frisbee_sim::{World, sim_test};
+/// #[sim_test(seed = 7)] // There is no setting `seed`, only `seeds`, `runs_twice`, `shrinks`, `time_max`.
+/// async fn one_seed(_world: World) {}
+/// ```
+/// ```compile_fail
+/// # use frisbee_sim::{World, sim_test};
+/// #[sim_test]
+/// async fn without_a_world() {}
+/// ```
+/// ```compile_fail
+/// # use frisbee_sim::{World, sim_test};
+/// #[sim_test]
+/// async fn with_a_result(_world: World) -> Result<(), String> { Ok(()) }
+/// ```
+pub use frisbee_sim_macros::sim_test;

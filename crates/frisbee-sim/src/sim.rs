@@ -131,6 +131,9 @@ impl Sim {
     /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
     ///   `/tmp/trace.svg`
     ///
+    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` beside the folder of the program,
+    /// in `target` for tests; the failure names them.
+    ///
     /// # Panics
     /// If a seed fails, or if a variable is not of its form.
     pub fn seeds<F, W>(self, seeds: u64, world: F)
@@ -148,10 +151,10 @@ impl Sim {
             }
             match result {
                 Ok(report) => println!("seed {seed}: {report:?}"),
-                Err(failure) => panic!("{failure}"),
+                Err(failure) => panic!("{}", failure.write()),
             }
         } else if let Some(failure) = self.find(variable("FRISBEE_SEEDS").unwrap_or(seeds), world) {
-            panic!("{failure}");
+            panic!("{}", failure.write());
         }
     }
 
@@ -335,8 +338,9 @@ const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the 
 
 /// The usual causes of runs that differ.
 const CAUSES: &str = "The usual causes: the order of a HashMap or HashSet (use BTreeMap, or sort); std::time::Instant::now or \
-    SystemTime::now (use tokio's Instant, and Process::clock); threads; tokio::select! without `biased`; chance that is not \
-    from World::draw or fastrand's generator of the thread; statics that remember the run before.";
+    SystemTime::now (use tokio's Instant, and Process::clock); threads; tokio::select! without `biased`; tokio::sync::watch with several \
+    receivers, which it wakes in an order of its own; chance that is not from World::draw or fastrand's generator of the \
+    thread; statics that remember the run before.";
 
 /// Polls a world until it ends or has failed.
 async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {

@@ -41,7 +41,18 @@ pub(crate) struct Shared {
     failure: Mutex<Option<String>>,
     /// Wakes the future that runs the world.
     pub(crate) root: Mutex<Option<Waker>>,
+    /// The thread that runs the world.
+    thread: usize,
 }
+
+/// A number of the thread that calls.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(0)
+}
+
+/// The failure of a world that other threads use.
+const THREADS: &str = "a thread other than its own has used the world: no seed decides when it does";
 
 pub(crate) struct State {
     pub(crate) rng: Rng,
@@ -119,6 +130,7 @@ impl Shared {
             checks: Mutex::default(),
             failure: Mutex::default(),
             root: Mutex::default(),
+            thread: this_thread(),
         }
     }
 
@@ -143,6 +155,9 @@ impl Shared {
 
     /// Adds an event to the trace.
     pub(crate) fn trace(&self, state: &mut State, raw: &Raw<'_>) {
+        if this_thread() != self.thread {
+            self.fail(THREADS.to_owned());
+        }
         let State { trace, nodes, .. } = state;
         trace.add(self.elapsed(), raw, |node| &nodes[node].name);
     }

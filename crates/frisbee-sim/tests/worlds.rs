@@ -3,7 +3,6 @@
 use examples::greeter::{GreeterClient, GreeterServer, Name};
 use examples::started::Polite;
 use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, Process, Sim, World, sim};
-use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,26 +64,6 @@ fn a_channel_reaches_a_server_that_has_restarted() {
         world.node("server").restart();
         client.greet(ada()).await.expect("the server is up again");
     });
-}
-
-#[test]
-fn runs_that_differ_are_found_with_the_first_event_and_the_usual_causes() {
-    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    let failure = Sim::new()
-        .run(0, |world| async move {
-            world.note("begin");
-            HashSet::from(names).iter().for_each(|name| world.note(name));
-        })
-        .expect_err("sets have an order of their own");
-    let text = failure.text();
-    assert!(text.contains("HashMap") && text.contains("select!"), "{text}");
-    assert!(text.contains("note:") || text.contains("were equal"), "{text}");
-}
-
-#[test]
-fn a_thread_that_is_started_is_a_failure() {
-    let failure = Sim::new().run(0, |_| async { drop(tokio::task::spawn_blocking(|| ()).await) });
-    assert!(failure.expect_err("threads are no part of a world").text().contains("spawn_blocking"));
 }
 
 #[test]

@@ -1,0 +1,159 @@
+//! The attribute `#[sim_test]`, which frisbee-sim re-exports and describes. It needs no parser of Rust: a test is an
+//! `async fn` of one argument, and the attribute only has to find its name and its body.
+#![forbid(unsafe_code)]
+
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+/// The settings that may stand in the attribute, each a method of `Sim` except for `seeds`.
+const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
+
+/// The seeds of a test that names none.
+const SEEDS: u64 = 100;
+
+/// What is wrong, and where.
+struct Wrong(Span, String);
+
+/// See `frisbee_sim::sim_test`.
+#[proc_macro_attribute]
+pub fn sim_test(settings: TokenStream, item: TokenStream) -> TokenStream {
+    expand(settings, item).unwrap_or_else(|Wrong(span, text)| compile_error(span, &text))
+}
+
+fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Wrong> {
+    let settings = parse_settings(settings)?;
+    let function = Function::parse(item)?;
+    let seeds = settings.iter().find(|(name, _)| name.to_string() == "seeds");
+    let seeds = seeds.map_or_else(|| TokenTree::from(Literal::u64_suffixed(SEEDS)).into(), |(_, value)| value.clone());
+    // frisbee_sim::Sim::new().setting(value)….seeds(seeds, name)
+    let mut run = path(&["frisbee_sim", "Sim", "new"]);
+    run.extend([parenthesized(TokenStream::new())]);
+    for (name, value) in settings.into_iter().filter(|(name, _)| name.to_string() != "seeds") {
+        run.extend([punct('.'), name.into(), parenthesized(value)]);
+    }
+    let name = TokenTree::from(function.name.clone());
+    let seeds: TokenStream = seeds.into_iter().chain([punct(','), name.clone()]).collect();
+    run.extend([punct('.'), Ident::new("seeds", Span::call_site()).into(), parenthesized(seeds), punct(';')]);
+
+    let mut body = function.world;
+    body.extend(run);
+    let mut test = function.attributes;
+    let attribute = Group::new(Delimiter::Bracket, path(&["core", "prelude", "v1", "test"]));
+    test.extend([punct('#'), attribute.into(), TokenTree::from(Ident::new("fn", Span::call_site())), name]);
+    test.extend([parenthesized(TokenStream::new()), Group::new(Delimiter::Brace, body).into()]);
+    Ok(test)
+}
+
+/// The names and values of `name = value, name = value`.
+fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, Wrong> {
+    let mut parsed: Vec<(Ident, TokenStream)> = Vec::new();
+    let mut tokens = settings.into_iter();
+    while let Some(token) = tokens.next() {
+        let known = || SETTINGS.map(|name| format!("`{name}`")).join(", ");
+        let TokenTree::Ident(name) = token else {
+            return Err(Wrong(token.span(), format!("a setting has a name, one of {}", known())));
+        };
+        if !SETTINGS.contains(&name.to_string().as_str()) {
+            return Err(Wrong(name.span(), format!("there is no setting `{name}`, only {}", known())));
+        }
+        if parsed.iter().any(|(other, _)| other.to_string() == name.to_string()) {
+            return Err(Wrong(name.span(), format!("`{name}` is set twice")));
+        }
+        if !tokens.next().is_some_and(|token| is_punct(&token, '=')) {
+            return Err(Wrong(name.span(), format!("a value is missing, as in `{name} = 1000`")));
+        }
+        let value: TokenStream = tokens.by_ref().take_while(|token| !is_punct(token, ',')).collect();
+        if value.is_empty() {
+            return Err(Wrong(name.span(), format!("a value is missing, as in `{name} = 1000`")));
+        }
+        parsed.push((name, value));
+    }
+    Ok(parsed)
+}
+
+/// The test as it was written.
+struct Function {
+    attributes: TokenStream,
+    name: Ident,
+    /// The function itself, without its attributes.
+    world: TokenStream,
+}
+
+impl Function {
+    fn parse(item: TokenStream) -> Result<Self, Wrong> {
+        let mut tokens = item.into_iter().peekable();
+        let mut attributes = TokenStream::new();
+        while tokens.peek().is_some_and(|token| is_punct(token, '#')) {
+            attributes.extend(tokens.by_ref().take(2));
+        }
+        let world: Vec<_> = tokens.collect();
+        let is_word = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(it) if it.to_string() == word);
+        let first = world.first().map_or_else(Span::call_site, TokenTree::span);
+        let at = world.iter().position(|token| is_word(token, "fn"));
+        let Some((at, TokenTree::Ident(name))) = at.and_then(|at| Some((at, world.get(at + 1)?))) else {
+            return Err(Wrong(first, "`#[sim_test]` stands before an `async fn`".to_owned()));
+        };
+        if !world[..at].iter().any(|token| is_word(token, "async")) {
+            return Err(Wrong(
+                world[at].span(),
+                format!("the world is run as a future: `async fn {name}(world: World)`"),
+            ));
+        }
+        match world.get(at + 2) {
+            Some(TokenTree::Group(arguments)) if is_one_argument(arguments) => {}
+            other => {
+                let span = other.map_or(name.span(), TokenTree::span);
+                return Err(Wrong(
+                    span,
+                    format!("a test has one argument, its world: `async fn {name}(world: World)`"),
+                ));
+            }
+        }
+        match world.get(at + 3) {
+            Some(TokenTree::Group(_)) => {}
+            other => {
+                let span = other.map_or(name.span(), TokenTree::span);
+                return Err(Wrong(span, "a test returns nothing: it panics if something is wrong".to_owned()));
+            }
+        }
+        Ok(Self { attributes, name: name.clone(), world: world.into_iter().collect() })
+    }
+}
+
+/// Whether there is one argument, with or without a comma behind it.
+fn is_one_argument(arguments: &Group) -> bool {
+    let arguments: Vec<_> = arguments.stream().into_iter().collect();
+    // Commas within the brackets of a type do not occur: the type is that of a world.
+    let commas = arguments.iter().filter(|token| is_punct(token, ',')).count();
+    let ends_with_comma = arguments.last().is_some_and(|token| is_punct(token, ','));
+    !arguments.is_empty() && commas == usize::from(ends_with_comma)
+}
+
+fn is_punct(token: &TokenTree, char: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
+}
+
+fn punct(char: char) -> TokenTree {
+    Punct::new(char, Spacing::Alone).into()
+}
+
+fn parenthesized(tokens: TokenStream) -> TokenTree {
+    Group::new(Delimiter::Parenthesis, tokens).into()
+}
+
+/// `::one::two::three`.
+fn path(parts: &[&str]) -> TokenStream {
+    let colons = || [Punct::new(':', Spacing::Joint), Punct::new(':', Spacing::Alone)].map(TokenTree::from);
+    parts.iter().flat_map(|part| colons().into_iter().chain([Ident::new(part, Span::call_site()).into()])).collect()
+}
+
+fn compile_error(span: Span, text: &str) -> TokenStream {
+    let mut error = path(&["core", "compile_error"]);
+    error.extend([punct('!'), parenthesized(TokenTree::from(Literal::string(text)).into()), punct(';')]);
+    error
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
+}

@@ -1,0 +1,98 @@
+//! The attribute and the function read the same variables, and a failure says how to see it again.
+
+use frisbee_sim::{FaultKind, Faults, Sim, World, sim_test};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+use tokio::time::sleep;
+
+/// Fails in worlds in which node a crashes.
+async fn a_is_always_up(world: World) {
+    let a = world.node("a");
+    a.start(|_| async {});
+    world.node("b").start(|_| async {});
+    world.inject(Faults::drawn(8, ["a", "b"]).kinds([FaultKind::Crash, FaultKind::Isolate, FaultKind::Slow]));
+    world.always("a is up", move || a.is_up());
+    sleep(Duration::from_secs(20)).await;
+}
+
+#[sim_test(seeds = 50)]
+#[ignore = "fails, for the tests below"]
+async fn by_attribute(world: World) {
+    a_is_always_up(world).await;
+}
+
+#[test]
+#[ignore = "fails, for the tests below"]
+fn by_function() {
+    Sim::new().seeds(50, a_is_always_up);
+}
+
+/// In the seeds up to 3 nothing fails, so these variables are seen to work.
+#[sim_test(seeds = 3, runs_twice = false, time_max = Duration::from_secs(1))]
+#[ignore = "for the tests below"]
+async fn of_few_seeds(world: World) {
+    assert!(world.seed() < 3, "seed {} is too many", world.seed());
+}
+
+/// Runs one of the tests above in a process of its own. Returns what it prints, and whether it succeeds.
+fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
+    let mut command = Command::new(env::current_exe().expect("it is a program"));
+    command.args([test, "--exact", "--ignored", "--nocapture"]);
+    for name in ["FRISBEE_SEED", "FRISBEE_SEEDS", "FRISBEE_FAULTS", "FRISBEE_TRACE"] {
+        command.env_remove(name);
+    }
+    let output = command.envs(variables.iter().copied()).output().expect("it runs");
+    let text = [&output.stdout[..], &output.stderr].concat();
+    (String::from_utf8_lossy(&text).into_owned(), output.status.success())
+}
+
+fn between<'a>(text: &'a str, before: &str, behind: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {text}"));
+    rest.split_once(behind).map_or(rest, |(found, _)| found)
+}
+
+#[test]
+fn a_failure_prints_its_command_its_files_and_few_faults() {
+    for test in ["by_attribute", "by_function"] {
+        let (text, succeeds) = run(test, &[]);
+        assert!(!succeeds, "{text}");
+        let seed = between(&text, "FRISBEE_SEED=", " ").to_owned();
+        let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
+        assert!(!kept.contains(','), "one fault suffices: {text}");
+        assert!(text.contains(&format!("{test} -- --exact")), "{text}");
+        for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
+            let file = fs::read_to_string(between(&text, name, "\n")).expect("it was written");
+            assert!(file.starts_with(begin), "{file}");
+        }
+
+        // The command repeats it, and without the fault nothing fails.
+        let (again, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", &kept)]);
+        assert!(!succeeds && again.contains("not always: a is up"), "{again}");
+        assert_eq!(between(&text, "the last of ", ":"), between(&again, "the last of ", ":"));
+        let (calm, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", "")]);
+        assert!(succeeds && calm.contains(&format!("seed {seed}: Report")), "{calm}");
+    }
+}
+
+#[test]
+fn a_trace_is_written_where_it_is_wanted() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for test in ["by_attribute", "by_function"] {
+        let path = folder.join(format!("trace.of.{test}"));
+        let (text, _) = run(test, &[("FRISBEE_SEED", "0"), ("FRISBEE_TRACE", &path.display().to_string())]);
+        for (end, part) in [("txt", "a starts"), ("svg", "</svg>")] {
+            let file = fs::read_to_string(format!("{}.{end}", path.display())).expect(&text);
+            assert!(file.contains(part), "{file}");
+        }
+    }
+}
+
+#[test]
+fn the_variable_for_seeds_stands_in_for_those_of_the_attribute() {
+    let (text, succeeds) = run("of_few_seeds", &[]);
+    assert!(succeeds, "{text}");
+    let (text, succeeds) = run("of_few_seeds", &[("FRISBEE_SEEDS", "5")]);
+    assert!(!succeeds && text.contains("seed 3 is too many"), "{text}");
+}

@@ -1,0 +1,116 @@
+//! What no seed decides is found: when two runs differ, the failure says where, and names the usual causes.
+
+use frisbee_sim::{Failure, Sim, World};
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+fn failure_of<W: Future<Output = ()> + 'static>(world: impl Fn(World) -> W) -> Failure {
+    Sim::new().run(0, world).expect_err("something else than the seed decides")
+}
+
+/// The failure has to show two different events, the one in each run, and what usually brings that about.
+#[track_caller]
+fn assert_shows(failure: &Failure, event: &str, cause: &str) {
+    let text = failure.text();
+    let (_, shown) = text.split_once("The first event that differs is number ").expect("it says where");
+    let events: Vec<_> = shown.lines().skip(1).take(2).collect();
+    assert!(events.iter().all(|line| line.contains(event)) && events[0] != events[1], "{text}");
+    assert!(text.contains("The usual causes") && text.contains(cause), "{text}");
+}
+
+#[test]
+fn the_order_of_a_hash_map_is_found() {
+    let failure = failure_of(|world| async move {
+        world.note("begin");
+        let map: HashMap<_, _> = (0..50).map(|number| (number, ())).collect();
+        map.keys().for_each(|name| world.note(format!("{name}")));
+    });
+    assert_shows(&failure, "note:", "HashMap");
+    let failure = failure_of(|world| async move {
+        let set: HashSet<u32> = (0..50).collect();
+        set.iter().for_each(|name| world.note(format!("{name}")));
+    });
+    assert_shows(&failure, "note:", "HashSet");
+}
+
+#[test]
+fn the_time_of_the_system_is_found() {
+    let failure = failure_of(|world| async move {
+        let begun = Instant::now();
+        sleep(Duration::from_secs(1)).await;
+        world.note(format!("it took {:?}", begun.elapsed()));
+    });
+    assert_shows(&failure, "it took", "std::time::Instant::now");
+}
+
+#[test]
+fn chance_that_is_not_of_the_seed_is_found() {
+    let failure = failure_of(|world| async move {
+        let pause = RandomState::new().hash_one(0) % 100_000;
+        sleep(Duration::from_millis(pause)).await;
+        world.note("rested");
+    });
+    assert_shows(&failure, "rested", "chance that is not from World::draw");
+}
+
+#[test]
+fn a_choice_of_select_is_found() {
+    let failure = failure_of(|world| async move {
+        for _ in 0..50 {
+            let chosen = tokio::select! {
+                () = async {} => "one",
+                () = async {} => "other",
+            };
+            world.note(chosen);
+        }
+    });
+    assert_shows(&failure, "note:", "select!");
+}
+
+#[test]
+fn the_order_in_which_a_watch_wakes_is_found() {
+    let failure = failure_of(|world| async move {
+        let sender = tokio::sync::watch::Sender::new(0);
+        for number in 0..20 {
+            let (world, mut receiver) = (world.clone(), sender.subscribe());
+            tokio::spawn(async move {
+                receiver.changed().await.expect("the sender lives");
+                world.note(format!("{number} is woken"));
+            });
+        }
+        sleep(Duration::from_millis(1)).await;
+        sender.send_replace(1);
+        sleep(Duration::from_millis(1)).await;
+    });
+    assert_shows(&failure, "is woken", "tokio::sync::watch");
+}
+
+#[test]
+fn a_static_that_remembers_the_run_before_is_found() {
+    let runs = Arc::new(AtomicU64::new(0));
+    let failure = failure_of(|world| {
+        let runs = runs.clone();
+        async move { world.note(format!("run {}", runs.fetch_add(1, Ordering::Relaxed))) }
+    });
+    assert_shows(&failure, "run ", "statics");
+}
+
+#[test]
+fn a_thread_that_is_started_is_a_failure() {
+    let failure = failure_of(|_| async { drop(tokio::task::spawn_blocking(|| ()).await) });
+    assert!(failure.text().contains("spawn_blocking"), "{failure}");
+}
+
+#[test]
+fn a_thread_that_uses_the_world_is_a_failure() {
+    let failure = failure_of(|world| async move {
+        let other = std::thread::spawn(move || world.note("from elsewhere"));
+        other.join().expect("it does not panic");
+    });
+    assert!(failure.text().contains("a thread other than its own"), "{failure}");
+}
