@@ -46,6 +46,12 @@ pub mod metrics {
     frpc::include_proto!("metrics");
 }
 
+/// Generated from `proto/replicated.proto`, for the store that is tested in a simulation.
+pub mod replicated {
+    #![allow(missing_docs)]
+    frpc::include_proto!("replicated");
+}
+
 /// Generated from `proto/gateway.proto`.
 pub mod gateway {
     #![allow(missing_docs)]

@@ -202,10 +202,32 @@ mod transports {
 }
 
 mod simulation {
+    use examples::greeter::{GreeterClient, GreeterServer, Name};
     use examples::started::Polite;
+    use frisbee_sim::{
+        Cable, Fault, FaultKind, Faults, History, Register, RegisterOperation, Verdict, World, sim, sim_test,
+    };
+    use std::time::Duration;
 
-    fn service() {
-        super::statements!("frisbee-sim-1");
+    super::items!("simulation-1");
+
+    #[test]
+    fn history() {
+        super::statements!("simulation-2");
+    }
+
+    #[test]
+    fn faults() {
+        sim(1, |world| async move {
+            super::statements!("simulation-3");
+            tokio::time::sleep(Duration::from_secs(15)).await;
+        });
+    }
+
+    mod readme {
+        use examples::started::Polite;
+
+        crate::items!("frisbee-sim-1");
     }
 }
 

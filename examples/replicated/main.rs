@@ -1,0 +1,217 @@
+//! The replicated store in a simulation: its world, the conditions that hold in it, and the defects that they find.
+//!
+//! `docs/simulation.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
+//! `machine.rs`; nothing in them is there for the test, except for the defects.
+//!
+//! `cargo test --release -p examples --test replicated`
+
+mod client;
+mod defects;
+mod log;
+mod machine;
+mod observed;
+mod replica;
+mod sealed;
+mod store;
+mod table;
+
+use client::Client;
+use defects::Defect;
+use examples::replicated::Kind;
+use frisbee_sim::{
+    Cable, Fault, FaultKind, Faults, History, Model, Register, RegisterOperation as Operation, Verdict, World, sim_test,
+};
+use observed::Observed;
+use replica::{Replica, Settings};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// The time for which clients work and faults strike.
+const TIME: Duration = Duration::from_secs(8);
+
+/// The time of the lease for which two clients compete.
+const LEASE: Duration = Duration::from_secs(1);
+
+/// How far the clocks of machines differ, in millionths.
+const DRIFT: i64 = 50_000;
+
+/// Clients that read and write.
+const WRITERS: u64 = 3;
+
+/// The keys that they share.
+const KEYS: [&str; 2] = ["x", "y"];
+
+type Operations = History<(&'static str, Operation<i64>), Option<i64>>;
+
+#[sim_test(seeds = 30)]
+async fn the_store_keeps_its_promises_through_all_faults(world: World) {
+    run(world, planted()).await;
+}
+
+/// The defect that `DEFECT=StaleRead` names, for those who want to see a failure.
+fn planted() -> Option<Defect> {
+    let name = std::env::var("DEFECT").ok()?;
+    let known = Defect::ALL.into_iter().find(|defect| format!("{defect:?}") == name);
+    Some(known.unwrap_or_else(|| panic!("there is no defect {name}")))
+}
+
+/// Three replicas, and clients that compete while things fail.
+async fn run(world: World, defect: Option<Defect>) {
+    let replicas: Vec<_> = (0..3).map(|number| format!("r{number}")).collect();
+    let clients: Vec<_> = (0..WRITERS + 3).map(|number| format!("c{number}")).collect();
+    let observed = Arc::new(Observed::default());
+    let settings = Settings { replicas: replicas.clone(), defect, observer: observed.clone() };
+    world.set_cables(Cable::default().latency(Duration::from_millis(1)..=Duration::from_millis(10)));
+    for name in replicas.iter().chain(&clients) {
+        let drift = world.draw(|rng| rng.i64(-DRIFT..=DRIFT));
+        world.node(name).set_clock(0, drift);
+    }
+    for (number, name) in replicas.iter().enumerate() {
+        let settings = settings.clone();
+        world.node(name).start(move |process| Replica::run(number, process, settings.clone()));
+    }
+    observed.hold_always(&world);
+    let others = clients.iter().map(String::as_str);
+    world.inject(Faults::drawn(9, &replicas).peers(others).within(TIME).lasting(Duration::from_millis(1_500)));
+    if world.draw(|rng| rng.u32(..3)) == 0 {
+        // Nobody leads for long.
+        drop(tokio::spawn(hunt_leaders(world.clone(), replicas.clone(), observed.clone())));
+    }
+    let corrupting = Faults::drawn(1, &replicas).kinds([FaultKind::Corrupt]).within(TIME);
+    world.inject(corrupting.lasting(Duration::from_secs(3)));
+
+    let history = Operations::new();
+    let mut working = JoinSet::new();
+    for (number, name) in clients.iter().enumerate() {
+        let client = Client::new(world.node(name).process(), &replicas, number as u64 + 1, defect);
+        let (world, observed) = (world.clone(), observed.clone());
+        match number as u64 {
+            ..WRITERS => {
+                working.spawn(read_and_write(world, client, number as i64 + 1, history.clone(), observed));
+            }
+            WRITERS => {
+                world.node(name).process().spawn(follow(client, observed));
+            }
+            _ => {
+                working.spawn(hold_a_lease(world, client, number, observed));
+            }
+        }
+    }
+    working.join_all().await;
+    check(&world, &observed, &history).await;
+}
+
+/// Faults that know of the store: they strike whoever has just been elected, and perhaps one who has voted for it.
+async fn hunt_leaders(world: World, replicas: Vec<String>, observed: Arc<Observed>) {
+    let mut term = 0;
+    while world.elapsed() < TIME {
+        sleep(Duration::from_millis(1)).await;
+        let Some((newest, leader)) = observed.leader().filter(|(newest, _)| *newest > term) else { continue };
+        term = newest;
+        let (delay, time, down) = world.draw(|rng| (rng.u64(..80), rng.u64(200..1_000), rng.u64(..100)));
+        let (crashes, other) = world.draw(|rng| (rng.bool(), (leader + rng.usize(1..3)) % 3));
+        let (time, down) = (Duration::from_millis(time), Duration::from_millis(down));
+        sleep(Duration::from_millis(delay)).await;
+        let node = replicas[leader].clone();
+        let fault =
+            if crashes { Fault::Crash { node, down: time, loses_disk: false } } else { Fault::Isolate { node, time } };
+        let striking = world.clone();
+        drop(tokio::spawn(async move { striking.strike(fault).await }));
+        if world.draw(fastrand::Rng::bool) {
+            world.strike(Fault::Crash { node: replicas[other].clone(), down, loses_disk: false }).await;
+        }
+    }
+}
+
+/// A client that reads, writes and swaps, each time another value.
+async fn read_and_write(world: World, mut client: Client, number: i64, history: Operations, observed: Arc<Observed>) {
+    let mut found = 0;
+    let mut count = 0;
+    while world.elapsed() < TIME {
+        // Some come back after a while, to a leader that may be none any more.
+        let pause = world.draw(|rng| if rng.u32(..6) == 0 { rng.u64(..1_500) } else { rng.u64(..150) });
+        sleep(Duration::from_millis(pause)).await;
+        let (key, kind) = world.draw(|rng| (KEYS[usize::from(rng.bool())], rng.u32(..10)));
+        count += 1;
+        let value = number * 1_000 + count;
+        let operation = match kind {
+            ..4 => Operation::Read,
+            4..8 => Operation::Write(value),
+            _ => Operation::CompareAndSet(found, value),
+        };
+        let begun = world.elapsed();
+        let id = history.begin((key, operation.clone()));
+        let outcome = match operation {
+            Operation::Read => client.read(key).await.map(Some),
+            Operation::Write(value) => client.write(Kind::Put, key, value, 0).await.map(|_| None),
+            _ => {
+                let outcome = client.write(Kind::Swap, key, value, found).await;
+                outcome.map(|outcome| (!outcome.done).then_some(outcome.value))
+            }
+        };
+        observed.operation_took(world.elapsed() - begun);
+        if let Some(outcome) = outcome {
+            found = outcome.unwrap_or(value);
+            world.note(format!("client {number}: {key} {operation:?} -> {outcome:?}"));
+            history.end(id, outcome);
+        }
+    }
+}
+
+/// A client that has a lease for as long as it gets it, and drops it now and then.
+async fn hold_a_lease(world: World, mut client: Client, number: usize, observed: Arc<Observed>) {
+    let clock = world.node(&format!("c{number}")).process().clock();
+    while world.elapsed() < TIME {
+        if let Some(until) = client.acquire("lease", LEASE).await {
+            world.note(format!("client {number} has the lease"));
+            observed.holds(number, clock.clone(), until);
+        }
+        // Some renew it in time, others let it run out.
+        let pause = world.draw(|rng| if rng.u32(..5) == 0 { 1_500 } else { rng.u64(10..200) });
+        sleep(Duration::from_millis(pause)).await;
+    }
+}
+
+/// A client that hears of all changes, from one replica after the other.
+async fn follow(mut client: Client, observed: Arc<Observed>) {
+    loop {
+        if let Ok(mut changes) = client.watch(observed.next_revision()).await {
+            while let Ok(Some(change)) = changes.message().await {
+                observed.hears(change);
+            }
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// What has to be true in the end, when nothing fails any more.
+async fn check(world: &World, observed: &Observed, history: &Operations) {
+    let patience = Duration::from_secs(60);
+    world.eventually("no write waits whose caller has gone", patience, || observed.waiting() == 0).await;
+    world.eventually("the watch has heard of all changes", patience, || observed.has_heard_all()).await;
+    for key in KEYS {
+        match history.check_of(&Value, |(of, _)| *of == key) {
+            Verdict::Linearizable | Verdict::Undecided => {}
+            Verdict::Violated(text) => panic!("{key} is not linearizable: {text}"),
+        }
+    }
+}
+
+/// The model of one key: a register.
+struct Value;
+
+impl Model for Value {
+    type Operation = (&'static str, Operation<i64>);
+    type Outcome = Option<i64>;
+    type State = i64;
+
+    fn initial(&self) -> i64 {
+        0
+    }
+
+    fn step(&self, state: &i64, (_, operation): &Self::Operation, outcome: Option<&Option<i64>>) -> Option<i64> {
+        Register::of(0).step(state, operation, outcome)
+    }
+}

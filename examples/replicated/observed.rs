@@ -1,0 +1,101 @@
+//! What the test has seen of the store, and the conditions that hold at all times.
+
+use crate::client::PATIENCE;
+use crate::replica::Observer;
+use examples::replicated::{Change, Entry, Kind};
+use frisbee_sim::{Clock, World};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Beyond the patience of a client: its last attempt, and the clocks.
+const SLACK: Duration = Duration::from_millis(600);
+
+#[derive(Default)]
+pub(crate) struct Observed(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    leaders: BTreeMap<u64, usize>,
+    /// The entries that any replica has ever applied.
+    entries: BTreeMap<u64, Entry>,
+    /// The changes that a watch has heard of.
+    heard: Vec<Change>,
+    /// The clients that believe to have the lease, and until when by their own clocks.
+    holders: BTreeMap<usize, (Clock, Duration)>,
+    waiting: BTreeMap<usize, usize>,
+    longest: Duration,
+}
+
+impl Observed {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the world watch over the conditions that are no events.
+    pub(crate) fn hold_always(self: &Arc<Self>, world: &World) {
+        let observed = self.clone();
+        world.always("one client has the lease", move || observed.holders() <= 1);
+        let observed = self.clone();
+        world.always("operations end in time", move || observed.lock().longest <= PATIENCE + SLACK);
+    }
+
+    fn holders(&self) -> usize {
+        self.lock().holders.values().filter(|(clock, until)| clock.monotonic() < *until).count()
+    }
+
+    /// The newest term with its leader.
+    pub(crate) fn leader(&self) -> Option<(u64, usize)> {
+        self.lock().leaders.last_key_value().map(|(term, leader)| (*term, *leader))
+    }
+
+    /// A client believes to have the lease until then.
+    pub(crate) fn holds(&self, client: usize, clock: Clock, until: Duration) {
+        self.lock().holders.insert(client, (clock, until));
+    }
+
+    pub(crate) fn operation_took(&self, time: Duration) {
+        let mut seen = self.lock();
+        seen.longest = seen.longest.max(time);
+    }
+
+    /// The next change that the watch has to hear of.
+    pub(crate) fn next_revision(&self) -> u64 {
+        self.lock().heard.len() as u64 + 1
+    }
+
+    pub(crate) fn hears(&self, change: Change) {
+        let mut seen = self.lock();
+        assert_eq!(change.revision, seen.heard.len() as u64 + 1, "the watch has missed a change");
+        seen.heard.push(change);
+    }
+
+    /// Whether the watch has heard of every change that was committed before.
+    pub(crate) fn has_heard_all(&self) -> bool {
+        let seen = self.lock();
+        let newest = seen.entries.values().rev().filter_map(|entry| entry.command.as_ref());
+        let newest = newest.filter(|command| command.kind() == Kind::Put).map(|command| command.value).next();
+        newest.is_none_or(|value| seen.heard.iter().any(|change| change.value == value))
+    }
+
+    /// The writes that wait at all replicas.
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().waiting.values().sum()
+    }
+}
+
+impl Observer for Observed {
+    fn leads(&self, term: u64, replica: usize) {
+        let other = *self.lock().leaders.entry(term).or_insert(replica);
+        assert_eq!(other, replica, "term {term} has two leaders");
+    }
+
+    fn applied(&self, index: u64, entry: &Entry) {
+        let known = self.lock().entries.entry(index).or_insert_with(|| entry.clone()).clone();
+        assert_eq!(known, *entry, "two replicas have applied different entries {index}");
+    }
+
+    fn waiting(&self, replica: usize, writes: usize) {
+        self.lock().waiting.insert(replica, writes);
+    }
+}

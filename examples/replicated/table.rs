@@ -1,0 +1,79 @@
+//! Which defects the simulation finds, and after how many seeds: the table in `docs/simulation.md`.
+
+use crate::defects::Defect;
+use crate::run;
+use frisbee_sim::Sim;
+use std::fmt::Write as _;
+use std::{env, fs};
+
+/// The seeds among which every defect is found.
+const SEEDS: u64 = 1_000;
+
+/// Defects that take no more seeds than this are looked for in every run of the tests.
+const QUICK: u64 = 5;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/simulation.md");
+
+const HEAD: &str = "| defect | seeds | found as |\n|---|---|---|\n";
+
+/// What the conditions of the world say.
+const CAUSES: [&str; 7] = [
+    "is not linearizable",
+    "two replicas have applied different entries",
+    "has two leaders",
+    "one client has the lease",
+    "operations end in time",
+    "no write waits whose caller has gone",
+    "the watch has missed a change",
+];
+
+/// The seeds that it takes to find a defect, and the condition that does not hold.
+fn find(defect: Defect) -> Option<(u64, &'static str)> {
+    // Only the store without defects is run twice.
+    let sim = Sim::new().runs_twice(false).shrinks(false);
+    let failure = sim.find(SEEDS, move |world| run(world, Some(defect)))?;
+    let cause = CAUSES.into_iter().find(|cause| failure.text().contains(cause));
+    Some((failure.seed() + 1, cause.unwrap_or_else(|| panic!("{defect:?} is found by chance: {failure}"))))
+}
+
+/// The page in front of the table, its rows, and the page behind it.
+fn page() -> (String, String, String) {
+    let page = fs::read_to_string(PAGE).expect("the page is there");
+    let (before, behind) = page.split_once(HEAD).expect("the page has the table");
+    let (rows, behind) = behind.split_once("\n\n").expect("something stands behind the table");
+    (before.to_owned(), format!("{rows}\n"), behind.to_owned())
+}
+
+/// The seeds that the table names for a defect.
+fn listed(rows: &str, defect: Defect) -> u64 {
+    let row = rows.lines().find_map(|row| row.strip_prefix(&format!("| `{defect:?}` | ")));
+    let seeds = row.and_then(|row| row.split(' ').next()?.parse().ok());
+    seeds.unwrap_or_else(|| panic!("the table has no row for {defect:?}: run UPDATE_GOLDEN=1, as the page says"))
+}
+
+#[test]
+fn defects_that_show_soon_are_found() {
+    let (_, rows, _) = page();
+    assert_eq!(rows.lines().count(), Defect::ALL.len(), "there is a row for each defect");
+    for defect in Defect::ALL.into_iter().filter(|defect| listed(&rows, *defect) <= QUICK) {
+        assert!(find(defect).is_some(), "{defect:?} is not found");
+    }
+}
+
+#[test]
+#[ignore = "hundreds of worlds: .ci/full runs it in release, and UPDATE_GOLDEN=1 writes the table anew"]
+fn every_defect_is_found_within_a_thousand_seeds() {
+    let (mut rows, mut missed) = (String::new(), Vec::new());
+    for defect in Defect::ALL {
+        match find(defect) {
+            Some((seeds, cause)) => drop(writeln!(rows, "| `{defect:?}` | {seeds} | {cause} |")),
+            None => missed.push(defect),
+        }
+    }
+    println!("{HEAD}{rows}");
+    assert!(missed.is_empty(), "not found: {missed:?}");
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        let (before, _, behind) = page();
+        fs::write(PAGE, format!("{before}{HEAD}{rows}\n{behind}")).expect("the page can be written");
+    }
+}
