@@ -1,35 +1,36 @@
-//! One simulated world: servers that crash and come back, clients that call, a network that does its worst. All of it
-//! follows from a seed.
+//! One world of clients that call servers which crash and come back, in a network that does its worst.
 
-use crate::net::{End, Fault, Net};
 use crate::service::{Memory, Service};
 use frisbee::{Config, Stats};
+use frisbee_sim::{Cable, Dialling, Fault, FaultKind, Faults, Process};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
-use frisbee_tests::process::panics;
-use frpc::{Acceptor, Channel, Policy, Request, Status};
+use frpc::{Channel, Policy, Request, Status};
 use parking_lot::Mutex;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 /// No call may take longer, in virtual time: deadlines are shorter, and clock jumps add to them.
 const HANGS: Duration = Duration::from_secs(600);
 
-/// What a world came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The time within which faults begin.
+const FAULTS_WITHIN: Duration = Duration::from_millis(2_400);
+
+/// How long a fault lasts at most.
+const FAULT_MAX: Duration = Duration::from_secs(9);
+
+/// What the calls of worlds came to.
+#[derive(Default, Debug)]
 pub(crate) struct Outcome {
-    pub(crate) trace: u64,
-    pub(crate) successes: usize,
-    pub(crate) failures: usize,
+    pub(crate) successes: AtomicUsize,
+    pub(crate) failures: AtomicUsize,
 }
 
 /// What happens in a world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    pub(crate) seed: u64,
     /// Bits flip. There is no checksum but TLS's, so nothing is promised then but an end, and that nothing is kept.
     pub(crate) corrupts: bool,
     pub(crate) faults: usize,
@@ -37,36 +38,23 @@ pub(crate) struct Plan {
     pub(crate) servers: usize,
     pub(crate) clients: usize,
     pub(crate) calls: usize,
-    /// Cuts the first connection behind so many bytes of an end.
-    pub(crate) cut: Option<(usize, u64)>,
-    pub(crate) speaks: bool,
+    /// Cuts the first connection behind so many bytes of the client or, if not, of the server.
+    pub(crate) cut: Option<(bool, u64)>,
 }
 
 impl Plan {
     pub(crate) fn of_seed(seed: u64) -> Self {
         let corrupts = seed % 10 == 9;
         let servers = if seed % 4 == 3 { 3 } else { 1 };
-        Self { seed, corrupts, faults: 6, servers, clients: 2, calls: 12, cut: None, speaks: false }
+        Self { corrupts, faults: 6, servers, clients: 2, calls: 12, cut: None }
     }
 
-    /// Runs the world to its end.
-    pub(crate) fn run(self) -> Outcome {
-        fastrand::seed(self.seed);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .expect("a runtime without sockets can be made");
-        let before = panics();
-        let outcome = runtime.block_on(async {
-            // Time stands still from a moment on that lies anywhere between two ticks of the timer. From the first one
-            // on it goes from tick to tick, and how far it was to there no longer matters.
-            sleep(Duration::from_millis(1)).await;
-            World::new(self).run().await
-        });
-        drop(runtime);
-        assert_eq!(panics(), before, "something has panicked");
-        outcome
+    /// Runs a world to its end.
+    pub(crate) async fn run(self, world: frisbee_sim::World, outcome: Arc<Outcome>) {
+        let latency = Duration::ZERO..=Duration::from_millis(20);
+        world.set_cables(Cable::default().latency(latency).splits(0.5));
+        let (memory, stats, cut) = (Arc::default(), Arc::default(), Arc::new(Mutex::new(self.cut)));
+        World { plan: self, world, memory, stats, cut, outcome }.run().await;
     }
 }
 
@@ -74,127 +62,105 @@ impl Plan {
 #[derive(Clone)]
 struct World {
     plan: Plan,
-    net: Net,
+    world: frisbee_sim::World,
     memory: Arc<Memory>,
-    servers: Arc<[Mutex<Host>]>,
-    outcome: Arc<Mutex<Outcome>>,
-}
-
-/// Where a server runs, or does not.
-#[derive(Default)]
-struct Host {
-    acceptor: Option<Acceptor>,
-    serving: Vec<JoinHandle<()>>,
-    stats: Vec<Stats>,
+    /// Of all processes of servers.
+    stats: Arc<Mutex<Vec<Stats>>>,
+    /// The cut that is to come.
+    cut: Arc<Mutex<Option<(bool, u64)>>>,
+    outcome: Arc<Outcome>,
 }
 
 impl World {
-    fn new(plan: Plan) -> Self {
-        Self {
-            plan,
-            net: Net::new(plan.seed, plan.corrupts, plan.speaks),
-            memory: Arc::default(),
-            servers: (0..plan.servers).map(|_| Mutex::default()).collect(),
-            outcome: Arc::default(),
-        }
-    }
-
-    async fn run(self) -> Outcome {
-        if let Some((side, behind)) = self.plan.cut {
-            self.net.cut_first(side, behind);
-        }
-        (0..self.plan.servers).for_each(|server| self.start_server(server));
+    async fn run(self) {
         let tasks = tokio::runtime::Handle::current().metrics();
+        for server in 0..self.plan.servers {
+            let world = self.clone();
+            self.world.node(&server_name(server)).start(move |process| {
+                world.serve(&process);
+                std::future::ready(())
+            });
+        }
         let mut clients = JoinSet::new();
         for number in 0..self.plan.clients {
             clients.spawn(self.clone().client(number as u64));
         }
-        let fate = tokio::spawn(self.clone().fate());
-        while let Some(client) = clients.join_next().await {
-            client.expect("a client that panics has found a fault");
-        }
-        fate.abort();
-        let _ = fate.await;
+        self.inject();
+        let jumps = tokio::spawn(self.clone().jump());
+        clients.join_all().await;
+        jumps.await.expect("the time goes on");
         // Connections notice that nobody needs them, or that the other end is gone.
         sleep(Duration::from_secs(120)).await;
-        (0..self.plan.servers).for_each(|server| self.crash_server(server));
+        (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
         sleep(Duration::from_secs(1)).await;
-        for stats in self.servers.iter().flat_map(|host| host.lock().stats.clone()) {
+        for stats in self.stats.lock().iter() {
             assert_eq!(stats.open(), 0, "connections are left");
             assert_eq!(stats.memory_held(), 0, "input is held for nobody");
         }
         assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers run for nobody");
         assert_eq!(tasks.num_alive_tasks(), 0, "tasks are left");
-        let mut outcome = *self.outcome.lock();
-        outcome.trace = self.net.trace();
-        outcome
     }
 
-    fn start_server(&self, server: usize) {
-        let policy = [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][self.net.draw(|rng| rng.usize(..3))];
+    fn serve(&self, process: &Process) {
+        let policy = self.world.draw(|rng| [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][rng.usize(..3)]);
         let config = Config::default().stream_credit(2_000);
         let builder = frpc::Server::builder().config(config).policy(policy);
         let builder = builder.add_service(InteropServer::new(Service(self.memory.clone())));
         let acceptor = builder.build().expect("there is one service");
-        let mut host = self.servers[server].lock();
-        host.stats.push(acceptor.stats());
-        host.acceptor = Some(acceptor);
-    }
-
-    /// A server is gone from one moment to the next; what it had in its buffers is lost.
-    fn crash_server(&self, server: usize) {
-        let mut host = self.servers[server].lock();
-        host.acceptor = None;
-        host.serving.drain(..).for_each(|serving| serving.abort());
-    }
-
-    fn dial(&self, server: usize) -> io::Result<End> {
-        let mut host = self.servers[server].lock();
-        let Some(acceptor) = host.acceptor.clone() else {
-            return Err(io::ErrorKind::ConnectionRefused.into());
-        };
-        let (here, there) = self.net.connect();
-        host.serving.push(tokio::spawn(async move { drop(acceptor.serve_connection(there).await) }));
-        Ok(here)
+        self.stats.lock().push(acceptor.stats());
+        process.serve(acceptor);
     }
 
     /// What befalls everybody.
-    async fn fate(self) {
-        for _ in 0..self.plan.faults {
-            sleep(Duration::from_millis(self.net.draw(|rng| rng.u64(..400)))).await;
-            match self.net.draw(|rng| rng.u32(..7)) {
-                0 => self.net.partition(Duration::from_millis(self.net.draw(|rng| rng.u64(..9_000)))),
-                1 => self.net.strike(Fault::Reset),
-                2 => self.net.strike(Fault::Swallow),
-                3 | 4 => self.net.strike(Fault::CutBehind(self.net.draw(|rng| rng.u64(..3_000)))),
-                5 => {
-                    self.net.note("jump", [0, 0]);
-                    tokio::time::advance(Duration::from_millis(self.net.draw(|rng| rng.u64(..20_000)))).await;
+    fn inject(&self) {
+        let servers: Vec<_> = (0..self.plan.servers).map(server_name).collect();
+        let clients: Vec<_> = (0..self.plan.clients as u64).map(client_name).collect();
+        let faults = Faults::drawn(self.plan.faults, &servers).peers(&clients).within(FAULTS_WITHIN).lasting(FAULT_MAX);
+        self.world.inject(faults);
+        if self.plan.corrupts {
+            let faults = Faults::drawn(3, servers).peers(clients).kinds([FaultKind::Corrupt]).within(FAULTS_WITHIN);
+            self.world.inject(faults.lasting(FAULT_MAX));
+        }
+    }
+
+    /// The clock of everybody jumps, as that of a machine that was asleep.
+    async fn jump(self) {
+        let (jumps, at) = self.world.draw(|rng| (self.plan.faults > 0 && rng.bool(), rng.u64(..2_400)));
+        if jumps {
+            sleep(Duration::from_millis(at)).await;
+            let time = self.world.draw(|rng| rng.u64(..20_000));
+            self.world.note(format!("all clocks jump by {time} ms"));
+            tokio::time::advance(Duration::from_millis(time)).await;
+        }
+    }
+
+    /// A function that connects a client to a server, by a connection that may be cut later.
+    fn dialler(&self, client: u64, server: usize) -> impl Fn() -> Dialling + Clone + Send + Sync + 'static {
+        let (world, name) = (self.clone(), client_name(client));
+        move || {
+            let (world, process) = (world.clone(), world.world.node(&name).process());
+            Box::pin(async move {
+                let server = server_name(server);
+                let transport = process.dial(&server).await?;
+                let cut = world.cut.lock().take();
+                if let Some((of_client, behind)) = cut {
+                    let ends = if of_client { (process.name(), server) } else { (server, process.name()) };
+                    world.world.strike(Fault::Cut { from: ends.0, to: ends.1, behind }).await;
                 }
-                _ => {
-                    let server = self.net.draw(|rng| rng.usize(..self.plan.servers));
-                    self.net.note("crash", [server as u64, 0]);
-                    self.crash_server(server);
-                    sleep(Duration::from_millis(self.net.draw(|rng| rng.u64(..3_000)))).await;
-                    self.start_server(server);
-                }
-            }
+                Ok(transport)
+            })
         }
     }
 
     async fn client(self, number: u64) {
-        let dialler = |server| {
-            let world = self.clone();
-            move || {
-                let end = world.dial(server);
-                async move { end }
-            }
-        };
         let builder = Channel::builder().timeout(Duration::from_secs(20));
         let channel = loop {
             let connected = match self.plan.servers {
-                1 => builder.clone().connect_with_connector(dialler(0)).await,
-                servers => builder.clone().connect_all_with_connectors((0..servers).map(dialler)).await,
+                1 => builder.clone().connect_with_connector(self.dialler(number, 0)).await,
+                servers => {
+                    let diallers = (0..servers).map(|server| self.dialler(number, server));
+                    builder.clone().connect_all_with_connectors(diallers).await
+                }
             };
             match connected {
                 Ok(channel) => break channel,
@@ -204,7 +170,7 @@ impl World {
         let client = InteropClient::new(channel);
         let mut calls = JoinSet::new();
         for call in 0..self.plan.calls as u64 {
-            sleep(Duration::from_millis(self.net.draw(|rng| if rng.bool() { 0 } else { rng.u64(..300) }))).await;
+            sleep(Duration::from_millis(self.world.draw(|rng| if rng.bool() { 0 } else { rng.u64(..300) }))).await;
             calls.spawn(self.clone().call(client.clone(), number * 1_000_000 + call * 1_000 + 7));
         }
         while let Some(call) = calls.join_next().await {
@@ -214,7 +180,7 @@ impl World {
 
     /// Makes a call, perhaps loses interest in it, and judges how it ended.
     async fn call(self, client: InteropClient, number: u64) {
-        let (kind, patience) = self.net.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
+        let (kind, patience) = self.world.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
         let calling = async {
             match kind {
                 0 => self.add(&client, number).await,
@@ -237,19 +203,19 @@ impl World {
         let executions = self.memory.executions(number);
         match ended {
             Ok(Ok(())) => {
-                self.outcome.lock().successes += 1;
-                self.net.note("success", [number, u64::from(kind)]);
+                self.outcome.successes.fetch_add(1, Ordering::Relaxed);
+                self.world.note(format!("call {number} of kind {kind} succeeds"));
                 assert!(self.plan.corrupts || kind == 5 || executions == 1, "{executions} executions of a success");
             }
             Ok(Err(status)) => {
-                self.outcome.lock().failures += 1;
-                self.net.note("failure", [number, status.code() as u64]);
+                self.outcome.failures.fetch_add(1, Ordering::Relaxed);
+                self.world.note(format!("call {number} of kind {kind} fails: {:?}", status.code()));
                 let excused = self.plan.corrupts || status.may_have_run();
                 assert!(excused || executions == 0, "executed although it was not sent: {status}");
             }
             Err(_) => {
                 assert!(gives_up < HANGS, "call {number} of kind {kind} hangs");
-                self.net.note("given up", [number, 0]);
+                self.world.note(format!("call {number} of kind {kind} is given up"));
             }
         }
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
@@ -278,7 +244,7 @@ impl World {
     }
 
     async fn rest(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let (millis, timeout) = self.net.draw(|rng| (rng.u32(..3_000), rng.u64(1..5_000)));
+        let (millis, timeout) = self.world.draw(|rng| (rng.u32(..3_000), rng.u64(1..5_000)));
         let tag = number as u32;
         let mut request = Request::new(SleepRequest { millis, tag });
         request.set_timeout(Duration::from_millis(timeout));
@@ -288,7 +254,7 @@ impl World {
     }
 
     async fn echo(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let length = self.net.draw(|rng| if rng.bool() { rng.usize(..200) } else { rng.usize(..100_000) });
+        let length = self.world.draw(|rng| if rng.bool() { rng.usize(..200) } else { rng.usize(..100_000) });
         let payload = Payload { seq: number as u32, data: vec![number as u8; length] };
         let reply = client.echo_payload(payload.clone()).await?.into_inner();
         self.check(reply == payload, "the reply is another call's");
@@ -296,8 +262,8 @@ impl World {
     }
 
     async fn count_up(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let count = self.net.draw(|rng| rng.i64(0..300));
-        let (from, leaves_at) = (number as i64, self.net.draw(|rng| rng.i64(1..1_000)));
+        let count = self.world.draw(|rng| rng.i64(0..300));
+        let (from, leaves_at) = (number as i64, self.world.draw(|rng| rng.i64(1..1_000)));
         let mut counts = client.count_up(self.limited(Range { from, count })).await?.into_inner();
         let mut next = 0;
         while let Some(value) = counts.message().await? {
@@ -306,7 +272,7 @@ impl World {
             if next == leaves_at {
                 return Ok(());
             }
-            if self.net.draw(|rng| rng.u32(..20) == 0) {
+            if self.world.draw(|rng| rng.u32(..20) == 0) {
                 sleep(Duration::from_millis(30)).await;
             }
         }
@@ -315,7 +281,7 @@ impl World {
     }
 
     async fn sum_up(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let count = self.net.draw(|rng| rng.i64(1..300));
+        let count = self.world.draw(|rng| rng.i64(1..300));
         let first = number as i64;
         let values = (0..count).map(move |step| Count { value: if step == 0 { first } else { step } });
         let sum = client.sum_up(self.limited(frpc::iter(values))).await?.into_inner();
@@ -325,7 +291,7 @@ impl World {
     }
 
     async fn chat(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let count = self.net.draw(|rng| rng.usize(1..40));
+        let count = self.world.draw(|rng| rng.usize(1..40));
         let text = move |at: usize| Text { value: format!("{number}/{at}") };
         let mut answers = client.chat(self.limited(frpc::iter((0..count).map(text)))).await?.into_inner();
         for at in 0..count {
@@ -339,4 +305,12 @@ impl World {
         self.check(end.is_none(), "there is an answer to nothing");
         Ok(())
     }
+}
+
+fn server_name(number: usize) -> String {
+    format!("server {number}")
+}
+
+fn client_name(number: u64) -> String {
+    format!("client {number}")
 }

@@ -1,0 +1,96 @@
+//! Channels over several servers that crash, and that are replaced one after the other.
+
+use crate::service::{Memory, Service};
+use frisbee_sim::{Fault, Faults, Process, World, sim_test};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frpc::{Acceptor, Channel, Server};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::sleep;
+
+const SERVERS: [&str; 3] = ["s0", "s1", "s2"];
+
+/// The timeout of calls.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+fn acceptor(memory: &Arc<Memory>) -> Acceptor {
+    let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
+    builder.build().expect("there is one service")
+}
+
+async fn client(process: &Process) -> InteropClient {
+    let connectors = SERVERS.map(|server| process.connector(server));
+    let channel = Channel::builder().timeout(TIMEOUT).connect_all_with_connectors(connectors).await;
+    InteropClient::new(channel.expect("some server is there"))
+}
+
+#[sim_test(seeds = 60)]
+async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: World) {
+    let memories = SERVERS.map(|_| Arc::new(Memory::default()));
+    for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
+        world.node(server).start(move |process| {
+            process.serve(acceptor(&memory));
+            std::future::ready(())
+        });
+    }
+    let client = client(&world.node("client").process()).await;
+    let calm = |call: i64| client.add(AddRequest { a: call, b: 1 });
+    sleep(Duration::from_secs(1)).await;
+    for call in 0..60 {
+        calm(call).await.expect("nothing fails yet");
+    }
+    let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
+    assert!(shares.iter().all(|share| *share >= 5), "not balanced: {shares:?}");
+
+    // One server is never touched, so whoever may be asked again finds it.
+    world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
+    for call in 100..200 {
+        let begun = world.elapsed();
+        let sum = calm(call).await;
+        let executions = memories.iter().map(|memory| memory.executions(call as u64)).sum::<usize>();
+        assert!(executions <= 1, "call {call} was executed {executions} times");
+        assert!(world.elapsed() - begun <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
+        match sum {
+            Ok(sum) => assert_eq!(sum.get_ref().total, call + 1),
+            Err(status) => assert!(status.may_have_run(), "nobody was asked, although s0 is there: {status}"),
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// As a supervisor restarts one server after the other: each tells its clients, and ends when it has answered.
+#[sim_test(seeds = 60)]
+async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
+    let memory = Arc::new(Memory::default());
+    let running = Arc::new(Mutex::new(SERVERS.map(|_| None)));
+    for (number, server) in SERVERS.into_iter().enumerate() {
+        let (memory, running) = (memory.clone(), running.clone());
+        world.node(server).start(move |process| {
+            let acceptor = acceptor(&memory);
+            running.lock().expect("nobody panics")[number] = Some(acceptor.clone());
+            process.serve(acceptor);
+            std::future::ready(())
+        });
+    }
+    let client = client(&world.node("client").process()).await;
+    let replacing = tokio::spawn({
+        let world = world.clone();
+        async move {
+            for (number, server) in SERVERS.into_iter().enumerate() {
+                sleep(Duration::from_secs(1)).await;
+                let acceptor = running.lock().expect("nobody panics")[number].take().expect("it runs");
+                acceptor.shutdown().await;
+                let down = Duration::from_millis(300);
+                world.strike(Fault::Crash { node: server.to_owned(), down, loses_disk: false }).await;
+            }
+        }
+    });
+    let mut call = 0;
+    while !replacing.is_finished() {
+        call += 1;
+        let sum = client.add(AddRequest { a: call, b: 1 }).await.expect("two servers are always there");
+        assert_eq!((sum.get_ref().total, memory.executions(call as u64)), (call + 1, 1));
+        sleep(Duration::from_millis(7)).await;
+    }
+    assert!(call > 100, "only {call} calls");
+}

@@ -1,0 +1,155 @@
+//! Peers of both kinds, TLS, and connections that are handed over.
+
+use crate::service::{Memory, Service};
+use frisbee::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
+use frisbee::{Config, PeerKind};
+use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
+use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Payload};
+use frisbee_tests::left_to_service;
+use frpc::{Channel, ChannelBuilder, Request, Response, Server, ServerBuilder, Status};
+use rcgen::{CertificateParams, KeyPair, PKCS_ED25519, date_time_ymd};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::sleep;
+
+/// The time for which clients call.
+const TIME: Duration = Duration::from_secs(12);
+
+/// Beyond the timeout of a call: a node may stand still.
+const SLACK: Duration = Duration::from_secs(5);
+
+fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder + Send + Sync + 'static) {
+    world.node("server").start(move |process| {
+        let builder = builder().add_service(InteropServer::new(Service(memory.clone())));
+        process.serve(builder.build().expect("there is one service"));
+        std::future::ready(())
+    });
+}
+
+fn channel(world: &World, builder: ChannelBuilder) -> Channel {
+    let connector = world.node("client").process().connector("server");
+    let channel = builder.timeout(Duration::from_secs(2)).connect_lazy_with_connector(connector);
+    channel.expect("there is nothing to overlap")
+}
+
+/// Adds numbers until the time is over. How often that has succeeded.
+async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
+    let (mut call, mut successes) = (0, 0);
+    while world.elapsed() < TIME {
+        call += 1;
+        let begun = world.elapsed();
+        let sum = client.add(AddRequest { a: call, b: 5 }).await;
+        assert!(world.elapsed() - begun < Duration::from_secs(2) + SLACK, "call {call} hangs");
+        let executions = memory.executions(call as u64);
+        match sum {
+            Ok(sum) => {
+                assert_eq!((sum.get_ref().total, executions), (call + 5, 1));
+                successes += 1;
+            }
+            Err(status) => assert!(executions <= usize::from(status.may_have_run()), "{status}: {executions} times"),
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    successes
+}
+
+#[sim_test(seeds = 60)]
+async fn extended_and_plain_peers_call_each_other_through_all_faults(world: World) {
+    let (server, client) = world.draw(|rng| (rng.bool(), rng.bool()));
+    let memory = Arc::new(Memory::default());
+    serve(&world, memory.clone(), move || Server::builder().config(Config::default().hello(server)));
+    let channel = channel(&world, Channel::builder().config(Config::default().hello(client)));
+    let caller = InteropClient::new(channel.clone());
+    caller.add(AddRequest { a: 0, b: 0 }).await.expect("nothing fails yet");
+    let connection = channel.connection().expect("it has just been used");
+    let kind = connection.peer_known().await.expect("it lives");
+    // A server says HELLO to those who do.
+    assert_eq!(matches!(kind, PeerKind::Plain), !(server && client), "{kind:?}");
+    world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
+    assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
+}
+
+/// A server with a certificate of its own, whose signatures have one length, as a run is repeated, and a client that
+/// trusts it. They remember nothing of other runs.
+fn tls() -> (ServerTls, ClientTls) {
+    let key = KeyPair::generate_for(&PKCS_ED25519).expect("the system has randomness");
+    let mut params = CertificateParams::new(vec!["server.test".to_owned()]).expect("it is a name");
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(2100, 1, 1);
+    let certificate: CertificateDer<'static> = params.self_signed(&key).expect("the key fits").der().clone();
+    let identity = Identity::new(vec![certificate.clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()));
+    let trusted = Authorities::new([certificate]).expect("it is a certificate");
+    (ServerTls::new(identity).expect("the key fits"), ClientTls::new(trusted).expect("the cryptography serves"))
+}
+
+#[sim_test(seeds = 40)]
+async fn tls_lets_no_flipped_bit_pass(world: World) {
+    let (server, client) = tls();
+    let memory = Arc::new(Memory::default());
+    serve(&world, memory.clone(), move || Server::builder().tls(server.clone()));
+    let channel = channel(&world, Channel::builder().tls(client).server_name("server.test"));
+    let caller = InteropClient::new(channel);
+    caller.add(AddRequest { a: 0, b: 0 }).await.expect("nothing fails yet");
+    let kinds = [FaultKind::Corrupt, FaultKind::Crash, FaultKind::Reset];
+    world.inject(Faults::drawn(5, ["server"]).peers(["client"]).kinds(kinds));
+    let payload = Payload { seq: 1_000_000, data: vec![7; 2_000] };
+    if let Ok(echoed) = caller.echo_payload(payload.clone()).await {
+        assert_eq!(*echoed.get_ref(), payload);
+    }
+    assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
+}
+
+/// Hands its connections over to an echo.
+struct Giving;
+
+impl Interop for Giving {
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
+
+    async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("it was not asked for"))?;
+        asked.accept(|raw| async move {
+            let (mut read, mut write) = tokio::io::split(raw);
+            if tokio::io::copy(&mut read, &mut write).await.is_ok() {
+                drop(write.shutdown().await);
+            }
+        });
+        Ok(Response::new(Empty {}))
+    }
+}
+
+#[sim_test(seeds = 60)]
+async fn connections_that_are_handed_over_carry_bytes_in_order_or_break(world: World) {
+    world.set_cables(Cable::default().splits(0.5));
+    world.node("server").start(|process| async move {
+        let builder = Server::builder().add_service(InteropServer::new(Giving));
+        let builder = builder.method_hand_off("interop.Interop/DoNothing");
+        process.serve(builder.build().expect("there is one service"));
+    });
+    let is_calm = world.seed().is_multiple_of(4);
+    if !is_calm {
+        let kinds = [FaultKind::Crash, FaultKind::Cut, FaultKind::Reset, FaultKind::Partition, FaultKind::Slow];
+        world.inject(Faults::drawn(2, ["server"]).peers(["client"]).kinds(kinds).within(Duration::from_millis(200)));
+    }
+    let (asking, handed) = channel(&world, Channel::builder()).handing_off();
+    let asked = InteropClient::new(asking).do_nothing(Empty {}).await;
+    let Some(raw) = handed.take() else {
+        assert!(asked.is_err(), "it was granted, and is not there");
+        return;
+    };
+    let sent: Vec<u8> = (0_u32..5_000).flat_map(u32::to_be_bytes).collect();
+    let (mut read, mut write) = tokio::io::split(raw);
+    let writing = async {
+        write.write_all(&sent).await?;
+        write.shutdown().await
+    };
+    let mut came = Vec::new();
+    let reading = async { tokio::time::timeout(Duration::from_secs(60), read.read_to_end(&mut came)).await };
+    let (written, read) = tokio::join!(writing, reading);
+    world.note(format!("{} of {} bytes came back", came.len(), sent.len()));
+    assert!(sent.starts_with(&came), "what came back is something else");
+    if is_calm {
+        written.and(read.expect("it ends").map(drop)).expect("nothing fails");
+        assert_eq!(came.len(), sent.len());
+    }
+}

@@ -1,0 +1,104 @@
+//! A broker that crashes, and what subscribers hear of a publisher.
+
+use frisbee::pubsub::{Broker, Client, ClientRouter, RecvError, Subscription};
+use frisbee::{Connection, Server};
+use frisbee_sim::{Faults, World, sim_test};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// The time for which the publisher speaks.
+const TIME: Duration = Duration::from_secs(12);
+
+/// The time after which a network that has fallen silent has been noticed.
+const SILENCE: Duration = Duration::from_secs(25);
+
+async fn client(world: &World, node: &str) -> Option<(Client, Connection)> {
+    let transport = world.node(node).process().dial("broker").await.ok()?;
+    let router = ClientRouter::new();
+    let client = router.client();
+    let connection = frisbee::Client::builder().connect_io(transport, router).await.ok()?;
+    Some((client, connection))
+}
+
+async fn subscription(client: &Client) -> Option<Subscription> {
+    timeout(SILENCE, client.subscribe("numbers")).await.expect("a broker that is gone is noticed").ok()
+}
+
+/// Numbers that a broker has taken for certain.
+type Published = Arc<Mutex<BTreeSet<u64>>>;
+
+async fn publish(world: World, published: Published) {
+    let mut number = 0;
+    while world.elapsed() < TIME {
+        if let Some((client, connection)) = client(&world, "publisher").await {
+            while world.elapsed() < TIME {
+                number += 1;
+                let sending = async {
+                    client.publish("numbers", number.to_string()).await.ok()?;
+                    client.sync().await.ok()
+                };
+                if timeout(SILENCE, sending).await.expect("a broker that is gone is noticed").is_none() {
+                    break;
+                }
+                published.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+                sleep(Duration::from_millis(50)).await;
+            }
+            connection.close();
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// What is heard within one subscription comes in order and without gaps of numbers that the broker has taken.
+async fn listen(world: World, node: String, published: Published) -> usize {
+    let mut heard = 0;
+    while world.elapsed() < TIME {
+        if let Some((client, connection)) = client(&world, &node).await {
+            if let Some(mut subscription) = subscription(&client).await {
+                let mut last = None;
+                while let Ok(message) = timeout(SILENCE, subscription.recv()).await {
+                    let message = match message {
+                        Ok(message) => message,
+                        Err(RecvError::Closed(_)) => break,
+                        Err(error) => panic!("nobody is slow here: {error}"),
+                    };
+                    let text = String::from_utf8_lossy(message.payload()).into_owned();
+                    let number: u64 = text.parse().expect("it was published");
+                    world.note(format!("{node} hears {number}"));
+                    if let Some(last) = last {
+                        let published = published.lock().unwrap_or_else(PoisonError::into_inner);
+                        assert!(number > last, "{number} comes behind {last}");
+                        let missed = published.range(last + 1..number).next();
+                        assert_eq!(missed, None, "{node} has missed it between {last} and {number}");
+                    }
+                    last = Some(number);
+                    heard += 1;
+                }
+            }
+            connection.close();
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+    heard
+}
+
+#[sim_test(seeds = 60)]
+async fn a_subscription_has_no_gaps_or_ends(world: World) {
+    world.node("broker").start(|process| async move {
+        let acceptor = Server::builder().build(Broker::new()).expect("a broker can be served");
+        process.accept(move |transport| {
+            let acceptor = acceptor.clone();
+            async move { drop(acceptor.serve_connection(transport).await) }
+        });
+    });
+    world.inject(Faults::drawn(5, ["broker"]).peers(["publisher", "one", "other"]));
+    let published = Published::default();
+    let listening =
+        ["one", "other"].map(|node| tokio::spawn(listen(world.clone(), node.to_owned(), published.clone())));
+    publish(world.clone(), published).await;
+    for listener in listening {
+        assert!(listener.await.expect("it does not panic") > 0, "nothing was heard");
+    }
+}
