@@ -64,6 +64,10 @@ impl Gateway {
     #[cfg(feature = "http")]
     #[must_use]
     pub fn http(mut self, http: Http) -> Self {
+        #[cfg(feature = "console")]
+        if http.locks.console.is_some() {
+            self.web_socket = true;
+        }
         self.http = Some(http);
         self
     }

@@ -39,7 +39,17 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
 
 /// Compresses, at the speed that serves connections best.
 pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    compress(bytes, Compression::fast())
+}
+
+/// Compresses what is kept, as much as possible.
+#[cfg(feature = "console")]
+pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
+    compress(bytes, Compression::best())
+}
+
+fn compress(bytes: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     // Writing to memory does not fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default().into()

@@ -6,12 +6,15 @@
 //!
 //! # Features
 //!
+//! * `console`: the page on which a person sees and calls the services of a server, `Console`.
 //! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 
 #[cfg(feature = "http")]
 mod base64;
 #[cfg(feature = "http")]
 mod connect;
+#[cfg(feature = "console")]
+mod console;
 mod gateway;
 #[cfg(feature = "http")]
 mod grpc;
@@ -31,6 +34,8 @@ mod trailers;
 #[cfg(feature = "http")]
 pub mod web_socket;
 
+#[cfg(feature = "console")]
+pub use console::Console;
 pub use gateway::{Gateway, ServeGateway};
 #[cfg(feature = "http")]
 pub use http::settings::Http;

@@ -7,6 +7,7 @@
 
 use crate::http::answer::Answer;
 use crate::http::fields::Known;
+use frpc::ForeignContext;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
@@ -19,6 +20,9 @@ pub(crate) struct Locks {
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) cors: bool,
+    /// The page that is let in beside those of the origins.
+    #[cfg(feature = "console")]
+    pub(crate) console: Option<crate::Console>,
 }
 
 /// A request that was let in, and which fields its response needs for that.
@@ -68,6 +72,15 @@ impl Locks {
         }
     }
 
+    /// Lets a request for WebSocket in, or says why not.
+    pub(crate) fn admit_socket(&self, known: &Known<'_>, context: &ForeignContext) -> Result<(), Answer> {
+        #[cfg(feature = "console")]
+        if self.console.as_ref().is_some_and(|console| console.is_own(known, context.peer_addr())) {
+            return Ok(());
+        }
+        self.admit(known, context.local_addr()).map(drop)
+    }
+
     /// The answer to a preflight that was let in.
     pub(crate) fn preflight(&self, known: &Known<'_>) -> Answer {
         let wanted = known.preflight_fields.and_then(|fields| std::str::from_utf8(fields).ok());
@@ -97,7 +110,7 @@ impl Locks {
 }
 
 /// The name or address in front of a port; brackets stay.
-fn without_port(host: &str) -> Option<&str> {
+pub(crate) fn without_port(host: &str) -> Option<&str> {
     let end = host.rfind(']').map_or(0, |bracket| bracket + 1);
     let (name, port) = match host.get(end..)?.find(':') {
         Some(colon) => host.split_at_checked(end + colon)?,

@@ -77,6 +77,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",
+        308 => "Permanent Redirect",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",

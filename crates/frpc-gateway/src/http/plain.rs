@@ -226,8 +226,8 @@ impl<'a> Plain<'a> {
         };
         let known = Known::of(head.fields.iter().map(|field| (field.name, field.value)));
         if upgrade::is_wanted(self.gateway, &head, &known) {
-            let upgrade = match self.http.locks.admit(&known, self.context.local_addr()) {
-                Ok(_) => upgrade::parse(self.gateway, &head, &known),
+            let upgrade = match self.http.locks.admit_socket(&known, self.context) {
+                Ok(()) => upgrade::parse(self.gateway, &head, &known),
                 Err(answer) => Err(answer),
             };
             return match upgrade {

@@ -105,6 +105,10 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
         return Route::Answer(http.locks.preflight(known));
     }
+    #[cfg(feature = "console")]
+    if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&asked, context.peer_addr())) {
+        return Route::Answer(answer);
+    }
     if path == "/" && method == "GET" && gateway.web_socket {
         return Route::Answer(Answer::needs_upgrade("websocket", "a GET of this path takes an upgrade to WebSocket"));
     }

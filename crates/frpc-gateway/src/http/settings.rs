@@ -63,6 +63,15 @@ impl Http {
         self
     }
 
+    /// Shows the [console](crate::Console), and opens the door for [WebSocket](crate::Gateway::web_socket), by which it
+    /// calls. Its requests for WebSocket are let in although no [origin](Self::origin) was added for them.
+    #[cfg(feature = "console")]
+    pub fn console(mut self, console: crate::Console) -> Self {
+        self.locks.hosts.extend(console.hosts.iter().cloned());
+        self.locks.console = Some(console);
+        self
+    }
+
     /// Lets in requests that call the server by this name, besides `localhost`, loopback addresses, and the address that
     /// the connection came to. Ports are not compared.
     ///

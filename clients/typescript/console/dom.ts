@@ -1,0 +1,105 @@
+/** Elements without HTML: what they show is text, whatever it says. */
+
+type Child = Node | string | number | false | undefined;
+
+/**
+ * Makes an element. `on…` are listeners, names with a hyphen and `role` attributes, and the rest properties.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, set: Readonly<Record<string, unknown>> = {}, ...children: readonly Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(set)) {
+    if (value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value as EventListener);
+    else if (name.includes("-") || name === "role" || name === "list") element.setAttribute(name, String(value));
+    else (element as unknown as Record<string, unknown>)[name] = value;
+  }
+  put(element, ...children);
+  return element;
+}
+
+/** Puts children behind those that an element has. */
+export function put(element: Element, ...children: readonly Child[]): void {
+  for (const child of children) {
+    if (child !== false && child !== undefined) element.append(typeof child === "number" ? String(child) : child);
+  }
+}
+
+/** Replaces the children of an element. */
+export function fill(element: Element, ...children: readonly Child[]): void {
+  element.replaceChildren();
+  put(element, ...children);
+}
+
+/** Makes an element of a drawing. */
+export function svg(tag: string, set: Readonly<Record<string, string | number>>, ...children: readonly Node[]): SVGElement {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(set)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/** The element of the page with this id. */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no ${id}`);
+  return found;
+}
+
+let last = 0;
+/** An id that no other element has. */
+export const freshId = (): string => `e${++last}`;
+
+/** A row of buttons of which one is pressed, as tabs. */
+export function tabs(names: readonly string[], label: string, choose: (name: string) => void): { readonly element: HTMLElement; select(name: string): void } {
+  const buttons = names.map((name) => h("button", { type: "button", role: "tab", onclick: () => select(name) }, name));
+  const select = (name: string): void => {
+    for (const button of buttons) {
+      const isOn = button.textContent === name;
+      button.setAttribute("aria-selected", String(isOn));
+      button.tabIndex = isOn ? 0 : -1;
+    }
+    choose(name);
+  };
+  const element = h("div", { className: "tabs", role: "tablist", "aria-label": label, onkeydown: (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const next = buttons[(buttons.indexOf(event.target as HTMLButtonElement) + step + buttons.length) % buttons.length];
+    next?.focus();
+    next?.click();
+    event.preventDefault();
+  } }, ...buttons);
+  return { element, select };
+}
+
+/** A button that copies what it is asked for, and says so. */
+export function copyButton(what: () => string): HTMLElement {
+  const button = h("button", { type: "button", className: "quiet", onclick: async () => {
+    // Outside of secure contexts there is no clipboard: the text is selected there.
+    await navigator.clipboard?.writeText(what()).then(() => "Copied", () => "Select and copy").then((said) => {
+      button.textContent = said;
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+  } }, "Copy");
+  return button;
+}
+
+/** A text of JSON with its parts marked. */
+export function highlighted(json: string): Node {
+  const shown = document.createDocumentFragment();
+  // Beyond this the elements would cost more than they tell.
+  if (json.length > 50_000) {
+    shown.append(json);
+    return shown;
+  }
+  const parts = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\b\d[\d.eE+-]*\b|\b(?:true|false|null)\b/g;
+  let at = 0;
+  for (const found of json.matchAll(parts)) {
+    const [whole, text, colon] = found;
+    shown.append(json.slice(at, found.index));
+    at = found.index + whole.length;
+    const kind = text === undefined ? "number" : colon === undefined ? "string" : "key";
+    shown.append(h("span", { className: `j-${kind}` }, text ?? whole), colon ?? "");
+  }
+  shown.append(json.slice(at));
+  return shown;
+}

@@ -1,0 +1,305 @@
+/**
+ * Messages and their JSON, as proto3 maps them: 64 bits are text, bytes base64, enums names. Instants, durations, masks,
+ * wrappers and free-form values have the forms of their own. `Any` stays a message of two fields, since what it holds is
+ * encoded as protobuf.
+ */
+
+import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
+import { oneofProperty, property, type Fields } from "./dynamic.js";
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+/** What is wrong with a JSON, and where. */
+export class Misfit extends Error {
+  constructor(path: string, problem: string) {
+    super(path ? `${path}: ${problem}` : problem);
+  }
+}
+
+/** An object whose keys are the server's or the user's. */
+export const object = (): JsonObject => Object.create(null) as JsonObject;
+
+const isObject = (json: Json): json is JsonObject => typeof json === "object" && json !== null && !Array.isArray(json);
+
+/** The names of the wrappers, whose JSON is the value. */
+const WRAPPER = /^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/;
+
+/** The messages whose JSON is not an object of their fields. */
+export const isSpecial = (name: string): boolean =>
+  WRAPPER.test(name) || /^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(name);
+
+/** Parses text. Throws a `Misfit` that says where it is wrong. */
+export function parse(text: string): Json {
+  try {
+    return JSON.parse(text || "{}") as Json;
+  } catch (error) {
+    throw new Misfit("", (error as Error).message);
+  }
+}
+
+// From JSON.
+
+/** Returns the message of a JSON, or throws a `Misfit`. */
+export function fromJson(schema: Schema, name: string, json: Json, path = ""): Fields {
+  const special = specialFromJson(schema, name, json, path);
+  if (special) return special;
+  if (!isObject(json)) throw new Misfit(path, `${name} is an object`);
+  const message = schema.message(name);
+  const value: Fields = {};
+  for (const [key, is] of Object.entries(json)) {
+    const field = message.fields.find((one) => one.jsonName === key || one.name === key);
+    const here = path ? `${path}.${key}` : key;
+    if (!field) throw new Misfit(here, `${name} has no such field${known(message)}`);
+    if (is === null && field.type !== "google.protobuf.Value") continue;
+    const made = fieldFromJson(schema, field, is, here);
+    if (field.oneof === undefined) value[property(field)] = made;
+    else {
+      const oneof = oneofProperty(field.oneof);
+      if (value[oneof]) throw new Misfit(here, `${message.oneofs[field.oneof]?.name} has two members`);
+      value[oneof] = { case: property(field), value: made };
+    }
+  }
+  return value;
+}
+
+const known = (message: Message): string => (message.fields.length > 0 ? `; it has: ${message.fields.map((field) => field.jsonName).join(", ")}` : "");
+
+function fieldFromJson(schema: Schema, field: Field, json: Json, path: string): unknown {
+  const entry = schema.entry(field);
+  const [key, of] = entry?.fields ?? [];
+  if (key && of) {
+    if (!isObject(json)) throw new Misfit(path, "a map is an object");
+    return new Map(Object.entries(json).map(([name, is]) => [keyFromJson(key, name, path), oneFromJson(schema, of, is, `${path}[${JSON.stringify(name)}]`)]));
+  }
+  if (!field.isRepeated) return oneFromJson(schema, field, json, path);
+  if (!Array.isArray(json)) throw new Misfit(path, "a list is an array");
+  return json.map((is, at) => oneFromJson(schema, field, is, `${path}[${at}]`));
+}
+
+function keyFromJson(key: Field, name: string, path: string): unknown {
+  if (key.kind !== Kind.Bool) return scalarFromJson(key, name, path);
+  if (name !== "true" && name !== "false") throw new Misfit(path, `${name} is not true or false`);
+  return name === "true";
+}
+
+/** The numbers that a kind of integers holds. */
+const RANGES: { readonly [K in Kind]?: readonly [bigint, bigint] } = (() => {
+  const signed = (bits: bigint): readonly [bigint, bigint] => [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+  const unsigned = (bits: bigint): readonly [bigint, bigint] => [0n, (1n << bits) - 1n];
+  return {
+    [Kind.Int32]: signed(32n), [Kind.Sint32]: signed(32n), [Kind.Sfixed32]: signed(32n),
+    [Kind.Int64]: signed(64n), [Kind.Sint64]: signed(64n), [Kind.Sfixed64]: signed(64n),
+    [Kind.Uint32]: unsigned(32n), [Kind.Fixed32]: unsigned(32n),
+    [Kind.Uint64]: unsigned(64n), [Kind.Fixed64]: unsigned(64n),
+  };
+})();
+
+export const isWide = (kind: Kind): boolean => [Kind.Int64, Kind.Uint64, Kind.Fixed64, Kind.Sfixed64, Kind.Sint64].includes(kind);
+export const isInteger = (kind: Kind): boolean => kind in RANGES;
+
+function oneFromJson(schema: Schema, field: Field, json: Json, path: string): unknown {
+  if (field.kind === Kind.Message) return fromJson(schema, field.type, json, path);
+  if (field.kind !== Kind.Enum) return scalarFromJson(field, json, path);
+  const { name, values } = schema.enumeration(field.type);
+  if (typeof json === "number" && Number.isInteger(json)) return json;
+  const found = values.find((value) => value.name === json);
+  if (!found) throw new Misfit(path, `${name} has no value ${shown(json)}; it has: ${values.map((value) => value.name).join(", ")}`);
+  return found.number;
+}
+
+const shown = (json: Json): string => JSON.stringify(json).slice(0, 60);
+
+/** Returns the value of a field that is neither a message nor an enum. */
+export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""): unknown {
+  const { kind } = field;
+  const range = RANGES[kind];
+  if (range) {
+    const isWhole = typeof json === "number" ? Number.isInteger(json) : typeof json === "string" && /^-?\d{1,20}$/.test(json);
+    if (!isWhole) throw new Misfit(path, `${shown(json)} is no integer`);
+    if (typeof json === "number" && !Number.isSafeInteger(json)) throw new Misfit(path, "an integer of this size is written as text, in quotes");
+    const whole = BigInt(json as number | string);
+    if (whole < range[0] || whole > range[1]) throw new Misfit(path, `${whole} is not from ${range[0]} to ${range[1]}`);
+    return isWide(kind) ? whole : Number(whole);
+  }
+  if (kind === Kind.Double || kind === Kind.Float) {
+    const isNumber = typeof json === "number" || json === "NaN" || json === "Infinity" || json === "-Infinity" || (typeof json === "string" && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(json));
+    if (!isNumber) throw new Misfit(path, `${shown(json)} is no number`);
+    return Number(json);
+  }
+  if (kind === Kind.Bool) {
+    if (typeof json !== "boolean") throw new Misfit(path, `${shown(json)} is not true or false`);
+    return json;
+  }
+  if (typeof json !== "string") throw new Misfit(path, `${shown(json)} is no text`);
+  return kind === Kind.Bytes ? fromBase64(json, path) : json;
+}
+
+/** The message of a well-known type, unless `name` is another. */
+function specialFromJson(schema: Schema, name: string, json: Json, path: string): Fields | undefined {
+  const wrapped = WRAPPER.test(name) && schema.message(name).fields[0];
+  if (wrapped) return { f1: scalarFromJson(wrapped, json, path) };
+  switch (name) {
+    case "google.protobuf.Timestamp":
+      return instant(json, path);
+    case "google.protobuf.Duration": {
+      const parts = typeof json === "string" && /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json);
+      if (!parts) throw new Misfit(path, 'a duration is written as "1.5s"');
+      const [, sign, whole = "", rest = ""] = parts;
+      const nanos = Number(rest.padEnd(9, "0"));
+      return { f1: BigInt(`${sign}${whole}`), f2: sign ? -nanos : nanos };
+    }
+    case "google.protobuf.FieldMask":
+      if (typeof json !== "string") throw new Misfit(path, 'a mask is written as "name,homeAddress.city"');
+      return { f1: json === "" ? [] : json.split(",").map((one) => one.trim().replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)) };
+    case "google.protobuf.Struct":
+      if (!isObject(json)) throw new Misfit(path, "a Struct is an object");
+      return { f1: new Map(Object.entries(json).map(([key, is]) => [key, freeForm(is, 0)])) };
+    case "google.protobuf.ListValue":
+      if (!Array.isArray(json)) throw new Misfit(path, "a ListValue is an array");
+      return { f1: json.map((is) => freeForm(is, 0)) };
+    case "google.protobuf.Value":
+      return freeForm(json, 0);
+  }
+  return undefined;
+}
+
+function instant(json: Json, path: string): Fields {
+  const parts = typeof json === "string" && /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(json);
+  const millis = parts ? Date.parse(`${parts[1]}${parts[3]?.toUpperCase()}`) : NaN;
+  if (!parts || Number.isNaN(millis)) throw new Misfit(path, 'an instant is written as "2030-01-31T12:00:00Z"');
+  return { f1: BigInt(millis / 1000), f2: Number((parts[2] ?? "").padEnd(9, "0")) };
+}
+
+/** A `google.protobuf.Value`. */
+function freeForm(json: Json, depth: number): Fields {
+  if (depth > 90) throw new Misfit("", "nests too deep");
+  const is = (number: number, value: unknown): Fields => ({ o0: { case: `f${number}`, value } });
+  if (json === null) return is(1, 0);
+  if (typeof json === "number") return is(2, json);
+  if (typeof json === "string") return is(3, json);
+  if (typeof json === "boolean") return is(4, json);
+  if (Array.isArray(json)) return is(6, { f1: json.map((one) => freeForm(one, depth + 1)) });
+  return is(5, { f1: new Map(Object.entries(json).map(([key, one]) => [key, freeForm(one, depth + 1)])) });
+}
+
+// To JSON.
+
+/** Returns the JSON of a message: its fields in the order of declaration, those without presence also if they are their defaults. */
+export function toJson(schema: Schema, name: string, value: Fields): Json {
+  const special = specialToJson(schema, name, value);
+  if (special !== undefined) return special;
+  const json = object();
+  for (const field of schema.message(name).fields) {
+    const set = field.oneof === undefined ? undefined : (value[oneofProperty(field.oneof)] as { case: string; value: unknown } | undefined);
+    const is = field.oneof === undefined ? value[property(field)] : set?.case === property(field) ? set.value : undefined;
+    if (is === undefined) continue;
+    const made = fieldToJson(schema, field, is);
+    const isEmpty = (Array.isArray(is) && is.length === 0) || (is instanceof Map && is.size === 0);
+    if (!isEmpty) json[field.jsonName] = made;
+  }
+  return json;
+}
+
+function fieldToJson(schema: Schema, field: Field, is: unknown): Json {
+  const of = schema.entry(field)?.fields[1];
+  if (of && is instanceof Map) {
+    const json = object();
+    for (const [key, one] of is) json[String(key)] = oneToJson(schema, of, one);
+    return json;
+  }
+  return Array.isArray(is) ? is.map((one) => oneToJson(schema, field, one)) : oneToJson(schema, field, is);
+}
+
+function oneToJson(schema: Schema, field: Field, is: unknown): Json {
+  if (field.kind === Kind.Message) return toJson(schema, field.type, is as Fields);
+  if (field.kind === Kind.Enum) return schema.enumeration(field.type).values.find(({ number }) => number === is)?.name ?? (is as number);
+  if (is instanceof Uint8Array) return toBase64(is);
+  if (typeof is === "bigint") return String(is);
+  if (typeof is === "number" && !Number.isFinite(is)) return String(is);
+  return field.kind === Kind.Float ? shortest(is as number) : (is as Json);
+}
+
+/** The shortest number that is the same with 32 bits. */
+function shortest(is: number): number {
+  for (let digits = 6; digits < 10; digits++) {
+    const short = Number(is.toPrecision(digits));
+    if (Math.fround(short) === is) return short;
+  }
+  return is;
+}
+
+function specialToJson(schema: Schema, name: string, value: Fields): Json | undefined {
+  const wrapped = WRAPPER.test(name) && schema.message(name).fields[0];
+  if (wrapped) return oneToJson(schema, wrapped, value["f1"]);
+  switch (name) {
+    case "google.protobuf.Timestamp": {
+      const seconds = Number(value["f1"]);
+      const date = new Date(seconds * 1000);
+      // Beyond the years that have a text it stays a message.
+      if (Number.isNaN(date.getTime()) || seconds < -62_135_596_800 || seconds > 253_402_300_799) return undefined;
+      return `${date.toISOString().slice(0, 19)}${fraction(value["f2"] as number)}Z`;
+    }
+    case "google.protobuf.Duration": {
+      const [seconds, nanos] = [value["f1"] as bigint, value["f2"] as number];
+      const sign = seconds < 0n || nanos < 0 ? "-" : "";
+      return `${sign}${seconds < 0n ? -seconds : seconds}${fraction(Math.abs(nanos))}s`;
+    }
+    case "google.protobuf.FieldMask":
+      return (value["f1"] as string[]).map((path) => path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())).join(",");
+    case "google.protobuf.Struct":
+      return structToJson(value);
+    case "google.protobuf.ListValue":
+      return (value["f1"] as Fields[]).map(freeFormToJson);
+    case "google.protobuf.Value":
+      return freeFormToJson(value);
+  }
+  return undefined;
+}
+
+function structToJson(value: Fields): Json {
+  const json = object();
+  for (const [key, is] of value["f1"] as Map<string, Fields>) json[key] = freeFormToJson(is);
+  return json;
+}
+
+function freeFormToJson(value: Fields): Json {
+  const set = value["o0"] as { case: string; value: unknown } | undefined;
+  if (!set || set.case === "f1") return null;
+  if (set.case === "f5") return structToJson(set.value as Fields);
+  if (set.case === "f6") return ((set.value as Fields)["f1"] as Fields[]).map(freeFormToJson);
+  return typeof set.value === "number" && !Number.isFinite(set.value) ? String(set.value) : (set.value as Json);
+}
+
+const fraction = (nanos: number): string => {
+  const digits = String(nanos).padStart(9, "0");
+  return nanos === 0 ? "" : `.${digits.replace(/(000){1,2}$/, "")}`;
+};
+
+// Bytes.
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
+}
+
+export function fromBase64(text: string, path = ""): Uint8Array {
+  try {
+    return Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+  } catch {
+    throw new Misfit(path, "it is no base64");
+  }
+}
+
+/** The text of bytes, unless they are none. */
+export function asText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return /[\0-\x08\x0e-\x1f\x7f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");

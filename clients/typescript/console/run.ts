@@ -1,0 +1,159 @@
+/** One call in progress or ended: what was sent and received, and how it ended. `method.ts` shows it. */
+
+import { Status, type Init, type Metadata } from "frisbee-rpc";
+import type { Fields } from "./dynamic.js";
+import { toJson } from "./json.js";
+import type { Catalog, MethodInfo, Server } from "./server.js";
+
+/** How many messages of a call are kept, and how many characters of them; the oldest give way. */
+const KEPT_MAX = 500;
+const KEPT_CHARS_MAX = 16 << 20;
+
+/** A message of a call. */
+export interface Told {
+  readonly isSent: boolean;
+  /** In ms since the call began. */
+  readonly at: number;
+  /** Its number in its direction, from 1. */
+  readonly number: number;
+  readonly json: string;
+}
+
+export interface Terms {
+  readonly metadata: Metadata;
+  /** In ms. */
+  readonly timeout: number | undefined;
+}
+
+export class Run {
+  readonly messages: Told[] = [];
+  /** How many are not kept any more. */
+  dropped = 0;
+  sent = 0;
+  received = 0;
+  metadata: Metadata | undefined;
+  status: Status | undefined;
+  isOver = false;
+  readonly began = performance.now();
+  readonly beganAt = Date.now();
+  /** How long it took, in ms. */
+  took = 0;
+  private chars = 0;
+  private readonly stop = new AbortController();
+  private readonly outgoing = new Outgoing();
+
+  constructor(
+    server: Server,
+    private readonly catalog: Catalog,
+    readonly method: MethodInfo,
+    readonly terms: Terms,
+    private readonly changed: (run: Run) => void,
+  ) {
+    void this.run(server);
+  }
+
+  /** Sends a message, which is shown as this JSON. */
+  send(json: string, value: Fields): void {
+    this.tell(true, json);
+    this.outgoing.push(value as Init<Fields>);
+    if (!this.method.sends) this.outgoing.end();
+  }
+
+  /** Ends the direction of the page. */
+  end(): void {
+    this.outgoing.end();
+    this.changed(this);
+  }
+
+  get hasEnded(): boolean {
+    return this.outgoing.isEnded;
+  }
+
+  /** How many messages wait for credit. */
+  get waiting(): number {
+    return this.outgoing.length;
+  }
+
+  cancel(): void {
+    this.stop.abort();
+  }
+
+  private async run(server: Server): Promise<void> {
+    const { method, terms } = this;
+    try {
+      const { service, method: table } = method.callable();
+      const options = {
+        signal: this.stop.signal,
+        metadata: { ...server.metadata, ...terms.metadata },
+        onMetadata: (metadata: Metadata) => (this.metadata = metadata),
+        ...(terms.timeout !== undefined && { timeout: terms.timeout }),
+      };
+      if (method.sends || method.receives) {
+        for await (const reply of server.channel.twoWay(service, table, this.outgoing, options)) this.reply(reply);
+      } else {
+        const { value } = await this.outgoing.next();
+        this.reply(await server.channel.unary(service, table, value as Init<Fields>, options));
+      }
+    } catch (error) {
+      this.status = Status.from(error);
+    }
+    this.took = performance.now() - this.began;
+    this.isOver = true;
+    this.outgoing.end();
+    this.changed(this);
+  }
+
+  private reply(value: Fields): void {
+    this.tell(false, JSON.stringify(toJson(this.catalog.schema, this.method.response, value), undefined, 2));
+  }
+
+  private tell(isSent: boolean, json: string): void {
+    const number = isSent ? ++this.sent : ++this.received;
+    this.messages.push({ isSent, at: performance.now() - this.began, number, json });
+    this.chars += json.length;
+    while (this.messages.length > KEPT_MAX || (this.chars > KEPT_CHARS_MAX && this.messages.length > 1)) {
+      this.chars -= this.messages.shift()?.json.length ?? 0;
+      this.dropped++;
+    }
+    this.changed(this);
+  }
+}
+
+/** The messages that a person sends, one by one. */
+class Outgoing implements AsyncIterableIterator<Init<Fields>, undefined> {
+  isEnded = false;
+  private readonly waiting: Init<Fields>[] = [];
+  private wake: (() => void) | undefined;
+
+  get length(): number {
+    return this.waiting.length;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  push(value: Init<Fields>): void {
+    this.waiting.push(value);
+    this.wake?.();
+  }
+
+  end(): void {
+    this.isEnded = true;
+    this.wake?.();
+  }
+
+  async next(): Promise<IteratorResult<Init<Fields>, undefined>> {
+    for (;;) {
+      const value = this.waiting.shift();
+      if (value) return { done: false, value };
+      if (this.isEnded) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  return(): Promise<IteratorResult<Init<Fields>, undefined>> {
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}

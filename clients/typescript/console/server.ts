@@ -1,0 +1,168 @@
+/** The server of the page: the connection, and what the server says of its services. */
+
+import { Channel, Code, Status, Topics, webSocket, type Dial, type Metadata } from "frisbee-rpc";
+import { Schema, tidy } from "./descriptor.js";
+import { Tables, callables, type Callable } from "./dynamic.js";
+import { Codec, Idempotency, Reflection, type Service } from "./generated/frpc.reflection.v1.js";
+
+/** How many bytes of a schema are taken. */
+const SCHEMA_MAX = 32 << 20;
+
+export interface MethodInfo {
+  readonly service: ServiceInfo;
+  readonly name: string;
+  readonly operation: number;
+  readonly request: string;
+  readonly response: string;
+  readonly sends: boolean;
+  readonly receives: boolean;
+  readonly idempotency: "" | "idempotent" | "no side effects";
+  readonly formats: readonly string[];
+  readonly docs: string;
+  readonly isDeprecated: boolean;
+  /** Makes it callable, or throws why it is not. */
+  callable(): Callable;
+}
+
+export interface ServiceInfo {
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly file: string;
+  readonly docs: string;
+  readonly isDeprecated: boolean;
+  readonly methods: readonly MethodInfo[];
+}
+
+/** What a server shows. */
+export interface Catalog {
+  readonly etag: string;
+  readonly schema: Schema;
+  readonly services: readonly ServiceInfo[];
+}
+
+/** `package.Service/Method`. */
+export const pathOf = (method: MethodInfo): string => `${method.service.name}/${method.name}`;
+
+/** The state of the connection. */
+export type Wire = "connecting" | "open" | "lost";
+
+export class Server {
+  readonly channel: Channel;
+  readonly topics: Topics;
+  /** Goes with every call. */
+  metadata: Metadata = {};
+  wire: Wire = "connecting";
+  /** When the connection was made, how often, and the bytes on it. */
+  readonly traffic = { since: 0, connections: 0, sent: 0, received: 0 };
+
+  constructor(readonly url: string, changed: () => void) {
+    const dial = webSocket(url);
+    const turn = (wire: Wire): void => {
+      this.wire = wire;
+      changed();
+    };
+    const watched: Dial = (events) => {
+      const transport = dial({
+        open: () => {
+          this.traffic.since = Date.now();
+          this.traffic.connections++;
+          events.open();
+          turn("open");
+        },
+        data: (bytes) => {
+          this.traffic.received += bytes.length;
+          events.data(bytes);
+        },
+        close: (reason) => {
+          turn("lost");
+          events.close(reason);
+        },
+      });
+      return { ...transport, send: (bytes) => {
+        this.traffic.sent += bytes.length;
+        transport.send(bytes);
+      } };
+    };
+    this.channel = new Channel(watched, { stayConnected: true });
+    this.channel.name(Reflection);
+    this.topics = new Topics(this.channel);
+  }
+
+  /** Asks for the services and their schema. Returns nothing if they are still those of `known`. */
+  async catalog(known?: Catalog): Promise<Catalog | undefined> {
+    const { channel, metadata } = this;
+    const listed = new Map<string, Service>();
+    let etag = "";
+    for await (const piece of channel.serverStreaming(Reflection, Reflection.methods.list, { etag: known?.etag ?? "" }, { metadata })) {
+      if (piece.notModified) return undefined;
+      etag ||= piece.etag;
+      for (const service of piece.services) {
+        const before = listed.get(service.name);
+        if (before) before.methods.push(...service.methods);
+        else listed.set(service.name, service);
+      }
+    }
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for await (const { data } of channel.serverStreaming(Reflection, Reflection.methods.files, {}, { metadata })) {
+      parts.push(data);
+      length += data.length;
+      if (length > SCHEMA_MAX) throw new Status(Code.RESOURCE_EXHAUSTED, `the schema has more than ${SCHEMA_MAX} bytes`);
+    }
+    const set = new Uint8Array(length);
+    let at = 0;
+    for (const part of parts) {
+      set.set(part, at);
+      at += part.length;
+    }
+    const schema = new Schema(set);
+    const tables = new Tables(schema);
+    return { etag, schema, services: [...listed.values()].map((service) => describe(service, tables)) };
+  }
+
+  /** Whether the server has a broker. */
+  async hasBroker(): Promise<boolean> {
+    return this.topics.sync().then(() => true, () => false);
+  }
+}
+
+function describe(listed: Service, tables: Tables): ServiceInfo {
+  let made: readonly Callable[] | undefined;
+  const callable = (at: number): Callable => {
+    if (listed.codec !== Codec.POLYGLOT) throw new Error("its messages are encoded as protobuf, which this page does not speak natively");
+    if (!listed.file) throw new Error("the server does not have its schema: its build says nothing of reflection");
+    made ??= callables(tables, listed.name, listed.fingerprint, listed.compatible, listed.methods.map((method) => ({
+      ...method,
+      sends: method.requestStreams,
+      receives: method.responseStreams,
+      isIdempotent: method.idempotency !== Idempotency.UNKNOWN,
+    })));
+    return made[at] as Callable;
+  };
+  const service: { -readonly [K in keyof ServiceInfo]: ServiceInfo[K] } = {
+    name: listed.name,
+    fingerprint: listed.fingerprint,
+    file: listed.file,
+    docs: tidy(listed.docs),
+    isDeprecated: listed.isDeprecated,
+    methods: [],
+  };
+  service.methods = listed.methods.map((method, at): MethodInfo => ({
+    service,
+    name: method.name,
+    operation: method.operation,
+    request: method.request,
+    response: method.response,
+    sends: method.requestStreams,
+    receives: method.responseStreams,
+    idempotency: method.idempotency === Idempotency.NO_SIDE_EFFECTS ? "no side effects" : method.idempotency === Idempotency.IDEMPOTENT ? "idempotent" : "",
+    formats: method.formats,
+    docs: tidy(method.docs),
+    isDeprecated: method.isDeprecated,
+    callable: () => callable(at),
+  }));
+  return service;
+}
+
+/** The name of a code. */
+export const codeName = (code: number): string => Object.entries(Code).find(([, number]) => number === code)?.[0] ?? String(code);

@@ -1,0 +1,38 @@
+// Builds the console into the gateway, which serves it: `npm run console`. With `--check` nothing is written, and it fails
+// unless what stands there is what comes of the source today. The size gate of the console is here as well.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+/** How many bytes the page may take, compressed. */
+const LIMIT = 60_000;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const out = fileURLToPath(new URL("../../../crates/frpc-gateway/console/", import.meta.url));
+const isCheck = process.argv.includes("--check");
+
+const common = { bundle: true, minify: true, write: false, charset: "utf8", legalComments: "none", lineLimit: 160, logLevel: "warning" };
+const [script, style] = await Promise.all([
+  build({ ...common, entryPoints: [`${root}console/main.ts`], format: "iife", target: "es2022", tsconfig: `${root}tsconfig.json` }),
+  build({ ...common, entryPoints: [`${root}console/console.css`], target: ["chrome110", "firefox110", "safari16"] }),
+]);
+const files = {
+  "index.html": readFileSync(`${root}console/index.html`, "utf8"),
+  "icon.svg": readFileSync(`${root}console/icon.svg`, "utf8"),
+  "console.js": script.outputFiles[0].text,
+  "console.css": style.outputFiles[0].text,
+};
+let total = 0;
+let isStale = false;
+mkdirSync(out, { recursive: true });
+for (const [name, text] of Object.entries(files)) {
+  total += gzipSync(text, { level: 9 }).length;
+  if (!isCheck) writeFileSync(out + name, text);
+  else if (readFileSync(out + name, "utf8") !== text) {
+    isStale = true;
+    console.log(`${name} is not what comes of its source: run "npm run console" and commit it`);
+  }
+}
+console.log(`the console: ${total} bytes compressed, of at most ${LIMIT}${total > LIMIT ? ": TOO LARGE" : ""}`);
+process.exitCode = isStale || total > LIMIT ? 1 : 0;

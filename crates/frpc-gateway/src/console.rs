@@ -1,0 +1,221 @@
+//! The console: a page about the services of its server, and who gets it. The page calls by the door for WebSocket, at
+//! which `locks.rs` lets it in. Its source is `clients/typescript/console`, from which `console/` is built.
+
+use crate::gzip;
+use crate::http::answer::Answer;
+use crate::http::fields::Known;
+use crate::http::route::Asked;
+use bytes::Bytes;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+/// What the page may do: run its own script and style, and connect to its server. The browser itself refuses to read
+/// text as HTML.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+                      trusted-types 'none'";
+
+/// A page on which a person sees the services of the server, calls them, and watches its topics: `/console/`.
+///
+/// The crate has it with the feature `console`. It needs the schema, which the server shows by a service of
+/// `frpc-reflection`, and calls as any client does: by native frames over WebSocket, within the same middleware and
+/// limits.
+///
+/// It is for this machine alone: the request has to come from a loopback address, and to call the server `localhost` or
+/// by such an address. Pages of other origins are not let in by it.
+///
+/// ```
+/// use frpc_gateway::{Console, Gateway, Http};
+///
+/// let gateway = Gateway::new().http(Http::new().connect().console(Console::new()));
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Console {
+    pub(crate) hosts: Vec<String>,
+}
+
+impl Console {
+    /// A console for this machine.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shows the console also to requests that call the server by this name, from wherever they come.
+    ///
+    /// **Everybody who can connect can then call what a client can.** Have a proxy or a middleware admit callers.
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.hosts.push(name.into());
+        self
+    }
+
+    /// Whether a request with this `host` gets the page. Whether the server goes by the name, the locks have found.
+    fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
+        let is_local = || {
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+            name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
+        };
+        let is_near = || peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback());
+        !host.is_empty()
+            && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
+    }
+
+    /// Whether a request is of the page itself: one that would get it has its own name as its origin.
+    pub(crate) fn is_own(&self, known: &Known<'_>, peer: Option<SocketAddr>) -> bool {
+        let Some((host, name)) = named(known) else { return false };
+        let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
+        let same = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        !known.has_hosts && same.is_some_and(|same| same.eq_ignore_ascii_case(host)) && self.is_for(host, name, peer)
+    }
+
+    /// The answer to a request that was let in, if it is for the console.
+    pub(crate) fn answer(&self, asked: &Asked<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
+        let path = asked.path.strip_prefix("/console")?;
+        if path.is_empty() {
+            return Some(Answer::empty(308).with("location", "/console/"));
+        }
+        let file = FILES.iter().find(|file| file.path == path)?;
+        if !matches!(asked.method, "GET" | "HEAD") {
+            return Some(Answer::wrong_method("GET", "the console is a page"));
+        }
+        if !named(asked.known).is_some_and(|(host, name)| self.is_for(host, name, peer)) {
+            let text = "the console is shown on the machine of its server; add a name by `Console::host` for others";
+            return Some(Answer::refusal(403, text));
+        }
+        Some(file.answer(asked.known))
+    }
+}
+
+/// The name of the server in a request, with its port and without.
+fn named<'a>(known: &Known<'a>) -> Option<(&'a str, &'a str)> {
+    let host = std::str::from_utf8(known.host?).ok()?;
+    Some((host, crate::locks::without_port(host)?))
+}
+
+/// A file of the page.
+struct File {
+    path: &'static str,
+    content_type: &'static str,
+    text: &'static str,
+    /// Compressed, once somebody has asked.
+    small: OnceLock<Bytes>,
+}
+
+static FILES: [File; 4] = [
+    File::new("/", "text/html; charset=utf-8", include_str!("../console/index.html")),
+    File::new("/console.js", "text/javascript; charset=utf-8", include_str!("../console/console.js")),
+    File::new("/console.css", "text/css; charset=utf-8", include_str!("../console/console.css")),
+    File::new("/icon.svg", "image/svg+xml", include_str!("../console/icon.svg")),
+];
+
+impl File {
+    const fn new(path: &'static str, content_type: &'static str, text: &'static str) -> Self {
+        Self { path, content_type, text, small: OnceLock::new() }
+    }
+
+    fn answer(&self, known: &Known<'_>) -> Answer {
+        let is_small = gzip::is_accepted(known.accept_encoding);
+        let body = if is_small {
+            self.small.get_or_init(|| gzip::deflate_once(self.text.as_bytes())).clone()
+        } else {
+            Bytes::from_static(self.text.as_bytes())
+        };
+        let answer = Answer::new(200, self.content_type, body)
+            .with("content-security-policy", POLICY)
+            .with("x-content-type-options", "nosniff")
+            .with("referrer-policy", "no-referrer")
+            .with("cross-origin-opener-policy", "same-origin")
+            .with("cross-origin-resource-policy", "same-origin")
+            // The next program on this port is another server.
+            .with("cache-control", "no-store")
+            .with("vary", "accept-encoding");
+        if is_small { answer.with("content-encoding", "gzip") } else { answer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEAR: &str = "127.0.0.1:50000";
+    const FAR: &str = "192.0.2.9:50000";
+
+    fn known<'a>(host: &'a str, origin: Option<&'a str>) -> Known<'a> {
+        Known { host: Some(host.as_bytes()), origin: origin.map(str::as_bytes), ..Known::default() }
+    }
+
+    fn shown(console: &Console, host: &str, peer: Option<&str>) -> bool {
+        let known = known(host, None);
+        let peer = peer.map(|peer| peer.parse().unwrap());
+        let asked = Asked { method: "GET", path: "/console/", known: &known, is_http2: false };
+        console.answer(&asked, peer).is_some_and(|answer| answer.status == 200)
+    }
+
+    #[test]
+    fn the_page_is_shown_to_this_machine_unless_a_name_was_added() {
+        let console = Console::new();
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::ffff:127.0.0.1]"] {
+            assert!(shown(&console, host, Some(NEAR)), "{host}");
+            assert!(!shown(&console, host, Some(FAR)), "{host}: from elsewhere");
+            assert!(!shown(&console, host, None), "{host}: through a Unix socket, from a proxy");
+        }
+        for host in ["192.0.2.7", "api.example.com", "localhost.example.com", "", ":80"] {
+            assert!(!shown(&console, host, Some(NEAR)), "{host}");
+        }
+        let public = console.host("tools.example.com");
+        assert!(shown(&public, "tools.example.com", Some(FAR)) && shown(&public, "Tools.Example.com:443", None));
+        assert!(!shown(&public, "api.example.com", Some(FAR)) && !shown(&public, "localhost", Some(FAR)));
+    }
+
+    #[test]
+    fn a_request_is_of_the_page_itself_if_its_origin_is_the_name_that_it_calls() {
+        let console = Console::new().host("tools.example.com");
+        let near = NEAR.parse().ok();
+        for (host, origin, expected) in [
+            ("localhost:8080", "http://localhost:8080", true),
+            ("localhost:8080", "https://LOCALHOST:8080", true),
+            ("tools.example.com", "https://tools.example.com", true),
+            ("localhost:8080", "http://localhost:8081", false),
+            ("localhost:8080", "http://localhost", false),
+            ("localhost:8080", "http://127.0.0.1:8080", false),
+            ("rebound.example:8080", "http://rebound.example:8080", false),
+            ("localhost:8080", "null", false),
+            ("localhost:8080", "", false),
+            ("localhost:8080", "http://evil.example", false),
+        ] {
+            assert_eq!(console.is_own(&known(host, Some(origin)), near), expected, "{host}, {origin}");
+        }
+        assert!(!console.is_own(&known("localhost", Some("http://localhost")), FAR.parse().ok()));
+        assert!(!console.is_own(&known("localhost", None), near));
+        let two = Known { has_hosts: true, ..known("localhost", Some("http://localhost")) };
+        assert!(!console.is_own(&two, near));
+    }
+
+    #[test]
+    fn files_are_compressed_for_those_who_take_that_and_carry_the_policy() {
+        let console = Console::new();
+        let plain = known("localhost", None);
+        let small = Known { accept_encoding: Some(b"gzip, br"), ..plain.clone() };
+        let mut total = 0;
+        for path in ["/console/", "/console/console.js", "/console/console.css", "/console/icon.svg"] {
+            let ask = |known| {
+                let asked = Asked { method: "GET", path, known, is_http2: false };
+                console.answer(&asked, NEAR.parse().ok()).expect("it is a file")
+            };
+            let (whole, packed) = (ask(&plain), ask(&small));
+            assert_eq!(gzip::inflate(&packed.body, 1 << 20).as_deref(), Ok(&whole.body[..]), "{path}");
+            total += packed.body.len();
+            assert!(packed.fields.contains(&("content-encoding".into(), "gzip".into())));
+            assert!(whole.fields.iter().any(|(name, value)| name == "content-security-policy" && value == POLICY));
+        }
+        assert!(total < 60_000, "the page takes {total} bytes");
+        let ask = |method, path| {
+            let asked = Asked { method, path, known: &plain, is_http2: false };
+            console.answer(&asked, NEAR.parse().ok()).map(|answer| answer.status)
+        };
+        assert_eq!(ask("GET", "/console"), Some(308));
+        assert_eq!(ask("POST", "/console/"), Some(405));
+        assert_eq!(ask("GET", "/console/other"), None);
+        assert_eq!(ask("GET", "/consoles"), None);
+    }
+}
