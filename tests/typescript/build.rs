@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    frpc_build::configure().json(true).compile_protos(&["proto/desk.proto"], &["proto"])?;
+    frpc_build::configure().json(true).reflection(true).compile_protos(&["proto/desk.proto"], &["proto"])?;
     for version in ["first", "second", "broken"] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;

@@ -1,15 +1,17 @@
 //! The server that the tests of the TypeScript client call, at its native door and at that for WebSocket:
-//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient]`.
+//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console]`.
 //!
 //! It prints the address that it is bound to in a line of its own, and ends when its standard input does. With a layout it
 //! serves that of `versions.proto` and nothing else. With a folder it speaks TLS beside plain text, with the identity there,
-//! which it makes if there is none. Pages of the origin may connect.
+//! which it makes if there is none. Pages of the origin may connect. With the console it shows
+//! that, and its schema.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use frisbee::pubsub::{Broker, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
-use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
+use frpc_reflection::Reflection;
 use rcgen::generate_simple_self_signed;
 use std::error::Error;
 use std::fs;
@@ -54,6 +56,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--layout" => layout = Some(value()?),
             "--origin" => http = http.origin(value()?),
             "--tls" => builder = builder.tls_or_plain(ServerTls::new(identity(Path::new(&value()?))?)?),
+            "--console" => {
+                http = http.console(Console::new());
+                builder = builder.add_service(Reflection::new());
+            }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;
                 builder = builder.config(Config::default().ping_interval(ping_interval).idle_timeout(idle_timeout));

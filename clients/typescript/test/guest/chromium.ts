@@ -14,6 +14,12 @@ export interface Page {
   /** Evaluates an expression in the page and returns its value, or that of its promise. */
   evaluate<T>(expression: string): Promise<T>;
   toFront(): Promise<void>;
+  /** What the page and the browser have complained of. */
+  readonly complaints: readonly string[];
+  /** Presses a key, such as `Enter` or `/`, with Control if so. */
+  press(key: string, control?: boolean): Promise<void>;
+  /** Has a dark or light scheme, and a width. */
+  look(scheme: "light" | "dark", width: number): Promise<void>;
 }
 
 interface Answer {
@@ -23,6 +29,15 @@ interface Answer {
   readonly sessionId?: string;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
+  readonly params?: { readonly entry?: { readonly level: string; readonly text: string; readonly url?: string }; readonly type?: string; readonly exceptionDetails?: unknown };
+}
+
+/** What an event complains of, if it does. */
+function complaint({ method, params }: Answer): string | undefined {
+  if (method === "Runtime.exceptionThrown") return JSON.stringify(params?.exceptionDetails);
+  if (method === "Runtime.consoleAPICalled" && (params?.type === "error" || params?.type === "warning")) return JSON.stringify(params);
+  const entry = method === "Log.entryAdded" ? params?.entry : undefined;
+  return entry && (entry.level === "error" || entry.level === "warning") ? `${entry.text} ${entry.url ?? ""}` : undefined;
 }
 
 /** Starts a browser, which ends with the test program, or returns nothing if there is none. */
@@ -56,10 +71,13 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   after(() => socket.terminate());
   const waiting = new Map<number, (answer: Answer) => void>();
   const loading = new Map<string, () => void>();
+  const complaints = new Map<string, string[]>();
   let last = 0;
   socket.on("message", (data) => {
     const answer = JSON.parse(String(data)) as Answer;
     if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
+    const told = complaint(answer);
+    if (told) complaints.get(answer.sessionId ?? "")?.push(told);
     if (answer.method === "Page.loadEventFired") loading.get(answer.sessionId ?? "")?.();
   });
   const call = <T>(method: string, params: object, sessionId?: string): Promise<T> =>
@@ -84,7 +102,9 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed in the page");
       return result.value;
     };
-    await call("Page.enable", {}, sessionId);
+    const heard: string[] = [];
+    complaints.set(sessionId, heard);
+    for (const domain of ["Page", "Runtime", "Log"]) await call(`${domain}.enable`, {}, sessionId);
     const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
     let loaded = load();
     await call("Page.navigate", { url }, sessionId);
@@ -93,6 +113,17 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       await loaded;
       loaded = load();
     }
-    return { evaluate, toFront: () => call("Target.activateTarget", { targetId }) };
+    const press = async (key: string, control = false): Promise<void> => {
+      const text = key === "Enter" ? "\r" : key.length === 1 && !control ? key : "";
+      const code = key === "Enter" ? 13 : key === "Escape" ? 27 : key === "Tab" ? 9 : key === "ArrowDown" ? 40 : key.toUpperCase().charCodeAt(0);
+      const event = { key, modifiers: control ? 2 : 0, windowsVirtualKeyCode: code };
+      await call("Input.dispatchKeyEvent", { ...event, type: "keyDown", text }, sessionId);
+      await call("Input.dispatchKeyEvent", { ...event, type: "keyUp" }, sessionId);
+    };
+    const look = async (value: "light" | "dark", width: number): Promise<void> => {
+      await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value }] }, sessionId);
+      await call("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile: false }, sessionId);
+    };
+    return { evaluate, press, look, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }) };
   };
 }
