@@ -1,5 +1,5 @@
 //! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and beside it
-//! its schema and its health, for tools.
+//! its schema and its health, for tools, and the console, for people: <http://localhost:8080/console/>.
 //!
 //! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
 //! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
@@ -8,7 +8,7 @@
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status};
-use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 use frpc_reflection::{Health, Reflection};
 use std::env;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -48,7 +48,7 @@ async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> 
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let http = Http::new().connect().grpc().health();
+    let http = Http::new().connect().grpc().health().console(Console::new());
     let gateway = Gateway::new().json_rpc().http(http).web_socket();
     let builder = Server::builder()
         .add_service(GreeterServer::new(Service))
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     };
     let server = builder.bind(address).await?;
-    println!("every door on {}; ^C stops", server.local_addr());
+    println!("every door on {0}, and the console on http://{0}/console/; ^C stops", server.local_addr());
     let stop = async { tokio::signal::ctrl_c().await.unwrap_or(()) };
     Ok(server.serve_with_shutdown(stop).await?)
 }

@@ -283,6 +283,19 @@ mod gateway {
     }
 }
 
+mod console {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::Server;
+
+    async fn server() -> Outcome {
+        statements!("console-1");
+        let _ = server;
+        Ok(())
+    }
+}
+
 pub(crate) mod json {
     use super::readme::greet;
     use super::*;
