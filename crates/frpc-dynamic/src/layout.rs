@@ -1,4 +1,5 @@
-//! The fields of a message in the order of the wire, found once for each message.
+//! The fields of a message in the order of the wire, found once for each message. Codecs that make other values than
+//! [`DynamicMessage`](crate::DynamicMessage)s use it as well.
 
 use polyglot::Kind;
 use prost_reflect::prost_types::EnumValueDescriptorProto;
@@ -27,23 +28,23 @@ impl Layouts {
 
 /// The fields of a message in the order of the wire.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub struct Layout {
     message: MessageDescriptor,
-    pub(crate) fields: Vec<Field>,
+    pub fields: Vec<Field>,
     /// For each oneof, the places of its members in `fields`, in the order of declaration.
-    pub(crate) oneofs: Vec<Vec<usize>>,
+    pub oneofs: Vec<Vec<usize>>,
 }
 
 /// A field on the wire.
 #[derive(Debug)]
-pub(crate) struct Field {
-    pub(crate) descriptor: FieldDescriptor,
-    pub(crate) shape: Shape,
+pub struct Field {
+    pub descriptor: FieldDescriptor,
+    pub shape: Shape,
 }
 
 /// How a field stands on the wire.
 #[derive(Debug)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// A single value without presence.
     Plain(Element),
     /// A single value that may be absent: `optional`, or a message.
@@ -62,7 +63,7 @@ pub(crate) enum Shape {
 
 /// The type of a value.
 #[derive(Clone, Debug)]
-pub(crate) enum Element {
+pub enum Element {
     Bool,
     I32,
     I64,
@@ -78,15 +79,15 @@ pub(crate) enum Element {
 
 /// The numbers of an enum and their places in the declaration.
 #[derive(Debug)]
-pub(crate) struct Indexes {
-    pub(crate) name: String,
+pub struct Indexes {
+    pub name: String,
     numbers: Vec<i32>,
     /// Of the first of several aliases.
     places: HashMap<i32, u32>,
 }
 
 impl Layout {
-    fn new(message: &MessageDescriptor) -> Self {
+    pub fn new(message: &MessageDescriptor) -> Self {
         let mut declared: Vec<FieldDescriptor> = declared(message).collect();
         // The order of declaration within each group is kept.
         let mut oneofs: Vec<(String, Vec<u32>)> = Vec::new();
@@ -166,7 +167,7 @@ impl Element {
     }
 
     /// The kind on the wire, as in the heads of lists and maps.
-    pub(crate) fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind {
         match self {
             Self::Bool => Kind::Bool,
             Self::I32 => Kind::I32,
@@ -195,7 +196,7 @@ impl Indexes {
 
     /// The number at a place of the declaration. One that the schema does not know is -2^31 and the place, unless that
     /// is a number that the schema declares.
-    pub(crate) fn number(&self, place: u32) -> Option<i32> {
+    pub fn number(&self, place: u32) -> Option<i32> {
         if let Some(number) = usize::try_from(place).ok().and_then(|place| self.numbers.get(place)) {
             return Some(*number);
         }
@@ -204,7 +205,7 @@ impl Indexes {
     }
 
     /// The place of a number, as [`number`](Self::number) gives it back.
-    pub(crate) fn place(&self, number: i32) -> Option<u32> {
+    pub fn place(&self, number: i32) -> Option<u32> {
         if let Some(place) = self.places.get(&number) {
             return Some(*place);
         }

@@ -48,7 +48,8 @@ mod decode;
 mod encode;
 mod error;
 mod json;
-mod layout;
+#[doc(hidden)]
+pub mod layout;
 
 pub use body::Body;
 pub use decode::MEMORY_MAX;
