@@ -1,0 +1,163 @@
+"""What a small call costs in CPU time, at each end, beside other libraries that are installed.
+
+    python bench/calls.py [CALLS]
+
+Each server is a process of its own, whose CPU time is that of all its threads; so is that of the client. The candidates
+take turns, round after round, and the medians are printed. Build the wheel in release first. FastAPI runs on uvloop with
+httptools, and is called by httpx.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any, Callable
+
+ROUNDS = 5
+
+OURS = """
+import sys
+from frisbee_rpc import Server
+server = Server()
+@server
+def sum(a: int, b: int) -> int:
+    return a + b
+server.run(sys.argv[1])
+"""
+
+FASTAPI = """
+import sys
+import fastapi, uvicorn
+app = fastapi.FastAPI()
+@app.get("/sum")
+async def sum(a: int, b: int) -> int:
+    return a + b
+host, port = sys.argv[1].split(":")
+uvicorn.run(app, host=host, port=int(port), loop="uvloop", http="httptools", log_level="warning")
+"""
+
+GRPC = """
+import sys
+from concurrent import futures
+import grpc
+def sum(request, context):
+    a, b = request.split()
+    return b"%d" % (int(a) + int(b))
+handlers = {"sum": grpc.unary_unary_rpc_method_handler(sum)}
+server = grpc.server(futures.ThreadPoolExecutor(4))
+server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("bench", handlers),))
+server.add_insecure_port(sys.argv[1])
+server.start()
+server.wait_for_termination()
+"""
+
+
+def ours(address: str, calls: int) -> None:
+    from frisbee_rpc import Client
+
+    with Client(address) as client:
+        for number in range(calls):
+            assert client.sum(number, 1) == number + 1
+
+
+def ours_asyncio(address: str, calls: int) -> None:
+    from frisbee_rpc import AsyncClient
+
+    async def main() -> None:
+        async with AsyncClient(address) as client:
+            for number in range(calls):
+                assert await client.sum(number, 1) == number + 1
+
+    asyncio.run(main())
+
+
+def ours_asyncio_32(address: str, calls: int) -> None:
+    from frisbee_rpc import AsyncClient
+
+    async def main() -> None:
+        async with AsyncClient(address) as client:
+
+            async def one(begin: int) -> None:
+                for number in range(begin, calls, 32):
+                    assert await client.sum(number, 1) == number + 1
+
+            await asyncio.gather(*map(one, range(32)))
+
+    asyncio.run(main())
+
+
+def httpx_client(address: str, calls: int) -> None:
+    import httpx
+
+    with httpx.Client() as client:
+        for number in range(calls):
+            assert client.get(f"http://{address}/sum", params={"a": number, "b": 1}).json() == number + 1
+
+
+def grpc_client(address: str, calls: int) -> None:
+    import grpc
+
+    with grpc.insecure_channel(address) as channel:
+        sum = channel.unary_unary("/bench/sum")
+        for number in range(calls):
+            assert sum(b"%d 1" % number) == b"%d" % (number + 1)
+
+
+CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
+    "frisbee-rpc": (OURS, ours, []),
+    "frisbee-rpc, asyncio": (OURS, ours_asyncio, []),
+    "frisbee-rpc, asyncio, 32 tasks": (OURS, ours_asyncio_32, []),
+    "FastAPI and httpx": (FASTAPI, httpx_client, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
+    "grpcio": (GRPC, grpc_client, ["grpc"]),
+}
+
+
+def server_cpu(process: subprocess.Popen[bytes]) -> float:
+    """The CPU time of a process so far, in seconds."""
+    fields = open(f"/proc/{process.pid}/stat").read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], address: str, calls: int) -> list[float]:
+    """Microseconds of CPU for a call, in the client and in the server."""
+    call(address, 50)
+    server = server_cpu(process)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    call(address, calls)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return [client / calls * 1e6, (server_cpu(process) - server) / calls * 1e6]
+
+
+def main() -> None:
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
+    for at, (name, (source, call, needs)) in enumerate(CANDIDATES.items()):
+        missing = [need for need in needs if importlib.util.find_spec(need) is None]
+        if missing:
+            print(f"skipped: {name}, since {', '.join(missing)} is not installed")
+            continue
+        address = f"127.0.0.1:{18545 + at}"
+        chosen[name] = subprocess.Popen([sys.executable, "-c", source, address]), address, call
+    time.sleep(3)
+    try:
+        results: dict[str, list[list[float]]] = {name: [] for name in chosen}
+        for _ in range(ROUNDS):
+            for name, (process, address, call) in chosen.items():
+                results[name].append(measure(call, process, address, calls))
+        for name, rounds in results.items():
+            client, server = (statistics.median(side) for side in zip(*rounds))
+            print(f"{name:32} client {client:7.1f} us   server {server:7.1f} us")
+    finally:
+        for process, *_ in chosen.values():
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()

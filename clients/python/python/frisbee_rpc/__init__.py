@@ -1,0 +1,34 @@
+"""Calls of frpc from Python, and functions of Python served.
+
+A server is functions with type hints, and a client calls them by their names::
+
+    from frisbee_rpc import Client, Server
+
+    server = Server()
+
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    with server.start("127.0.0.1:0"):
+        assert Client(server.address).sum(a=2, b=2) == 4
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+
+from ._client import AsyncClient, Client, Tls
+from ._native import Context, Schema, forked
+from ._server import Server, ServerTls, forget_all, stop_all
+from ._status import Code, Metadata, Status
+
+__all__ = ["AsyncClient", "Client", "Code", "Context", "Metadata", "Schema", "Server", "ServerTls", "Status", "Tls", "serve"]
+
+serve = Server()
+"""A server for programs that need but one."""
+
+os.register_at_fork(after_in_child=forked)
+os.register_at_fork(after_in_child=forget_all)
+atexit.register(stop_all)

@@ -1,0 +1,45 @@
+"""Classes for the messages of a schema that is known at run time only."""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+from typing import Any
+
+from ._native import Schema
+
+_ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "bytes": b""}
+
+
+def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]) -> dict[str, Any]:
+    """A class with slots for each message. Arrays of NumPy stand for tensors, and the value itself for a message that is
+    called after its method, as in ``SumResult``, and has but the field ``result``."""
+    values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}
+    forms: dict[str, Any] = {}
+    for name, fields in schema.messages():
+        names = [field for field, *_ in fields]
+        if name == "frpc.Tensor":
+            forms[name] = "tensor"
+        elif name in values and names in (["result"], []):
+            forms[name] = "value"
+        else:
+            forms[name] = _class(name, fields)
+    return forms
+
+
+def _camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def _class(name: str, fields: list[tuple[str, str, str, str]]) -> type:
+    made: list[tuple[str, Any, Any]] = []
+    for field, shape, kind, _ in fields:
+        field = f"{field}_" if keyword.iskeyword(field) else field
+        if shape == "list":
+            made.append((field, list, dataclasses.field(default_factory=list)))
+        elif shape == "map":
+            made.append((field, dict, dataclasses.field(default_factory=dict)))
+        else:
+            made.append((field, Any, None if shape == "optional" else _ZERO.get(kind)))
+    short = name.rpartition(".")[2]
+    return dataclasses.make_dataclass(short, made, slots=True, namespace={"__module__": "frisbee_rpc.messages"})

@@ -1,0 +1,362 @@
+"""Clients: calls to a server that describes itself, or whose schema is at hand."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Mapping, TypeVar
+
+from ._native import Api, AsyncMessages, Channel, Inbox, Requests, Schema
+from ._status import Metadata
+
+if TYPE_CHECKING:
+    import asyncio
+    import os
+
+__all__ = ["AsyncClient", "Client", "Tls"]
+
+DEFAULT_ADDRESS = "127.0.0.1:8545"
+
+_Self = TypeVar("_Self", bound="_Base")
+
+
+class Tls:
+    """How a client trusts its server: PEM of authorities, and of its own certificate with the key, if it has one."""
+
+    def __init__(
+        self,
+        authorities: bytes,
+        *,
+        certificate: bytes | None = None,
+        key: bytes | None = None,
+        server_name: str | None = None,
+    ) -> None:
+        if (certificate is None) != (key is None):
+            raise ValueError("a certificate comes with its key")
+        identity = None if certificate is None or key is None else (certificate, key)
+        self.pem = (authorities, identity)
+        self.server_name = server_name
+
+
+class _Schemas:
+    """The methods of a schema, by their names."""
+
+    def __init__(self, schema: Schema, messages: Mapping[str, Any] | None = None) -> None:
+        from ._classes import classes
+
+        self.methods = schema.methods()
+        self.forms = classes(schema, self.methods)
+        self.forms.update(messages or {})
+        self.api = Api(schema, self.forms, {})
+
+    def find(self, service: str | None, name: str) -> int:
+        found = [
+            place
+            for place, (of, method, *_) in enumerate(self.methods)
+            if name in (method, _snake(method)) and service in (None, of, of.rpartition(".")[2])
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            services = ", ".join(self.methods[place][0] for place in found)
+            raise AttributeError(f"several services have a method {name}: {services}; choose by client[SERVICE]")
+        there = ", ".join(_snake(method) for of, method, *_ in self.methods if service in (None, of) and not _is_own(of))
+        raise AttributeError(f"the server has no method {name}; it has: {there}")
+
+
+def _is_own(service: str) -> bool:
+    return service.startswith(("frpc.reflection.", "grpc."))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class _Base:
+    """What clients of both kinds have."""
+
+    _channel: Channel
+    _schemas: _Schemas | None
+    _service: str | None
+    _timeout: float | None
+    _metadata: Metadata | None
+
+    def _begin(self, address: str, blocking: bool, tls: Tls | None, timeout: float | None) -> None:
+        pem, name = (None, None) if tls is None else (tls.pem, tls.server_name)
+        self._channel = Channel(address, blocking, pem, name, timeout)
+        self._service = self._timeout = self._metadata = None
+
+    def _copy(self: _Self) -> _Self:
+        copy = object.__new__(type(self))
+        for name in ("_channel", "_schemas", "_service", "_timeout", "_metadata"):
+            setattr(copy, name, getattr(self, name))
+        return copy
+
+    def with_options(self: _Self, *, timeout: float | None = None, metadata: Metadata | None = None) -> _Self:
+        """The same client, whose calls end after ``timeout`` seconds, and carry ``metadata``."""
+        copy = self._copy()
+        copy._timeout = self._timeout if timeout is None else timeout
+        copy._metadata = self._metadata if metadata is None else metadata
+        return copy
+
+    def __getitem__(self: _Self, service: str) -> _Self:
+        """The same client, for the methods of one service."""
+        copy = self._copy()
+        copy._service = service
+        return copy
+
+    def close(self) -> None:
+        """Ends the connection. Calls in flight fail."""
+        self._channel.close()
+
+
+def _schema(schema: Schema | None, proto: str | os.PathLike[str] | None) -> _Schemas | None:
+    if proto is not None:
+        import os.path
+
+        schema = Schema.load([os.fspath(proto)], [os.path.dirname(os.fspath(proto)) or "."])
+    return None if schema is None else _Schemas(schema)
+
+
+class Client(_Base):
+    """Calls the methods of a server by their names: ``client.sum(a=2, b=2)``.
+
+    The schema is that of the server, asked for with the first call, unless ``proto`` is the path of a file. A call waits
+    for its reply without the GIL. Streams of requests are iterables, and streams of replies iterators.
+    """
+
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        *,
+        tls: Tls | None = None,
+        timeout: float | None = None,
+        schema: Schema | None = None,
+        proto: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._schemas = _schema(schema, proto)
+        self._begin(address, True, tls, timeout)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._schemas is None:
+            self._schemas = _Schemas(self._channel.reflect())
+        call = self._call(self._schemas, name)
+        self.__dict__[name] = call
+        return call
+
+    def _call(self, schemas: _Schemas, name: str) -> Any:
+        place = schemas.find(self._service, name)
+        _, _, is_input, is_output, request, _ = schemas.methods[place]
+        make = schemas.forms[request]
+        channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
+        if is_input:
+            streams = channel.streaming if is_output else channel.client_streaming
+
+            def call_with_stream(requests: Iterable[Any]) -> Any:
+                return streams(api, place, requests, timeout, metadata)
+
+            return call_with_stream
+        calls = channel.server_streaming if is_output else channel.unary
+        if not isinstance(make, type):
+            return lambda value: calls(api, place, value, timeout, metadata)
+        if timeout is None and metadata is None:
+
+            def call(*values: Any, **fields: Any) -> Any:
+                if len(values) == 1 and isinstance(values[0], make):
+                    return calls(api, place, values[0])
+                return calls(api, place, make(*values, **fields))
+
+            return call
+
+        def call_with_options(*values: Any, **fields: Any) -> Any:
+            if len(values) == 1 and isinstance(values[0], make):
+                return calls(api, place, values[0], timeout, metadata)
+            return calls(api, place, make(*values, **fields), timeout, metadata)
+
+        return call_with_options
+
+
+_INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Inbox] = weakref.WeakKeyDictionary()
+
+
+def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
+    """The inbox that a loop watches."""
+    inbox = _INBOXES.get(loop)
+    if inbox is None:
+        inbox = _INBOXES[loop] = Inbox()
+        loop.add_reader(inbox.fileno(), inbox.open)
+    return inbox
+
+
+async def _wait(begin: Any, *arguments: Any) -> Any:
+    """Waits for what ``begin`` starts, which ends when the task is cancelled."""
+    from asyncio import CancelledError, get_running_loop
+
+    loop = get_running_loop()
+    future = loop.create_future()
+    started = begin(*arguments, inbox_of(loop), future)
+    try:
+        return await future
+    except CancelledError:
+        started.cancel()
+        raise
+
+
+class AsyncClient(_Base):
+    """As :class:`Client`, for asyncio: ``await client.sum(a=2, b=2)`` and ``async for``.
+
+    Begin with ``async with AsyncClient(address) as client`` or ``await AsyncClient.connect(address)``, which ask for the
+    schema. A task that is cancelled ends its call at once. A client may be used by several event loops.
+    """
+
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        *,
+        tls: Tls | None = None,
+        timeout: float | None = None,
+        schema: Schema | None = None,
+        proto: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._schemas = _schema(schema, proto)
+        self._begin(address, False, tls, timeout)
+
+    @classmethod
+    async def connect(cls, address: str = DEFAULT_ADDRESS, **options: Any) -> AsyncClient:
+        """A client that knows its schema."""
+        client = cls(address, **options)
+        return await client.__aenter__()
+
+    async def __aenter__(self) -> AsyncClient:
+        if self._schemas is None:
+            self._schemas = _Schemas(await _wait(self._channel.start_reflect))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._schemas is None:
+            raise RuntimeError("the client does not know its schema: write `async with client:`")
+        call = self._call(self._schemas, name)
+        self.__dict__[name] = call
+        return call
+
+    def _call(self, schemas: _Schemas, name: str) -> Any:
+        from asyncio import CancelledError, get_running_loop
+
+        place = schemas.find(self._service, name)
+        _, _, is_input, is_output, request, _ = schemas.methods[place]
+        make = schemas.forms[request]
+        channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
+
+        def message(values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
+            if not isinstance(make, type):
+                return values[0]
+            return values[0] if len(values) == 1 and isinstance(values[0], make) else make(*values, **fields)
+
+        if is_input and is_output:
+
+            def call_streaming(requests: Any) -> AsyncIterator[Any]:
+                return _both(*channel.open_streaming(api, place, timeout, metadata), requests)
+
+            return call_streaming
+        if is_input:
+
+            async def call_client_streaming(requests: Any) -> Any:
+                loop = get_running_loop()
+                future = loop.create_future()
+                started, sink = channel.start_client_streaming(
+                    api, place, inbox_of(loop), future, timeout, metadata
+                )
+                sending = loop.create_task(_send(sink, requests))
+                sending.add_done_callback(lambda sending: _failed(sending, future))
+                try:
+                    return await future
+                finally:
+                    sending.cancel()
+                    started.cancel()
+
+            return call_client_streaming
+        if is_output:
+
+            def call_server_streaming(*values: Any, **fields: Any) -> AsyncIterator[Any]:
+                return _Replies(channel.open_server_streaming(api, place, message(values, fields), timeout, metadata))
+
+            return call_server_streaming
+
+        async def call(*values: Any, **fields: Any) -> Any:
+            loop = get_running_loop()
+            future = loop.create_future()
+            value = message(values, fields)
+            started = channel.start_unary(api, place, value, inbox_of(loop), future, timeout, metadata)
+            try:
+                return await future
+            except CancelledError:
+                started.cancel()
+                raise
+
+        return call
+
+
+class _Replies:
+    """The replies of a call. Leaving a loop early gives the call up when the object goes."""
+
+    def __init__(self, messages: AsyncMessages) -> None:
+        self._messages = messages
+
+    def __aiter__(self) -> _Replies:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await _wait(self._messages.start_next)
+
+    async def aclose(self) -> None:
+        """Gives the call up."""
+        self._messages.close()
+
+
+async def _both(messages: AsyncMessages, sink: Requests, requests: Any) -> AsyncIterator[Any]:
+    from asyncio import get_running_loop
+
+    sending = get_running_loop().create_task(_send(sink, requests))
+    try:
+        async for reply in _Replies(messages):
+            yield reply
+            if sending.done() and not sending.cancelled() and sending.exception() is not None:
+                break
+        if sending.done() and not sending.cancelled():
+            sending.result()
+    finally:
+        sending.cancel()
+        messages.close()
+
+
+async def _send(sink: Requests, requests: Any) -> None:
+    if hasattr(requests, "__aiter__"):
+        async for request in requests:
+            await _wait(sink.start_send, request)
+    else:
+        for request in requests:
+            await _wait(sink.start_send, request)
+    sink.close()
+
+
+def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
+    """The requests could not be made, so the call has failed."""
+    from ._status import Status
+
+    if not sending.cancelled() and (error := sending.exception()) is not None:
+        # A status of sending is that of the call, which comes by itself.
+        if not future.done() and not isinstance(error, Status):
+            future.set_exception(error)

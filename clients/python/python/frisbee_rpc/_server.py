@@ -1,0 +1,263 @@
+"""Servers of functions, whose schema is that of their type hints."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, TypeVar, overload
+
+from ._client import DEFAULT_ADDRESS, inbox_of
+from ._native import Api, Completion, Schema
+from ._native import Server as NativeServer
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ._hints import Builder
+
+__all__ = ["Server", "ServerTls"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_LOG = logging.getLogger("frisbee_rpc")
+
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class ServerTls:
+    """PEM of a server's certificate chain and key, and of the authorities of its clients, if these need certificates."""
+
+    def __init__(self, certificate: bytes, key: bytes, *, clients: bytes | None = None) -> None:
+        self.pem = (certificate, key, clients)
+
+
+def _seconds(text: str | float) -> float:
+    if isinstance(text, (int, float)):
+        return float(text)
+    for unit, factor in _UNITS.items():
+        number = text.removesuffix(unit)
+        if number != text and number.strip().replace(".", "", 1).isdigit():
+            return float(number) * factor
+    raise ValueError(f"{text!r} is no time such as '2ms'")
+
+
+class Server:
+    """Serves functions: ``@server`` before one, and ``server.run()`` at the end.
+
+    Plain functions run on the thread that drives the connection, so they should return soon; with ``blocking=True`` one of
+    ``threads`` runs them. Coroutine functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a
+    stream of replies. An exception becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set, and is
+    logged; a :class:`Status` is sent as it is.
+
+    ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect) and ``"websocket"``. ``hosts`` and
+    ``origins`` are the names of the server and the pages that may call it there.
+    """
+
+    def __init__(
+        self,
+        name: str = "python.Functions",
+        *,
+        doors: Iterable[str] = (),
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        tls: ServerTls | None = None,
+        threads: int = 16,
+        workers: int = 1,
+        shows_errors: bool = False,
+    ) -> None:
+        self._name = name
+        self._settings = (shows_errors, threads, workers, list(doors), list(hosts), list(origins), None if tls is None else tls.pem)
+        self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None]] = []
+        self._native: NativeServer | None = None
+        self._stopped: Any = None
+
+    @overload
+    def __call__(self, function: _Function) -> _Function: ...
+    @overload
+    def __call__(self, *, name: str | None = None, blocking: bool = False) -> Callable[[_Function], _Function]: ...
+    def __call__(self, function: Any = None, *, name: str | None = None, blocking: bool = False) -> Any:
+        """Serves a function, which stays as it is."""
+
+        def add(function: _Function) -> _Function:
+            self._functions.append((function, name or function.__name__, blocking, None))
+            return function
+
+        return add if function is None else add(function)
+
+    def batch(
+        self, *, max_size: int = 64, max_delay: str | float = "2ms", name: str | None = None
+    ) -> Callable[[_Function], _Function]:
+        """Serves a function that takes a list for each parameter, and returns a list: calls of many clients are one call.
+
+        A batch is called when it has ``max_size`` calls, or when its first one has waited for ``max_delay``. An exception
+        in the list that is returned fails its call alone. When 16 batches wait, further calls fail at once with
+        ``RESOURCE_EXHAUSTED``.
+        """
+        if max_size < 1:
+            raise ValueError("a batch has one call at least")
+        terms = (max_size, _seconds(max_delay))
+
+        def add(function: _Function) -> _Function:
+            self._functions.append((function, name or function.__name__, False, terms))
+            return function
+
+        return add
+
+    def _described(self) -> Builder:
+        from ._hints import Builder
+
+        builder = Builder(self._name)
+        for function in self._functions:
+            builder.add(function[0], *function[1:])
+        return builder
+
+    def proto(self) -> str:
+        """The schema as the text of a ``.proto`` file, for callers in other languages."""
+        return self._described().proto()
+
+    @property
+    def address(self) -> str:
+        """The address that the server has bound, with its port."""
+        if self._native is None:
+            raise RuntimeError("the server has not started")
+        return self._native.address
+
+    def start(self, address: str = DEFAULT_ADDRESS, *, _loop: asyncio.AbstractEventLoop | None = None) -> Server:
+        """Serves in the background. Coroutine functions need :meth:`serve` or :meth:`run` instead."""
+        if self._native is not None:
+            raise RuntimeError("the server has started before")
+        described = self._described()
+        if not described.functions:
+            raise RuntimeError("the server has no functions")
+        file = f"{self._name.replace('.', '/')}.proto"
+        schema = Schema.parse([(file, described.proto())])
+        places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
+        api = Api(schema, described.forms, described.fields)
+        functions = [
+            (places[function.name], function.call, function.kind, function.context, function.batch)
+            for function in described.functions
+        ]
+        event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop))
+        shows_errors, threads, workers, doors, hosts, origins, tls = self._settings
+        self._native = NativeServer(
+            address, api, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop
+        )
+        _RUNNING.add(self)
+        return self
+
+    def stop(self) -> None:
+        """Tells clients that the server goes away, and returns when their calls have ended."""
+        native, self._native = self._native, None
+        if native is not None:
+            native.stop()
+        if self._stopped is not None:
+            self._stopped()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    async def serve(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
+        """Serves in the current event loop until the task is cancelled. ``started`` is called once it listens."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        self.start(address, _loop=loop)
+        until = loop.create_future()
+        self._stopped = lambda: loop.call_soon_threadsafe(_end, until)
+        try:
+            if started is not None:
+                started()
+            await until
+        finally:
+            self._stopped = None
+            native, self._native = self._native, None
+            if native is not None:
+                ended = loop.create_future()
+                native.stop(inbox_of(loop), ended)
+                await ended
+                native.close()
+
+    def run(self, address: str = DEFAULT_ADDRESS) -> None:
+        """Serves until Ctrl-C, or until :meth:`stop` in another thread."""
+        import inspect
+
+        if any(
+            inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+            for function, *_ in self._functions
+        ):
+            import asyncio
+
+            try:
+                asyncio.run(self.serve(address))
+            except KeyboardInterrupt:
+                pass
+            return
+        import threading
+
+        stopped = threading.Event()
+        self._stopped = stopped.set
+        self.start(address)
+        try:
+            stopped.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._stopped = None
+            self.stop()
+
+
+def _end(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[Any], Completion | None], None]:
+    """Makes a task of a coroutine, whose outcome goes to a completion."""
+    # The loop refers to tasks weakly.
+    tasks: set[asyncio.Task[None]] = set()
+
+    def begin(coroutine: Awaitable[Any], completion: Completion | None) -> None:
+        task = loop.create_task(_complete(coroutine, completion))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        if completion is not None:
+            completion.set_task(task)
+
+    return begin
+
+
+async def _complete(coroutine: Awaitable[Any], completion: Completion | None) -> None:
+    try:
+        value = await coroutine
+    except StopAsyncIteration:
+        # The end of a generator, which its completion tells when it is dropped.
+        return
+    except Exception as error:
+        if completion is None:
+            _report("aclose", error)
+        else:
+            completion.fail(error)
+        return
+    if completion is not None:
+        completion.finish(value)
+
+
+def _report(method: str, error: BaseException) -> None:
+    _LOG.error("%s has failed", method, exc_info=error)
+
+
+_RUNNING: weakref.WeakSet[Server] = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """The servers of a parent process are not served here."""
+    _RUNNING.clear()
+
+
+def stop_all() -> None:
+    """Stops servers that the program has left running, before the interpreter ends."""
+    for server in list(_RUNNING):
+        server.stop()

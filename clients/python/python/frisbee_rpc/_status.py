@@ -1,0 +1,63 @@
+"""The outcome of calls that fail."""
+
+from __future__ import annotations
+
+import enum
+from typing import Mapping, Union
+
+__all__ = ["Code", "Metadata", "Status"]
+
+Metadata = Mapping[str, Union[str, bytes]]
+"""Keys in lower case, with text; those that end with ``-bin`` have bytes."""
+
+
+class Code(enum.IntEnum):
+    """Why a call has failed. The numbers are those of gRPC."""
+
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
+
+class Status(Exception):
+    """A call has failed. A handler raises it to answer its caller so.
+
+    ``may_have_run`` says whether the handler may have run: if not, it is safe to call again.
+    """
+
+    code: Code
+    message: str
+    details: bytes
+    metadata: Metadata
+    may_have_run: bool
+
+    def __init__(
+        self,
+        code: int,
+        message: str = "",
+        details: bytes = b"",
+        metadata: Metadata | None = None,
+        may_have_run: bool = True,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = Code(code)
+        self.message = message
+        self.details = details
+        self.metadata = {} if metadata is None else metadata
+        self.may_have_run = may_have_run
+
+    def __str__(self) -> str:
+        return f"{self.code.name}: {self.message}"

@@ -1,0 +1,98 @@
+//! Memory that Rust and Python share: the buffers of Python's objects as [`Bytes`], and [`Bytes`] as an object with a
+//! buffer. All unsafe code of the crate that concerns memory stands here.
+#![allow(unsafe_code)]
+
+use bytes::Bytes;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::ffi::c_int;
+
+/// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long as
+/// the bytes do. Who changes its content meanwhile changes what is sent.
+pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
+    }
+    let buffer = PyUntypedBuffer::get(object).map_err(|_| crate::encode::expected("bytes", object))?;
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("the buffer is not contiguous"));
+    }
+    Ok(Bytes::from_owner(Exported(buffer)))
+}
+
+/// The buffer of an object.
+struct Exported(PyUntypedBuffer);
+
+impl AsRef<[u8]> for Exported {
+    fn as_ref(&self) -> &[u8] {
+        let length = self.0.len_bytes();
+        if length == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer is contiguous, holds `length` bytes from this pointer, and is exported until `self` is
+        // dropped. Python may write to it at the same time, as the documentation says: the bytes are only copied, by
+        // the kernel or `memcpy`, and nothing relies on their values.
+        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), length) }
+    }
+}
+
+/// Bytes that were received, as a read-only buffer of Python.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+#[derive(Debug)]
+pub(crate) struct View {
+    bytes: Bytes,
+}
+
+impl View {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        Self { bytes }
+    }
+}
+
+#[pymethods]
+impl View {
+    /// Where the memory begins.
+    #[getter]
+    fn address(&self) -> usize {
+        self.bytes.as_ptr() as usize
+    }
+
+    // SAFETY: Python calls it with a buffer to fill, which `PyBuffer_FillInfo` does; the object that it refers to owns
+    // the bytes, which never change or move.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("there is no buffer to fill"));
+        }
+        let bytes = &slf.get().bytes;
+        let length = ffi::Py_ssize_t::try_from(bytes.len())?;
+        let start = bytes.as_ptr().cast_mut().cast();
+        // SAFETY: `view` is valid, and with the flag 1 for read-only nothing is written through the pointer.
+        let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, length, 1, flags) };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+
+    // SAFETY: there is nothing to release.
+    unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {}
+}
+
+thread_local! {
+    static IS_KNOWN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Lets Python know the current thread for good, so that attaching to the interpreter makes no thread state each time.
+pub(crate) fn introduce_thread() {
+    if IS_KNOWN.get() {
+        return;
+    }
+    IS_KNOWN.set(true);
+    let introduced = Python::try_attach(|_| {
+        // SAFETY: the thread is attached, so its state exists; the count of its uses is raised and never lowered, so
+        // that it stays until the interpreter ends.
+        unsafe { ffi::PyGILState_Ensure() };
+    });
+    IS_KNOWN.set(introduced.is_some());
+}

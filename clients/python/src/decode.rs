@@ -1,0 +1,282 @@
+//! The wire to Python's values, by their plans.
+//!
+//! Bodies come from peers: lengths are believed only as far as there are bytes, which [`Decoder`] sees to, and what a
+//! value takes in Python is charged before it is made.
+
+use crate::encode::refused;
+use crate::payload::is_nil;
+use crate::plan::{Absent, FieldPlan, Item, Kind, Plan, Plans, PyForm};
+use crate::tensor;
+use bytes::Bytes;
+use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Kind as WireKind, NESTING_MAX};
+use frpc_dynamic::layout::Element;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// What a place in a list or dict takes in bytes, with the small object that it refers to.
+const PLACE: usize = 40;
+/// What an object takes beside its fields.
+const OBJECT: usize = 64;
+
+/// Reads a body, in which up to `appended` fields at the end may be missing.
+pub(crate) fn body<'py>(
+    py: Python<'py>,
+    plans: &Plans,
+    place: usize,
+    body: &Bytes,
+    appended: u32,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX, appended };
+    let plan = plans.get(place)?;
+    if is_nil(body) {
+        return reader.absent_message(py, plan);
+    }
+    reader.message(py, plan, &mut Decoder::shared(body))
+}
+
+struct Reader<'a> {
+    plans: &'a Plans,
+    /// The memory that is left.
+    memory: usize,
+    /// How many levels may still begin.
+    levels: u32,
+    /// How many fields at the end of the root may be missing.
+    appended: u32,
+}
+
+impl Reader<'_> {
+    fn message<'py>(&mut self, py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
+        if from.take_nil() {
+            return self.absent_message(py, plan);
+        }
+        if self.levels == 0 {
+            return Err(PyValueError::new_err(format!("messages nest deeper than {NESTING_MAX}")));
+        }
+        let is_root = self.levels == NESTING_MAX;
+        self.levels -= 1;
+        from.u8().map_err(refused)?; // The flags are without meaning.
+        self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(PLACE)))?;
+        let value = if matches!(plan.form, PyForm::Tensor) {
+            tensor::decode(py, plan, from)?
+        } else {
+            let mut values = self.fields(py, plan, from, is_root)?;
+            finish(py, plan, &mut values)?
+        };
+        self.levels += 1;
+        Ok(value)
+    }
+
+    /// Reads the fields, in the order of the wire.
+    fn fields<'py>(
+        &mut self,
+        py: Python<'py>,
+        plan: &Plan,
+        from: &mut Decoder<'_>,
+        is_root: bool,
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let mut values = vec![None; plan.fields.len()];
+        // The oneofs that have been read in the rich form.
+        let mut is_rich = vec![false; plan.oneofs.len()];
+        for (at, field) in plan.fields.iter().enumerate() {
+            if is_root && self.appended > 0 && from.remaining() == 0 {
+                self.appended -= 1;
+                continue;
+            }
+            let (place, value) = match &field.kind {
+                Kind::Member { of, oneof, is_first } => {
+                    let head = if *is_first { from.member_head().map_err(refused)? } else { None };
+                    if let (Some(member), Some(is_rich)) = (head, is_rich.get_mut(*oneof)) {
+                        *is_rich = true;
+                        match self.member(py, plan, *oneof, member, from)? {
+                            Some(found) => found,
+                            None => continue,
+                        }
+                    } else if is_rich.get(*oneof) == Some(&true) {
+                        continue;
+                    } else {
+                        // In the flat form the last member that is not its default is the one that is set.
+                        let value = self.optional(py, of, from).map_err(|error| in_field(py, error, field))?;
+                        let Some(value) = value else { continue };
+                        if !value.is_truthy().unwrap_or(true) {
+                            continue;
+                        }
+                        plan.oneofs.get(*oneof).into_iter().flatten().for_each(|other| clear(&mut values, *other));
+                        (at, value)
+                    }
+                }
+                _ => match self.field(py, field, from).map_err(|error| in_field(py, error, field))? {
+                    Some(value) => (at, value),
+                    None => continue,
+                },
+            };
+            if let Some(slot) = values.get_mut(place) {
+                *slot = Some(value);
+            }
+        }
+        Ok(values)
+    }
+
+    fn field<'py>(
+        &mut self,
+        py: Python<'py>,
+        field: &FieldPlan,
+        from: &mut Decoder<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = match &field.kind {
+            Kind::Plain(of) | Kind::Member { of, .. } => self.item(py, of, from)?,
+            Kind::Optional(of) => {
+                let Some(value) = self.optional(py, of, from)? else { return Ok(None) };
+                value
+            }
+            Kind::List(of) => {
+                let length = from.list(of.wire()).map_err(refused)?;
+                self.charge(length.saturating_mul(PLACE))?;
+                let list = PyList::empty(py);
+                for _ in 0..length {
+                    list.append(self.item(py, of, from)?)?;
+                }
+                list.into_any()
+            }
+            Kind::Map(key, of) => {
+                let length = from.map(key.wire(), of.wire()).map_err(refused)?;
+                self.charge(length.saturating_mul(4 * PLACE))?;
+                let map = PyDict::new(py);
+                for _ in 0..length {
+                    map.set_item(self.item(py, key, from)?, self.item(py, of, from)?)?;
+                }
+                map.into_any()
+            }
+        };
+        tensor::check_dtype(field, &value)?;
+        Ok(Some(value))
+    }
+
+    /// Reads the value of a oneof of the rich form, and says which field it is.
+    fn member<'py>(
+        &mut self,
+        py: Python<'py>,
+        plan: &Plan,
+        oneof: usize,
+        member: u32,
+        from: &mut Decoder<'_>,
+    ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
+        let Some(before) = member.checked_sub(1) else { return Ok(None) };
+        let place = plan.oneofs.get(oneof).and_then(|members| members.get(before as usize)).copied();
+        let field = place.and_then(|place| Some((place, plan.fields.get(place)?)));
+        let Some((place, FieldPlan { kind: Kind::Member { of, .. }, .. })) = field else {
+            return Err(PyValueError::new_err(format!("{} has no member {member} in a oneof", plan.name)));
+        };
+        Ok(Some((place, self.item(py, of, from)?)))
+    }
+
+    fn optional<'py>(
+        &mut self,
+        py: Python<'py>,
+        of: &Item,
+        from: &mut Decoder<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if from.take_nil() { Ok(None) } else { self.item(py, of, from).map(Some) }
+    }
+
+    fn item<'py>(&mut self, py: Python<'py>, of: &Item, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let element = match of {
+            Item::Message(place) => {
+                if from.peek() == Some(WireKind::Error) {
+                    return Err(PyValueError::new_err("an error stands in place of a message"));
+                }
+                let plan = self.plans.get(*place)?;
+                return self.message(py, plan, from);
+            }
+            Item::Scalar(element) => element,
+        };
+        Ok(match element {
+            Element::Bool => PyBool::new(py, from.bool().map_err(refused)?).to_owned().into_any(),
+            Element::I32 => PyInt::new(py, from.i32().map_err(refused)?).into_any(),
+            Element::I64 => PyInt::new(py, from.i64().map_err(refused)?).into_any(),
+            Element::U32 => PyInt::new(py, from.u32().map_err(refused)?).into_any(),
+            Element::U64 => PyInt::new(py, from.u64().map_err(refused)?).into_any(),
+            Element::F32 => PyFloat::new(py, from.f32().map_err(refused)?.into()).into_any(),
+            Element::F64 => PyFloat::new(py, from.f64().map_err(refused)?).into_any(),
+            Element::String => PyString::new(py, from.str().map_err(refused)?).into_any(),
+            Element::Bytes => tensor::own(py, from.slice().map_err(refused)?),
+            Element::Enum(indexes) => {
+                let index = from.u32().map_err(refused)?;
+                let unknown = || PyValueError::new_err(format!("{} has no value {index}", indexes.name));
+                PyInt::new(py, indexes.number(index).ok_or_else(unknown)?).into_any()
+            }
+            Element::Message(_) => return Err(PyValueError::new_err("a message stands among scalars")),
+        })
+    }
+
+    /// The default message, which peers write as nil.
+    fn absent_message<'py>(&mut self, py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> {
+        self.charge(OBJECT)?;
+        match plan.form {
+            PyForm::Tensor => Err(PyValueError::new_err("the tensor has no type")),
+            _ => finish(py, plan, &mut vec![None; plan.fields.len()]),
+        }
+    }
+
+    /// Charges memory before it is allocated.
+    fn charge(&mut self, bytes: usize) -> PyResult<()> {
+        self.memory = self.memory.checked_sub(bytes).ok_or_else(|| {
+            PyValueError::new_err(format!("the message takes more than {CONTAINER_MEMORY_MAX} bytes of memory"))
+        })?;
+        Ok(())
+    }
+}
+
+fn clear(values: &mut [Option<Bound<'_, PyAny>>], place: usize) {
+    if let Some(slot) = values.get_mut(place) {
+        *slot = None;
+    }
+}
+
+/// Makes Python's value of the fields, which stand in the order of the wire.
+pub(crate) fn finish<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    values: &mut [Option<Bound<'py, PyAny>>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut ordered = Vec::with_capacity(plan.declared.len());
+    for place in &plan.declared {
+        let value = values.get_mut(*place).and_then(Option::take);
+        let Some(field) = plan.fields.get(*place) else { continue };
+        ordered.push(match value {
+            Some(value) => value,
+            None => absent(py, plan, field)?,
+        });
+    }
+    match &plan.form {
+        PyForm::Object(class) => class.bind(py).call1(PyTuple::new(py, ordered)?),
+        PyForm::Arguments => Ok(PyTuple::new(py, ordered)?.into_any()),
+        PyForm::Value | PyForm::Tensor => Ok(ordered.pop().unwrap_or_else(|| py.None().into_bound(py))),
+    }
+}
+
+/// What stands for a field that was not sent.
+fn absent<'py>(py: Python<'py>, plan: &Plan, field: &FieldPlan) -> PyResult<Bound<'py, PyAny>> {
+    match &field.absent {
+        Absent::Value(value) => Ok(value.bind(py).clone()),
+        Absent::Required => Err(PyValueError::new_err(format!("{}: {} is missing", plan.name, field.text))),
+        Absent::Default => Ok(match &field.kind {
+            Kind::List(_) => PyList::empty(py).into_any(),
+            Kind::Map(..) => PyDict::new(py).into_any(),
+            Kind::Plain(Item::Scalar(element)) => match element {
+                Element::Bool => PyBool::new(py, false).to_owned().into_any(),
+                Element::F32 | Element::F64 => PyFloat::new(py, 0.0).into_any(),
+                Element::String => PyString::new(py, "").into_any(),
+                Element::Bytes => tensor::own(py, b""),
+                _ => PyInt::new(py, 0).into_any(),
+            },
+            _ => py.None().into_bound(py),
+        }),
+    }
+}
+
+/// Names the field in an error of a peer's bytes.
+#[cold]
+fn in_field(py: Python<'_>, error: PyErr, field: &FieldPlan) -> PyErr {
+    PyValueError::new_err(format!("{}: {}", field.text, error.value(py)))
+}

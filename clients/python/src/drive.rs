@@ -1,0 +1,233 @@
+//! Who drives the connections of a client. One that blocks drives them itself: a caller waits in the runtime of its client,
+//! so that a call wakes no other thread. When nobody has called for a while, a thread of the client answers PINGs until the
+//! next call comes. Clients of asyncio share one thread.
+
+use crate::fork;
+use parking_lot::{Condvar, Mutex};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use std::cell::Cell;
+use std::ops::Deref;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::Notify;
+
+/// How often a caller that waits looks for signals, such as that of Ctrl-C.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// How long nobody has called until the thread of the client takes over. PINGs are due within seconds.
+const IDLE: Duration = Duration::from_millis(200);
+
+thread_local! {
+    /// Whether the thread is within a handler that runs where its connection is driven, where it must not wait in another
+    /// runtime.
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks the thread as one that runs a handler in place.
+pub(crate) fn in_handler<T>(run: impl FnOnce() -> T) -> T {
+    let before = IN_HANDLER.replace(true);
+    let outcome = run();
+    IN_HANDLER.set(before);
+    outcome
+}
+
+/// The runtime of a client that blocks.
+pub(crate) struct Drive {
+    /// `None` once it is dropped.
+    shared: Option<Arc<Shared>>,
+    keeper: Option<JoinHandle<()>>,
+    made: fork::Generation,
+}
+
+struct Shared {
+    runtime: Quiet,
+    /// How many calls have begun.
+    calls: AtomicU64,
+    /// How many callers are waiting.
+    waiting: AtomicUsize,
+    /// Whether the keeper drives.
+    is_kept: AtomicBool,
+    /// Has the keeper leave the runtime to a caller.
+    leave: Notify,
+    is_over: Mutex<bool>,
+    over: Condvar,
+}
+
+impl Drive {
+    pub(crate) fn new() -> PyResult<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let shared = Arc::new(Shared {
+            runtime: Quiet(Some(runtime)),
+            calls: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
+            is_kept: AtomicBool::new(false),
+            leave: Notify::new(),
+            is_over: Mutex::new(false),
+            over: Condvar::new(),
+        });
+        let kept = shared.clone();
+        let keeper = thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || kept.keep())?;
+        Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
+    }
+
+    /// The context in which channels are made.
+    pub(crate) fn handle(&self) -> &Handle {
+        self.shared().runtime.handle()
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        self.shared.as_ref().expect("it is taken only when it is dropped")
+    }
+
+    /// Waits for a future, and ends it if a signal raises an exception.
+    pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        self.made.check()?;
+        if IN_HANDLER.get() {
+            return py.detach(|| {
+                let joined = thread::scope(|scope| scope.spawn(|| self.shared().block_on(future)).join());
+                joined.map_err(|_| PyOSError::new_err("the call has panicked"))
+            });
+        }
+        py.detach(|| self.shared().block_on_with_signals(future))
+    }
+}
+
+impl Shared {
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.enter();
+        let output = self.runtime.block_on(future);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        output
+    }
+
+    fn block_on_with_signals<F: Future>(&self, future: F) -> PyResult<F::Output> {
+        let mut future = Some(Box::pin(future));
+        loop {
+            let Some(waiting) = future.as_mut() else { return Err(PyOSError::new_err("the call is over")) };
+            let ended = self.block_on(async { tokio::time::timeout(SIGNALS, waiting.as_mut()).await });
+            if let Ok(output) = ended {
+                return Ok(output);
+            }
+            #[allow(clippy::redundant_closure_for_method_calls)] // Only the closure takes every lifetime.
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                future = None;
+                drop(future);
+                // The CANCEL leaves at once.
+                self.block_on(async {
+                    for _ in 0..4 {
+                        tokio::task::yield_now().await;
+                    }
+                });
+                return Err(error);
+            }
+        }
+    }
+
+    fn enter(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        if self.is_kept.load(Ordering::SeqCst) {
+            self.leave.notify_one();
+        }
+    }
+
+    /// Drives the connections while nobody calls.
+    fn keep(&self) {
+        let mut seen = 0;
+        loop {
+            let mut is_over = self.is_over.lock();
+            if !*is_over {
+                self.over.wait_for(&mut is_over, IDLE);
+            }
+            if *is_over {
+                return;
+            }
+            drop(is_over);
+            let calls = self.calls.load(Ordering::Relaxed);
+            if std::mem::replace(&mut seen, calls) != calls || self.waiting.load(Ordering::SeqCst) > 0 {
+                continue;
+            }
+            self.is_kept.store(true, Ordering::SeqCst);
+            // A caller that came before the store is seen here, and one that comes later notifies.
+            if self.waiting.load(Ordering::SeqCst) == 0 {
+                self.runtime.block_on(async {
+                    let mut left = pin!(self.leave.notified());
+                    left.as_mut().await;
+                });
+            }
+            self.is_kept.store(false, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        let (keeper, Some(shared)) = (self.keeper.take(), self.shared.take()) else { return };
+        if self.made.check().is_err() {
+            // The sockets and the poller are those of the parent process, and the threads are not here.
+            std::mem::forget((keeper, shared));
+            return;
+        }
+        *shared.is_over.lock() = true;
+        shared.over.notify_one();
+        shared.leave.notify_one();
+        if let Some(keeper) = keeper {
+            // It never waits for Python, except to leave the runtime.
+            let _ = keeper.join();
+        }
+    }
+}
+
+/// A runtime that may be dropped anywhere.
+struct Quiet(Option<Runtime>);
+
+impl Deref for Quiet {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        self.0.as_ref().expect("it is taken only when it is dropped")
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The thread that drives the connections of clients of asyncio. It never runs Python.
+static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
+
+/// The runtime of clients of asyncio, which lives as long as the process.
+pub(crate) fn background() -> PyResult<Handle> {
+    let mut background = BACKGROUND.lock();
+    if let Some((made, handle)) = &*background
+        && made.check().is_ok()
+    {
+        return Ok(handle.clone());
+    }
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let handle = runtime.handle().clone();
+    let (started, is_started) = std::sync::mpsc::channel();
+    thread::Builder::new().name("frisbee-rpc".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let _ = started.send(());
+            std::future::pending::<()>().await;
+        });
+    })?;
+    // Before this, nobody would drive what is spawned.
+    is_started.recv().map_err(|_| PyOSError::new_err("the thread of the connections did not start"))?;
+    *background = Some((fork::Generation::current(), handle.clone()));
+    Ok(handle)
+}

@@ -1,0 +1,271 @@
+//! Python's values to the wire, by their plans.
+
+use crate::buffer;
+use crate::payload::{Encoding, Payload, Written};
+use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
+use crate::tensor;
+use frpc::polyglot::{BULK_MIN, Encoder, Form, NESTING_CEILING};
+use frpc_dynamic::layout::Element;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+
+/// The value of a message: an object of its class, the arguments of a call, or the value itself.
+pub(crate) fn payload(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
+    let plan = plans.get(place)?;
+    let (written, is_lossy) = write(plans, plan, value, Form::Flat)?;
+    let extended = if plan.has_presence { Some(write(plans, plan, value, Form::Extended)?.0) } else { None };
+    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native })
+}
+
+fn write(plans: &Plans, plan: &Plan, value: &Bound<'_, PyAny>, form: Form) -> PyResult<(Written, bool)> {
+    let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
+    let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
+    Writer { plans, depth: 0 }.message(plan, value, &mut encoder)?;
+    let is_lossy = encoder.lost_presence();
+    Ok((Written { bytes: out.into(), bulk }, is_lossy))
+}
+
+struct Writer<'a> {
+    plans: &'a Plans,
+    /// The number of messages around the current value.
+    depth: u32,
+}
+
+impl Writer<'_> {
+    fn message(&mut self, plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+        if self.depth >= NESTING_CEILING {
+            return Err(PyValueError::new_err(format!("messages nest deeper than {NESTING_CEILING}")));
+        }
+        self.depth += 1;
+        to.message_head();
+        if matches!(plan.form, PyForm::Tensor) {
+            tensor::encode(plan, value, to)?;
+        } else {
+            for (place, field) in plan.fields.iter().enumerate() {
+                let value = field_value(plan, place, field, value)?;
+                self.field(plan, field, &value, to).map_err(|error| named(value.py(), error, &field.text))?;
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn field(&mut self, plan: &Plan, field: &FieldPlan, value: &Given<'_>, to: &mut Encoder<'_>) -> PyResult<()> {
+        let Given { value, message } = value;
+        match &field.kind {
+            Kind::Plain(of) => {
+                tensor::check_dtype(field, value)?;
+                self.item(of, value, to)
+            }
+            Kind::Optional(of) => {
+                tensor::check_dtype(field, value)?;
+                self.optional(of, value, to)
+            }
+            Kind::Member { of, oneof, is_first } => match to.form() {
+                Form::Flat => {
+                    match of {
+                        Item::Scalar(element) if value.is_none() => default(element, to),
+                        Item::Message(_) if value.is_none() => to.nil(),
+                        _ => {
+                            if !value.is_truthy()? {
+                                to.note_lost_presence();
+                            }
+                            self.item(of, value, to)?;
+                        }
+                    }
+                    Ok(())
+                }
+                Form::Extended if *is_first => self.oneof(plan, *oneof, message, to),
+                Form::Extended => Ok(()),
+            },
+            Kind::List(of) => {
+                if let Ok(list) = value.cast::<PyList>() {
+                    to.list(of.wire(), list.len()).map_err(refused)?;
+                    return list.iter().try_for_each(|value| self.item(of, &value, to));
+                }
+                if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
+                    return Err(expected("a list", value));
+                }
+                // Counted first, since the length stands in front.
+                let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+                to.list(of.wire(), elements.len()).map_err(refused)?;
+                elements.iter().try_for_each(|value| self.item(of, value, to))
+            }
+            Kind::Map(key, of) => {
+                let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?;
+                to.map(key.wire(), of.wire(), map.len()).map_err(refused)?;
+                for (name, value) in map {
+                    self.item(key, &name, to)?;
+                    self.item(of, &value, to)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn optional(&mut self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+        if !value.is_none() {
+            return self.item(of, value, to);
+        }
+        match (of, to.form()) {
+            (Item::Message(_), _) | (_, Form::Extended) => to.nil(),
+            (Item::Scalar(element), Form::Flat) => {
+                to.note_lost_presence();
+                default(element, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a oneof of the rich form.
+    fn oneof(&mut self, plan: &Plan, oneof: usize, message: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+        let mut set = None;
+        let members = plan.oneofs.get(oneof).map(Vec::as_slice).unwrap_or_default();
+        for (number, place) in (1..).zip(members) {
+            let Some(field @ FieldPlan { kind: Kind::Member { of, .. }, .. }) = plan.fields.get(*place) else {
+                continue;
+            };
+            let value = field_value(plan, *place, field, message)?.value;
+            if value.is_none() {
+                continue;
+            }
+            if set.is_some() {
+                return Err(PyValueError::new_err("more than one member of a oneof is set"));
+            }
+            set = Some(number);
+            to.member_head(number);
+            self.item(of, &value, to).map_err(|error| named(value.py(), error, &field.text))?;
+        }
+        if set.is_none() {
+            to.member_head(0);
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+        let element = match of {
+            Item::Message(place) => {
+                let plan = self.plans.get(*place)?;
+                return self.message(plan, value, to);
+            }
+            Item::Scalar(element) => element,
+        };
+        match element {
+            Element::Bool => to.bool(value.cast::<PyBool>().map_err(|_| expected("a bool", value))?.is_true()),
+            Element::I32 => to.i32(integer(value)?),
+            Element::I64 => to.i64(integer(value)?),
+            Element::U32 => to.u32(integer(value)?),
+            Element::U64 => to.u64(integer(value)?),
+            #[allow(clippy::cast_possible_truncation)] // As a float of NumPy is rounded.
+            Element::F32 => to.f32(float(value)? as f32),
+            Element::F64 => to.f64(float(value)?),
+            Element::String => {
+                let text = value.cast::<PyString>().map_err(|_| expected("a str", value))?;
+                to.string(text.to_str()?).map_err(refused)?;
+            }
+            Element::Bytes => match value.cast::<PyBytes>() {
+                Ok(bytes) if bytes.as_bytes().len() < BULK_MIN => to.bytes(bytes.as_bytes()).map_err(refused)?,
+                _ => to.shared(&buffer::shared(value)?).map_err(refused)?,
+            },
+            Element::Enum(indexes) => {
+                let number: i32 = integer(value)?;
+                let unknown = || PyValueError::new_err(format!("{} has no number {number}", indexes.name));
+                to.u32(indexes.place(number).ok_or_else(unknown)?);
+            }
+            Element::Message(_) => return Err(expected("a value", value)),
+        }
+        Ok(())
+    }
+}
+
+/// The value of a field, and the message that it is of.
+struct Given<'py> {
+    value: Bound<'py, PyAny>,
+    message: Bound<'py, PyAny>,
+}
+
+impl<'py> Given<'py> {
+    fn py(&self) -> Python<'py> {
+        self.value.py()
+    }
+}
+
+fn field_value<'py>(plan: &Plan, place: usize, field: &FieldPlan, message: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+    let value = match &plan.form {
+        PyForm::Object(class) => message.getattr(field.name.bind(message.py())).map_err(|error| {
+            let py = message.py();
+            let name = class.bind(py).getattr("__name__").map_or_else(|_| plan.name.clone(), |name| name.to_string());
+            if message.is_instance(class.bind(py)).unwrap_or(false) {
+                error
+            } else {
+                expected(&format!("a {name}"), message)
+            }
+        })?,
+        PyForm::Arguments => {
+            let at = plan.declared.iter().position(|declared| *declared == place).unwrap_or(place);
+            message.cast::<PyTuple>()?.get_item(at)?
+        }
+        PyForm::Value | PyForm::Tensor => message.clone(),
+    };
+    Ok(Given { value, message: message.clone() })
+}
+
+/// Writes an absent value in the flat form.
+fn default(of: &Element, to: &mut Encoder<'_>) {
+    match of {
+        Element::Bool => to.bool(false),
+        Element::I32 => to.i32(0),
+        Element::I64 => to.i64(0),
+        Element::U32 => to.u32(0),
+        Element::U64 => to.u64(0),
+        Element::F32 => to.f32(0.0),
+        Element::F64 => to.f64(0.0),
+        // Nothing is too long in them.
+        Element::String => to.string("").unwrap_or_default(),
+        Element::Bytes => to.bytes(&[]).unwrap_or_default(),
+        Element::Enum(indexes) => to.u32(indexes.place(0).unwrap_or(0)),
+        Element::Message(_) => to.nil(),
+    }
+}
+
+fn integer<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            PyValueError::new_err(format!("{value} does not fit the integers of the field"))
+        } else {
+            expected("an int", value)
+        }
+    })
+}
+
+fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    value.extract().map_err(|_| expected("a float", value))
+}
+
+#[cold]
+pub(crate) fn expected(what: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let name = found.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{what} expected, not {name}"))
+}
+
+#[cold]
+pub(crate) fn refused(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Puts the name of the field in front of the text of an error of this file.
+#[cold]
+fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
+    let text = error.value(py).to_string();
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(format!("{field}: {text}"))
+    } else if error.is_instance_of::<PyValueError>(py) {
+        PyValueError::new_err(format!("{field}: {text}"))
+    } else {
+        error
+    }
+}

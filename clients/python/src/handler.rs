@@ -1,0 +1,421 @@
+//! The functions of Python behind methods: how a request becomes the arguments of a function, and its outcome a reply.
+
+use crate::buffer::introduce_thread;
+use crate::decode;
+use crate::drive::in_handler;
+use crate::encode;
+use crate::inbox::{Sender, settle};
+use crate::json;
+use crate::payload::{Encoding, Payload};
+use crate::plan::Plans;
+use crate::schema::Endpoint;
+use crate::status::{of_exception, shown};
+use frpc::{Metadata, Request, Response, Status};
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyTuple};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// A function that serves a method.
+pub(crate) struct Function {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) plans: Arc<Plans>,
+    pub(crate) call: Py<PyAny>,
+    /// The name of the parameter that takes the context of the call.
+    pub(crate) context: Option<String>,
+    /// Takes the name of the method and an exception that a function has raised.
+    pub(crate) report: Py<PyAny>,
+    /// Whether callers see the text of exceptions.
+    pub(crate) shows_errors: bool,
+}
+
+/// What a handler is told of a call beside its arguments.
+#[pyclass(frozen, get_all, module = "frisbee_rpc._native")]
+pub(crate) struct Context {
+    /// The metadata of the request.
+    metadata: Py<PyDict>,
+    /// The address of the caller, if it has one.
+    remote_address: Option<String>,
+    /// How many seconds the caller waited when the call came, if it has said so.
+    timeout: Option<f64>,
+}
+
+/// The parts of a request without its message.
+pub(crate) struct About {
+    metadata: Option<Metadata>,
+    remote: Option<SocketAddr>,
+    timeout: Option<Duration>,
+}
+
+impl About {
+    pub(crate) fn of<T>(request: &Request<T>, function: &Function) -> Option<Self> {
+        function.context.as_ref()?;
+        let metadata = Some(request.metadata()).filter(|metadata| !metadata.is_empty()).cloned();
+        Some(Self { metadata, remote: request.remote_addr(), timeout: request.timeout() })
+    }
+}
+
+/// The status of calls that come while Python ends.
+#[cold]
+fn ending() -> Status {
+    Status::unavailable("the interpreter is ending")
+}
+
+/// Attaches the current thread, for good.
+pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
+    introduce_thread();
+    in_handler(|| Python::try_attach(run).unwrap_or_else(|| Err(ending())))
+}
+
+impl Function {
+    /// The arguments of a call.
+    pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
+        let (plans, place, body) = (&self.plans, self.endpoint.request, request.received());
+        let read = match request.encoding {
+            Encoding::Native => decode::body(py, plans, place, body, 0),
+            Encoding::Json(nesting) => json::read(py, plans, place, body, nesting, false),
+            Encoding::JsonPositional(nesting) => json::read(py, plans, place, body, nesting, true),
+        };
+        let read = read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))?;
+        match read.cast_into::<PyTuple>() {
+            Ok(arguments) => Ok(arguments),
+            // A function that takes a whole message.
+            Err(error) => PyTuple::new(py, [error.into_inner()]).map_err(|error| self.raised(py, &error)),
+        }
+    }
+
+    pub(crate) fn invoke<'py>(
+        &self,
+        arguments: &Bound<'py, PyTuple>,
+        about: Option<About>,
+    ) -> Result<Bound<'py, PyAny>, Status> {
+        let py = arguments.py();
+        let call = self.call.bind(py);
+        let outcome = match (&self.context, about) {
+            (Some(name), Some(about)) => {
+                about.keyword(py, name).and_then(|keyword| call.call(arguments, Some(&keyword)))
+            }
+            _ => call.call1(arguments),
+        };
+        outcome.map_err(|error| self.raised(py, &error))
+    }
+
+    /// A reply in the encoding of its request.
+    pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Encoding) -> Result<Payload, Status> {
+        let (plans, place) = (&self.plans, self.endpoint.reply);
+        let payload = match encoding {
+            Encoding::Native => encode::payload(plans, place, value),
+            _ => json::write(plans, place, value).map(Payload::json),
+        };
+        payload.map_err(|error| self.raised(value.py(), &error))
+    }
+
+    /// The status of an exception. One that is no status is reported here, and tells callers nothing.
+    #[cold]
+    pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
+        if let Some(status) = of_exception(py, error) {
+            return status;
+        }
+        let reported = self.report.call1(py, (self.endpoint.method.to_string(), error.value(py)));
+        if let Err(error) = reported {
+            error.write_unraisable(py, None);
+        }
+        if self.shows_errors {
+            let name = error.get_type(py).name().map_or_else(|_| "exception".to_owned(), |name| name.to_string());
+            return Status::internal(format!("{name}: {}", error.value(py)));
+        }
+        Status::internal("the handler has failed")
+    }
+
+    /// Calls the function on this thread.
+    pub(crate) fn run(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        let about = About::of(&request, self);
+        let payload = request.into_inner();
+        attached(|py| {
+            let arguments = self.arguments(py, &payload)?;
+            let value = self.invoke(&arguments, about)?;
+            self.reply(&value, payload.encoding).map(Response::new)
+        })
+    }
+}
+
+impl About {
+    fn keyword<'py>(self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let metadata = match &self.metadata {
+            Some(metadata) => shown(py, metadata)?,
+            None => PyDict::new(py),
+        };
+        let context = Context {
+            metadata: metadata.unbind(),
+            remote_address: self.remote.map(|address| address.to_string()),
+            timeout: self.timeout.map(|timeout| timeout.as_secs_f64()),
+        };
+        let keyword = PyDict::new(py);
+        keyword.set_item(name, Py::new(py, context)?)?;
+        Ok(keyword)
+    }
+}
+
+/// The messages of a generator, each made when there is room for it.
+pub(crate) struct Generated {
+    pub(crate) function: Arc<Function>,
+    pub(crate) encoding: Encoding,
+    /// `None` once it has ended.
+    iterator: Option<Py<PyIterator>>,
+}
+
+impl Generated {
+    /// Calls a generator function.
+    pub(crate) fn new(function: Arc<Function>, request: Request<Payload>) -> Result<Self, Status> {
+        let about = About::of(&request, &function);
+        let payload = request.into_inner();
+        let iterator = attached(|py| {
+            let arguments = function.arguments(py, &payload)?;
+            let iterable = function.invoke(&arguments, about)?;
+            let iterator = iterable.try_iter().map_err(|error| function.raised(py, &error))?;
+            Ok(iterator.unbind())
+        })?;
+        Ok(Self { function, encoding: payload.encoding, iterator: Some(iterator) })
+    }
+
+    /// The next message, made on this thread.
+    pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
+        let iterator = self.iterator.as_ref()?;
+        let next = attached(|py| match iterator.bind(py).clone().next() {
+            None => Ok(None),
+            Some(Ok(value)) => self.function.reply(&value, self.encoding).map(Some),
+            Some(Err(error)) => Err(self.function.raised(py, &error)),
+        });
+        next.transpose()
+    }
+}
+
+impl Drop for Generated {
+    fn drop(&mut self) {
+        let Some(iterator) = self.iterator.take() else { return };
+        introduce_thread();
+        // Without an interpreter there is nothing to end.
+        Python::try_attach(|py| {
+            let iterator = iterator.bind(py);
+            if iterator.hasattr("close").unwrap_or(false)
+                && let Err(error) = iterator.call_method0("close")
+            {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+}
+
+impl futures_core::Stream for Generated {
+    type Item = Result<Payload, Status>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        std::task::Poll::Ready(self.next())
+    }
+}
+
+/// Where the outcome of a coroutine goes.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Completion {
+    function: Arc<Function>,
+    encoding: Encoding,
+    reply: Mutex<Option<oneshot::Sender<Result<Payload, Status>>>>,
+    task: Arc<Mutex<Option<Py<PyAny>>>>,
+}
+
+#[pymethods]
+impl Completion {
+    /// The task of the coroutine, which is cancelled with the call.
+    fn set_task(&self, task: Py<PyAny>) {
+        *self.task.lock() = Some(task);
+    }
+
+    /// The coroutine has returned.
+    fn finish(&self, value: &Bound<'_, PyAny>) {
+        self.end(self.function.reply(value, self.encoding));
+    }
+
+    /// The coroutine has raised an exception.
+    fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
+        self.end(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
+    }
+}
+
+impl Completion {
+    fn end(&self, outcome: Result<Payload, Status>) {
+        self.task.lock().take();
+        if let Some(reply) = self.reply.lock().take() {
+            // Nobody waits for a call that was given up.
+            let _ = reply.send(outcome);
+        }
+    }
+}
+
+/// Cancels the task of a call that is given up.
+struct Guard {
+    sender: Sender,
+    task: Arc<Mutex<Option<Py<PyAny>>>>,
+    is_over: bool,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let task = self.task.clone();
+        self.sender.leave(Box::new(move |py| match task.lock().take() {
+            Some(task) => task.call_method0(py, "cancel").map(drop),
+            None => Ok(()),
+        }));
+    }
+}
+
+/// Calls a coroutine function in an event loop. `begin` makes a task of its arguments and completion there.
+pub(crate) async fn run_in_loop(
+    function: Arc<Function>,
+    sender: Sender,
+    begin: Arc<Py<PyAny>>,
+    request: Request<Payload>,
+) -> Result<Response<Payload>, Status> {
+    let about = About::of(&request, &function);
+    let payload = request.into_inner();
+    let (reply, replied) = oneshot::channel();
+    let task = Arc::new(Mutex::new(None));
+    let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
+    sender.leave(Box::new(move |py| {
+        let encoding = payload.encoding;
+        let completion = Completion { function: function.clone(), encoding, reply: Mutex::new(Some(reply)), task };
+        let coroutine = function.arguments(py, &payload).and_then(|arguments| function.invoke(&arguments, about));
+        match coroutine {
+            Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
+            Err(status) => {
+                completion.end(Err(status));
+                Ok(())
+            }
+        }
+    }));
+    let outcome = replied.await;
+    guard.is_over = true;
+    outcome.unwrap_or_else(|_| Err(ending())).map(Response::new)
+}
+
+/// Asks an asynchronous generator for its messages, one when there is room for it.
+pub(crate) struct AsyncGenerated {
+    pub(crate) function: Arc<Function>,
+    pub(crate) sender: Sender,
+    pub(crate) begin: Arc<Py<PyAny>>,
+    encoding: Encoding,
+    generator: Arc<Mutex<Option<Py<PyAny>>>>,
+}
+
+impl AsyncGenerated {
+    /// Calls the function, and returns the messages of its generator.
+    pub(crate) fn messages(
+        function: Arc<Function>,
+        sender: Sender,
+        begin: Arc<Py<PyAny>>,
+        request: Request<Payload>,
+    ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
+        let about = About::of(&request, &function);
+        let payload = request.into_inner();
+        let generator = Arc::new(Mutex::new(None));
+        let this = Self { function, sender, begin, encoding: payload.encoding, generator };
+        Unfolded { state: Some((this, Some((payload, about)))), step: None }
+    }
+
+    /// The next message, or nothing at the end.
+    async fn next(&self, first: Option<First>) -> Result<Option<Payload>, Status> {
+        let (reply, replied) = oneshot::channel();
+        let task = Arc::new(Mutex::new(None));
+        let mut guard = Guard { sender: self.sender.clone(), task: task.clone(), is_over: false };
+        let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
+        let encoding = self.encoding;
+        self.sender.leave(Box::new(move |py| {
+            let completion = Completion { function: function.clone(), encoding, reply: Mutex::new(Some(reply)), task };
+            if let Some((payload, about)) = first {
+                let made = function.arguments(py, &payload).and_then(|arguments| function.invoke(&arguments, about));
+                match made {
+                    Ok(made) => *generator.lock() = Some(made.unbind()),
+                    Err(status) => {
+                        completion.end(Err(status));
+                        return Ok(());
+                    }
+                }
+            }
+            let Some(generator) = generator.lock().as_ref().map(|generator| generator.clone_ref(py)) else {
+                return Ok(());
+            };
+            let next = generator.call_method0(py, "__anext__")?;
+            begin.call1(py, (next, Py::new(py, completion)?)).map(drop)
+        }));
+        let outcome = replied.await;
+        guard.is_over = true;
+        match outcome {
+            Ok(Ok(payload)) => Ok(Some(payload)),
+            Ok(Err(status)) => Err(status),
+            // The completion was dropped without an outcome: the generator has ended.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+impl Drop for AsyncGenerated {
+    fn drop(&mut self) {
+        let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
+        sender.leave(Box::new(move |py| {
+            let Some(generator) = generator.lock().take() else { return Ok(()) };
+            let closing = generator.call_method0(py, "aclose")?;
+            begin.call1(py, (closing, py.None())).map(drop)
+        }));
+    }
+}
+
+type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
+
+/// The request of a call that has not begun.
+type First = (Payload, Option<About>);
+
+/// The stream of a generator.
+struct Unfolded {
+    state: Option<(AsyncGenerated, Option<First>)>,
+    step: Option<Step>,
+}
+
+impl futures_core::Stream for Unfolded {
+    type Item = Result<Payload, Status>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        if let Some((generated, first)) = self.state.take() {
+            self.step = Some(Box::pin(async move {
+                let next = generated.next(first).await;
+                (generated, next)
+            }));
+        }
+        let Some(step) = &mut self.step else { return std::task::Poll::Ready(None) };
+        let (generated, next) = std::task::ready!(step.as_mut().poll(context));
+        self.step = None;
+        std::task::Poll::Ready(match next {
+            Ok(Some(payload)) => {
+                self.state = Some((generated, None));
+                Some(Ok(payload))
+            }
+            Ok(None) => None,
+            Err(status) => Some(Err(status)),
+        })
+    }
+}
+
+/// Ends a future of asyncio from a thread of the server.
+pub(crate) fn announce(sender: &Sender, future: Py<PyAny>) {
+    sender.leave(Box::new(move |py| settle(future.bind(py), Ok(py.None().into_bound(py)))));
+}

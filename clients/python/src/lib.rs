@@ -1,0 +1,45 @@
+//! The native half of the Python package `frisbee_rpc`: channels and servers of frpc for Python.
+//!
+//! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each message
+//! what it is in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which `drive`
+//! runs for callers that block; `server` serves functions of Python, which `handler` calls. What is in Python alone, such
+//! as schemas of type hints, is in the package beside this crate.
+
+mod batch;
+mod buffer;
+mod client;
+mod decode;
+mod drive;
+mod encode;
+mod fork;
+mod handler;
+mod inbox;
+mod json;
+mod payload;
+mod plan;
+mod requests;
+mod schema;
+mod server;
+mod status;
+mod tensor;
+
+use pyo3::prelude::*;
+
+/// The native half of `frisbee_rpc`.
+#[pymodule(gil_used = true)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<buffer::View>()?;
+    module.add_class::<client::Channel>()?;
+    module.add_class::<client::Messages>()?;
+    module.add_class::<client::AsyncMessages>()?;
+    module.add_class::<client::Started>()?;
+    module.add_class::<requests::Requests>()?;
+    module.add_class::<inbox::Inbox>()?;
+    module.add_class::<schema::Schema>()?;
+    module.add_class::<schema::Api>()?;
+    module.add_class::<server::Server>()?;
+    module.add_class::<handler::Completion>()?;
+    module.add_class::<handler::Context>()?;
+    module.add_function(wrap_pyfunction!(fork::forked, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! [`Payload`]: a message for calls, which the codecs of this crate have written or are going to read. It keeps long
+//! bytes where they are, and knows nothing of Python.
+
+use bytes::Bytes;
+use frpc::Status;
+use frpc::codegen::Format;
+use frpc::polyglot::{
+    Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Kind, Message, Nesting, Root, Undecoded,
+};
+
+/// A message in an encoding.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Payload {
+    pub(crate) written: Written,
+    /// The rich form, if the flat one is another.
+    pub(crate) extended: Option<Written>,
+    /// Whether the flat form has lost the presence of a field.
+    pub(crate) is_lossy: bool,
+    pub(crate) encoding: Encoding,
+}
+
+/// How the bytes of a payload are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    #[default]
+    Native,
+    Json(Nesting),
+    /// JSON whose root is an array of the fields.
+    JsonPositional(Nesting),
+}
+
+/// Encoded bytes, in which long values are set aside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) bytes: Bytes,
+    pub(crate) bulk: Vec<Bulk>,
+}
+
+impl Payload {
+    /// Bytes in another encoding than the native one.
+    fn foreign(bytes: &Bytes, encoding: Encoding) -> Self {
+        Self { written: Written { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
+    }
+
+    /// A reply in JSON.
+    pub(crate) fn json(bytes: Vec<u8>) -> Self {
+        Self::foreign(&bytes.into(), Encoding::Json(Nesting::default()))
+    }
+
+    /// The bytes of a payload that was received.
+    pub(crate) fn received(&self) -> &Bytes {
+        &self.written.bytes
+    }
+}
+
+/// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
+pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
+    let encode = |payload: &Payload| -> Result<Bytes, Status> { Ok(payload.written.bytes.clone()) };
+    Format::new("json", |bytes, nesting| Ok(Payload::foreign(bytes, Encoding::Json(nesting))), encode)
+        .fields(fields)
+        .positional("json-positional", |bytes, nesting| Ok(Payload::foreign(bytes, Encoding::JsonPositional(nesting))))
+}
+
+impl Message for Payload {
+    const NAME: &'static str = "the message";
+
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match (to.form(), &self.extended) {
+            (Form::Extended, Some(extended)) => extended.write(to),
+            (form, _) => {
+                if form == Form::Flat && self.is_lossy {
+                    to.note_lost_presence();
+                }
+                self.written.write(to)
+            }
+        }
+    }
+
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        Ok(match Undecoded::<Opaque>::decode_root(from)? {
+            Root::Error(text) => Root::Error(text),
+            Root::Message(body) => Root::Message(Self {
+                written: Written { bytes: body.as_bytes().clone(), bulk: Vec::new() },
+                ..Self::default()
+            }),
+        })
+    }
+}
+
+impl Written {
+    fn write(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        if self.bytes.is_empty() {
+            to.nil();
+            return Ok(());
+        }
+        let mut done = 0;
+        for Bulk { at, bytes } in &self.bulk {
+            // `shared` writes the head again, so it is left out here.
+            let head = head_length(bytes.len());
+            to.encoded(self.bytes.get(done..at.saturating_sub(head)).unwrap_or_default());
+            to.shared(bytes)?;
+            done = *at;
+        }
+        to.encoded(self.bytes.get(done..).unwrap_or_default());
+        Ok(())
+    }
+}
+
+/// The length of the head of a bytes value: its kind, and its length as a u32, which has 7 bits in a byte.
+fn head_length(length: usize) -> usize {
+    let bits = usize::BITS - length.leading_zeros();
+    2 + (bits.max(1) as usize).div_ceil(7)
+}
+
+/// Stands for the type of messages that are not decoded.
+#[derive(Default)]
+struct Opaque;
+
+impl Fields for Opaque {
+    const NAME: &'static str = "the message";
+
+    fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        // Nothing calls it: a payload is read by the codec of its plan.
+        from.nil().map(|()| Self)
+    }
+}
+
+/// Whether a body is an error, or nil.
+pub(crate) fn is_nil(bytes: &[u8]) -> bool {
+    matches!(bytes.first().copied().and_then(Kind::from_byte), None | Some(Kind::Nil))
+}

@@ -1,0 +1,315 @@
+//! [`Schema`]: descriptors, and what is known of each service on the wire. It comes from the text of `.proto` files, from
+//! files, or from a server that describes itself; [`Api`] binds it to classes of Python.
+
+use crate::encode::refused;
+use crate::plan::Plans;
+use frpc::codegen::{Layout, Method};
+use frpc_build::{Fingerprint, LockUpdate};
+use frpc_dynamic::DescriptorPool;
+use frpc_reflection::{ServerSchema, v1};
+use parking_lot::Mutex;
+use prost_reflect::{Cardinality, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const TENSOR: &str = include_str!("../../../crates/frpc-build/proto/frpc/tensor.proto");
+
+/// A schema.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Schema {
+    /// An encoded `FileDescriptorSet`.
+    pub(crate) files: Vec<u8>,
+    pub(crate) methods: Vec<Callable>,
+}
+
+/// A method on the wire.
+pub(crate) struct Callable {
+    pub(crate) descriptor: MethodDescriptor,
+    pub(crate) layout: &'static Layout,
+    pub(crate) method: &'static Method,
+    /// How many fields at the end of a reply servers with earlier layouts leave out.
+    pub(crate) appended: u32,
+}
+
+/// What a service is on the wire, wherever that is known from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Known {
+    service: String,
+    fingerprint: u64,
+    compatible: Vec<u64>,
+    methods: Vec<KnownMethod>,
+}
+
+/// What a method is on the wire.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct KnownMethod {
+    name: String,
+    operation: u16,
+    appended: (u32, u32),
+    idempotent: bool,
+}
+
+#[pymethods]
+impl Schema {
+    /// Reads the text of `.proto` files, of which the last one is the root.
+    #[staticmethod]
+    fn parse(sources: Vec<(String, String)>) -> PyResult<Self> {
+        let names: Vec<String> = sources.iter().map(|(name, _)| name.clone()).collect();
+        let mut resolver = ChainFileResolver::new();
+        resolver
+            .add(Sources(sources.into_iter().chain([("frpc/tensor.proto".to_owned(), TENSOR.to_owned())]).collect()));
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = protox::Compiler::with_file_resolver(resolver);
+        compiler.include_imports(true).include_source_info(true);
+        compiler.open_files(&names).map_err(|error| PyValueError::new_err(format!("{error:?}")))?;
+        let loaded = configured().load_fds(compiler.file_descriptor_set());
+        Self::loaded(loaded.map_err(refused)?)
+    }
+
+    /// Reads `.proto` files and the locks beside them.
+    #[staticmethod]
+    #[pyo3(signature = (paths, includes))]
+    fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
+        Self::loaded(configured().load_protos(&paths, &includes).map_err(refused)?)
+    }
+
+    /// The methods: service, name, whether requests and replies are streams, and the names of the messages.
+    fn methods(&self) -> Vec<(String, String, bool, bool, String, String)> {
+        let shown = |callable: &Callable| {
+            let method = &callable.descriptor;
+            (
+                method.parent_service().full_name().to_owned(),
+                method.name().to_owned(),
+                method.is_client_streaming(),
+                method.is_server_streaming(),
+                method.input().full_name().to_owned(),
+                method.output().full_name().to_owned(),
+            )
+        };
+        self.methods.iter().map(shown).collect()
+    }
+
+    /// The messages that methods can reach, with their fields: name, shape (`plain`, `optional`, `list` or `map`), and the
+    /// types of the value and of the key.
+    fn messages(&self) -> Vec<(String, Vec<Shown>)> {
+        let mut open: Vec<MessageDescriptor> = self.roots().collect();
+        let mut found: Vec<MessageDescriptor> = Vec::new();
+        while let Some(message) = open.pop() {
+            if found.contains(&message) {
+                continue;
+            }
+            for field in message.fields() {
+                match field.kind() {
+                    Kind::Message(entry) if field.is_map() => {
+                        if let Kind::Message(inner) = entry.map_entry_value_field().kind() {
+                            open.push(inner);
+                        }
+                    }
+                    Kind::Message(inner) => open.push(inner),
+                    _ => {}
+                }
+            }
+            found.push(message);
+        }
+        found.iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
+    }
+}
+
+/// A field: its name, its shape, and the types of its value and of its key.
+type Shown = (String, &'static str, String, String);
+
+/// The fields of a message, in the order of declaration.
+fn shown(message: &MessageDescriptor) -> Vec<Shown> {
+    let declared = message.descriptor_proto().field.iter();
+    let fields = declared.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?));
+    let field = |field: FieldDescriptor| match field.kind() {
+        Kind::Message(entry) if field.is_map() => {
+            let (key, value) = (entry.map_entry_key_field(), entry.map_entry_value_field());
+            (field.name().to_owned(), "map", type_name(&value.kind()), type_name(&key.kind()))
+        }
+        kind => {
+            let shape = match field.cardinality() {
+                Cardinality::Repeated => "list",
+                _ if field.supports_presence() => "optional",
+                _ => "plain",
+            };
+            (field.name().to_owned(), shape, type_name(&kind), String::new())
+        }
+    };
+    fields.map(field).collect()
+}
+
+/// The type in Python: a word for a scalar, or the full name of a message.
+fn type_name(kind: &Kind) -> String {
+    match kind {
+        Kind::Message(message) => return message.full_name().to_owned(),
+        Kind::Bool => "bool",
+        Kind::String => "str",
+        Kind::Bytes => "bytes",
+        Kind::Float | Kind::Double => "float",
+        _ => "int",
+    }
+    .to_owned()
+}
+
+/// Files that are in memory.
+struct Sources(HashMap<String, String>);
+
+impl FileResolver for Sources {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let source = self.0.get(name).ok_or_else(|| protox::Error::file_not_found(name))?;
+        File::from_source(name, source)
+    }
+}
+
+fn configured() -> frpc_build::Builder {
+    frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never)
+}
+
+impl Schema {
+    fn loaded(loaded: frpc_build::Loaded) -> PyResult<Self> {
+        let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
+        let known: Vec<Known> = loaded.layouts.iter().map(|layout| Known::of(layout, &pool)).collect();
+        Ok(Self::of(&pool, loaded.descriptors, &known))
+    }
+
+    /// What a server says of itself.
+    pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
+        let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(refused)?;
+        let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
+        let known: Option<Vec<Known>> = readable.map(Known::said).collect();
+        let known = known.ok_or_else(|| refused("the server describes its services by numbers that cannot be"))?;
+        Ok(Self::of(&pool, shown.files.to_vec(), &known))
+    }
+
+    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[Known]) -> Self {
+        let mut methods = Vec::new();
+        for service in pool.services() {
+            let Some(known) = known.iter().find(|known| known.service == service.full_name()) else { continue };
+            let (layout, constants) = leaked(known);
+            for (constant, known) in constants.iter().zip(&known.methods) {
+                let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
+                methods.push(Callable { descriptor, layout, method: constant, appended: known.appended.1 });
+            }
+        }
+        Self { files, methods }
+    }
+
+    pub(crate) fn roots(&self) -> impl Iterator<Item = MessageDescriptor> {
+        self.methods.iter().flat_map(|callable| [callable.descriptor.input(), callable.descriptor.output()])
+    }
+}
+
+impl Known {
+    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
+        let appended: HashMap<&str, u32> = layout.appended().collect();
+        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
+        let service = pool.get_service_by_name(layout.service());
+        let method = |(name, operation): (&str, u16)| {
+            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+            let appended = method.as_ref().map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
+            // `IDEMPOTENT` and `NO_SIDE_EFFECTS`.
+            let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
+            let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
+            KnownMethod { name: name.to_owned(), operation, appended, idempotent }
+        };
+        Self {
+            service: layout.service().to_owned(),
+            fingerprint: layout.fingerprint().get(),
+            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            methods: layout.methods().map(method).collect(),
+        }
+    }
+
+    /// What a server says of a service; `None` if a number is out of range.
+    fn said(service: &v1::Service) -> Option<Self> {
+        let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
+        let method = |method: &v1::Method| {
+            Some(KnownMethod {
+                name: method.name.clone(),
+                operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
+                appended: (method.request_added, method.response_added),
+                idempotent: method.idempotency() != v1::Idempotency::Unknown,
+            })
+        };
+        Some(Self {
+            service: service.name.clone(),
+            fingerprint: fingerprint(&service.fingerprint)?,
+            // As many as a lock keeps.
+            compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
+            methods: service.methods.iter().map(method).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// The constants of services that have been met. Channels and servers take them as generated code has them.
+static CONSTANTS: Mutex<Option<HashMap<Known, Constants>>> = Mutex::new(None);
+
+type Constants = (&'static Layout, &'static [Method]);
+
+/// The constants of a service, which live as long as the process: once for each layout, however often it is met.
+fn leaked(known: &Known) -> Constants {
+    let mut constants = CONSTANTS.lock();
+    *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
+        let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
+        operations.sort_unstable();
+        let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
+        let layout: &'static Layout =
+            Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
+        let method = |known: &KnownMethod| {
+            let (request, reply) = known.appended;
+            let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
+            if known.idempotent { method.idempotent() } else { method }
+        };
+        (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())
+    })
+}
+
+/// A schema whose messages are bound to classes of Python.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Api {
+    pub(crate) schema: Py<Schema>,
+    pub(crate) plans: Arc<Plans>,
+    pub(crate) endpoints: Vec<Endpoint>,
+}
+
+/// A method whose messages have plans.
+#[derive(Clone, Copy)]
+pub(crate) struct Endpoint {
+    pub(crate) method: &'static Method,
+    /// The places of the plans.
+    pub(crate) request: usize,
+    pub(crate) reply: usize,
+    pub(crate) appended: u32,
+}
+
+#[pymethods]
+impl Api {
+    #[new]
+    fn new(schema: Py<Schema>, forms: &Bound<'_, PyDict>, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let known = schema.get();
+        let plans = Plans::new(known.roots(), forms, fields)?;
+        let endpoint = |callable: &Callable| {
+            PyResult::Ok(Endpoint {
+                method: callable.method,
+                request: plans.place(callable.descriptor.input().full_name())?,
+                reply: plans.place(callable.descriptor.output().full_name())?,
+                appended: callable.appended,
+            })
+        };
+        let endpoints = known.methods.iter().map(endpoint).collect::<PyResult<_>>()?;
+        Ok(Self { schema, plans: Arc::new(plans), endpoints })
+    }
+}
+
+impl Api {
+    /// The method at a place of [`Schema::methods`].
+    pub(crate) fn endpoint(&self, place: usize) -> PyResult<Endpoint> {
+        self.endpoints.get(place).copied().ok_or_else(|| refused("the schema has no such method"))
+    }
+}

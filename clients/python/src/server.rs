@@ -1,0 +1,382 @@
+//! [`Server`]: functions of Python as services, at the native door and at those of the gateway.
+
+use crate::batch::{Batch, Terms};
+use crate::encode::refused;
+use crate::fork;
+use crate::handler::{AsyncGenerated, Function, Generated, announce, run_in_loop};
+use crate::inbox::Inbox;
+use crate::payload::{Payload, json_format};
+use crate::schema::Api;
+use crate::status::failed;
+use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
+use frpc::tls::{Authorities, Identity, ServerTls};
+use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Workers};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use frpc_reflection::{Health, Reflection};
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{oneshot, watch};
+
+/// How long a server that stops waits for the threads of handlers.
+const STOP: Duration = Duration::from_secs(2);
+
+/// A server of functions.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Server {
+    runtime: Mutex<Option<Runtime>>,
+    address: String,
+    stop: Mutex<Option<oneshot::Sender<()>>>,
+    /// Whether it has ended.
+    ended: watch::Receiver<bool>,
+    made: fork::Generation,
+}
+
+/// The functions of a service.
+struct Functions {
+    layout: &'static Layout,
+    schema: &'static Embedded,
+    served: Vec<(Arc<Function>, Mode, &'static [&'static str])>,
+}
+
+/// How a function is called.
+#[derive(Clone)]
+enum Mode {
+    /// On the thread that drives the connection.
+    Here,
+    /// In the pool of threads.
+    Pool,
+    /// In an event loop.
+    Loop(crate::inbox::Sender, Arc<Py<PyAny>>),
+    /// On the thread that drives the connection, a message at a time.
+    Generator,
+    /// In the pool of threads.
+    PoolGenerator,
+    /// In an event loop.
+    AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
+    Batch(Arc<Batch>),
+}
+
+/// A function as Python describes it: the place of its method, the function, the word for its mode, the parameter for the
+/// context, and the most calls and the seconds of a batch.
+type Described = (usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
+
+/// PEM of a chain of certificates, of the key, and of the authorities of clients.
+type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
+
+#[pymethods]
+impl Server {
+    /// Binds an address, and serves in the background.
+    #[new]
+    #[pyo3(signature = (address, api, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None))]
+    #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
+    fn new(
+        py: Python<'_>,
+        address: String,
+        api: &Bound<'_, Api>,
+        functions: Vec<Described>,
+        report: &Bound<'_, PyAny>,
+        shows_errors: bool,
+        threads: usize,
+        workers: usize,
+        doors: Vec<String>,
+        hosts: Vec<String>,
+        origins: Vec<String>,
+        tls: Option<Tls>,
+        event_loop: Option<(Py<Inbox>, Py<PyAny>)>,
+    ) -> PyResult<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(threads.max(1))
+            .thread_name("frisbee-rpc-server")
+            .enable_all()
+            .build()?;
+        let mut builder = frpc::Server::builder().workers(Workers::Threads(workers)).add_service(Reflection::new());
+        builder = builder.add_service(Health::new());
+        for service in services(api, functions, report, shows_errors, event_loop.as_ref())? {
+            builder = builder.add_service(service);
+        }
+        builder = opened(builder, &doors, hosts, origins)?;
+        if let Some((chain, key, clients)) = tls {
+            let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
+            let identity = Identity::from_pem(chain, key).map_err(wrong)?;
+            builder = builder.tls(
+                match clients {
+                    Some(clients) => ServerTls::mutual(identity, Authorities::from_pem(clients).map_err(wrong)?),
+                    None => ServerTls::new(identity),
+                }
+                .map_err(wrong)?,
+            );
+        }
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (ending, ended) = watch::channel(false);
+        let until = async {
+            // A server that was dropped stops as well.
+            let _ = stopped.await;
+        };
+        let bound = py.detach(|| {
+            runtime.block_on(async {
+                Ok::<_, frpc::Error>(match address.strip_prefix("unix:") {
+                    Some(path) => {
+                        let server = builder.bind_unix(path).await?;
+                        tokio::spawn(async move {
+                            let _ = server.serve_with_shutdown(until).await;
+                            let _ = ending.send(true);
+                        });
+                        address.clone()
+                    }
+                    None => {
+                        let server = builder.bind(&*address).await?;
+                        let bound = server.local_addr().to_string();
+                        tokio::spawn(async move {
+                            let _ = server.serve_with_shutdown(until).await;
+                            let _ = ending.send(true);
+                        });
+                        bound
+                    }
+                })
+            })
+        });
+        Ok(Self {
+            address: bound.map_err(failed)?,
+            runtime: Mutex::new(Some(runtime)),
+            stop: Mutex::new(Some(stop)),
+            ended,
+            made: fork::Generation::current(),
+        })
+    }
+
+    /// The address that it has bound, with its port.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Tells clients that it stops, and ends a future of asyncio, or returns, when their calls have ended.
+    #[pyo3(signature = (inbox = None, future = None))]
+    fn stop(&self, py: Python<'_>, inbox: Option<&Inbox>, future: Option<Py<PyAny>>) -> PyResult<()> {
+        self.made.check()?;
+        self.stop.lock().take();
+        let mut ended = self.ended.clone();
+        let Some(handle) = self.runtime.lock().as_ref().map(|runtime| runtime.handle().clone()) else { return Ok(()) };
+        match (inbox, future) {
+            (Some(inbox), Some(future)) => {
+                let sender = inbox.sender();
+                handle.spawn(async move {
+                    let _ = ended.wait_for(|ended| *ended).await;
+                    announce(&sender, future);
+                });
+            }
+            _ => py.detach(|| {
+                // An error says that the task has ended.
+                let _ = handle.block_on(ended.wait_for(|ended| *ended));
+                self.end();
+            }),
+        }
+        Ok(())
+    }
+
+    /// Ends its threads, once it has stopped.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.made.check()?;
+        py.detach(|| self.end());
+        Ok(())
+    }
+}
+
+impl Server {
+    fn end(&self) {
+        let runtime = self.runtime.lock().take();
+        if let Some(runtime) = runtime {
+            runtime.shutdown_timeout(STOP);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.lock().take() else { return };
+        if self.made.check().is_ok() {
+            runtime.shutdown_background();
+        } else {
+            std::mem::forget(runtime);
+        }
+    }
+}
+
+/// Opens the doors of these names.
+fn opened(
+    builder: ServerBuilder,
+    doors: &[String],
+    hosts: Vec<String>,
+    origins: Vec<String>,
+) -> PyResult<ServerBuilder> {
+    if doors.is_empty() {
+        return Ok(builder);
+    }
+    let mut gateway = Gateway::new();
+    let mut http = Http::new();
+    let mut has_http = false;
+    for door in doors {
+        match &door[..] {
+            "json-rpc" => gateway = gateway.json_rpc(),
+            "http" => {
+                has_http = true;
+                http = http.connect().health();
+            }
+            "websocket" => gateway = gateway.web_socket(),
+            other => {
+                return Err(PyValueError::new_err(format!("there is no door {other:?}: json-rpc, http or websocket")));
+            }
+        }
+    }
+    http = hosts.into_iter().fold(http, Http::host);
+    http = origins.into_iter().fold(http, Http::origin);
+    if has_http {
+        gateway = gateway.http(http);
+    }
+    Ok(builder.gateway(gateway))
+}
+
+/// The services that the functions make up.
+fn services(
+    api: &Bound<'_, Api>,
+    functions: Vec<Described>,
+    report: &Bound<'_, PyAny>,
+    shows_errors: bool,
+    event_loop: Option<&(Py<Inbox>, Py<PyAny>)>,
+) -> PyResult<Vec<Functions>> {
+    let py = api.py();
+    let (schema, api) = (api.get().schema.get(), api.get());
+    let embedded: &'static Embedded = Box::leak(Box::new(Embedded::new(schema.files.clone().leak())));
+    let event_loop = || {
+        let (inbox, begin) = event_loop.ok_or_else(|| PyRuntimeError::new_err("coroutines need an event loop"))?;
+        PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
+    };
+    let mut services: Vec<Functions> = Vec::new();
+    for (place, call, word, context, batch) in functions {
+        let callable = schema.methods.get(place).ok_or_else(|| refused("the schema has no such method"))?;
+        let function = Arc::new(Function {
+            endpoint: api.endpoint(place)?,
+            plans: api.plans.clone(),
+            call,
+            context,
+            report: report.clone().unbind(),
+            shows_errors,
+        });
+        let mode = match (&word[..], batch) {
+            ("here", _) => Mode::Here,
+            ("pool", _) => Mode::Pool,
+            ("generator", _) => Mode::Generator,
+            ("pool generator", _) => Mode::PoolGenerator,
+            ("loop", _) => event_loop().map(|(sender, begin)| Mode::Loop(sender, begin))?,
+            ("async generator", _) => event_loop().map(|(sender, begin)| Mode::AsyncGenerator(sender, begin))?,
+            ("batch", Some((size_max, delay))) => {
+                let delay_max = Duration::try_from_secs_f64(delay).map_err(refused)?;
+                Mode::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
+            }
+            _ => return Err(PyValueError::new_err(format!("there is no mode {word:?}"))),
+        };
+        let names: Vec<&'static str> = callable
+            .descriptor
+            .input()
+            .descriptor_proto()
+            .field
+            .iter()
+            .map(|field| &*field.json_name().to_owned().leak())
+            .collect();
+        let served = (function, mode, &*names.leak());
+        match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
+            Some(service) => service.served.push(served),
+            None => services.push(Functions { layout: callable.layout, schema: embedded, served: vec![served] }),
+        }
+    }
+    Ok(services)
+}
+
+impl Service for Functions {
+    const NAME: &'static str = "functions";
+
+    fn methods(&self) -> Methods {
+        let mut builder = Methods::new(&Arc::new(()), self.layout);
+        for (function, mode, names) in &self.served {
+            builder = add(builder, function.clone(), mode.clone()).format(json_format(names));
+        }
+        builder.schema(self.schema).done()
+    }
+}
+
+type Outcome = Result<Response<Payload>, Status>;
+type Streamed = Result<Response<ResponseStream<Payload>>, Status>;
+
+/// Adds the method of a function.
+fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
+    let method = *function.endpoint.method;
+    match mode {
+        Mode::Here => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            let function = function.clone();
+            async move { function.run(request) }
+        }),
+        Mode::Pool => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            let function = function.clone();
+            async move { in_pool(move || function.run(request)).await }
+        }),
+        Mode::Loop(sender, begin) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            run_in_loop(function.clone(), sender.clone(), begin.clone(), request)
+        }),
+        Mode::Batch(batch) => {
+            builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| batch.call(request))
+        }
+        Mode::Generator => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            let function = function.clone();
+            async move { Streamed::Ok(Response::new(ResponseStream::new(Generated::new(function, request)?))) }
+        }),
+        Mode::PoolGenerator => {
+            builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+                let function = function.clone();
+                async move { Streamed::Ok(Response::new(pooled(function, request))) }
+            })
+        }
+        Mode::AsyncGenerator(sender, begin) => {
+            builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+                let messages = AsyncGenerated::messages(function.clone(), sender.clone(), begin.clone(), request);
+                async move { Streamed::Ok(Response::new(ResponseStream::new(messages))) }
+            })
+        }
+    }
+}
+
+/// Runs a function in the pool of threads.
+async fn in_pool(run: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
+    let ran = tokio::task::spawn_blocking(run).await;
+    ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
+}
+
+/// How many messages a generator in the pool may be ahead of its caller.
+const MESSAGES_AHEAD: usize = 16;
+
+/// The messages of a generator that has a thread of the pool as long as it runs.
+fn pooled(function: Arc<Function>, request: Request<Payload>) -> ResponseStream<Payload> {
+    let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
+    let handle = tokio::runtime::Handle::current();
+    tokio::task::spawn_blocking(move || {
+        let mut generated = match Generated::new(function, request) {
+            Ok(generated) => generated,
+            Err(status) => {
+                // Nobody reads what a caller has given up.
+                let _ = handle.block_on(sender.send(Err(status)));
+                return;
+            }
+        };
+        while let Some(next) = generated.next() {
+            let is_last = next.is_err();
+            if handle.block_on(sender.send(next)).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    stream
+}

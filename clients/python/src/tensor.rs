@@ -1,0 +1,130 @@
+//! `frpc.Tensor` as arrays of NumPy, without copies of the elements.
+
+use crate::buffer::{View, shared};
+use crate::encode::{expected, refused};
+use crate::plan::{FieldPlan, Plan};
+use frpc::polyglot::{Decoder, Encoder, Kind};
+use frpc::tensor::{ElementType, Tensor};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+
+/// NumPy, when the first array is met.
+fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(|numpy| numpy.bind(py))
+}
+
+/// Writes the fields of a tensor: `dtype`, `shape` and `data` stand in this order on the wire as `dtype`, `data`, `shape`,
+/// as the plan says.
+pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+    let (dtype, shape, data) = parts(value)?;
+    for field in &plan.fields {
+        match &field.text[..] {
+            "dtype" => to.string(&dtype).map_err(refused)?,
+            "shape" => {
+                to.list(Kind::U32, shape.len()).map_err(refused)?;
+                shape.iter().for_each(|length| to.u32(*length));
+            }
+            _ => to.shared(&data).map_err(refused)?,
+        }
+    }
+    Ok(())
+}
+
+/// An array as its parts; one that is not contiguous or has its bytes in the other order is copied.
+pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<(String, Vec<u32>, bytes::Bytes)> {
+    let py = value.py();
+    let numpy = numpy(py)?;
+    if !value.is_instance(&numpy.getattr("ndarray")?)? {
+        return Err(expected("an array of NumPy", value));
+    }
+    let dtype = value.getattr("dtype")?;
+    let name: String = dtype.getattr("name")?.extract()?;
+    let named = frpc::tensor::Dtype::parse(&name)
+        .ok_or_else(|| PyTypeError::new_err(format!("tensors have no elements of the type {name}")))?;
+    let shape: Vec<u32> = value.getattr("shape")?.extract()?;
+    let order: String = dtype.getattr("byteorder")?.extract()?;
+    let is_big = order == ">" || (order == "=" && cfg!(target_endian = "big"));
+    let array = if is_big {
+        value.call_method1("astype", (dtype.call_method1("newbyteorder", ("<",))?,))?
+    } else {
+        value.clone()
+    };
+    let mut array = numpy.call_method1("ascontiguousarray", (array,))?;
+    if named.element == ElementType::Bfloat16 {
+        // It comes from another package, and has no letter in the buffer protocol.
+        array = array.call_method1("view", ("uint16",))?;
+    }
+    Ok((name, shape, shared(&array)?))
+}
+
+/// Reads a tensor, whose array is a view of the input if that is long.
+pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let mut tensor = Tensor::default();
+    for field in &plan.fields {
+        match &field.text[..] {
+            "dtype" => tensor.dtype = from.string().map_err(refused)?,
+            "shape" => {
+                let length = from.list(Kind::U32).map_err(refused)?;
+                // Checked against what has come, four bytes for each at most.
+                tensor.shape = (0..length).map(|_| from.u32().map_err(refused)).collect::<PyResult<_>>()?;
+            }
+            _ => tensor.data = from.bytes().map_err(refused)?,
+        }
+    }
+    array(py, &tensor)
+}
+
+/// The array of a tensor, once its parts fit each other.
+pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = numpy(py)?;
+    if tensor.dtype.is_empty() && tensor.data.is_empty() {
+        // The default message is no array.
+        return Err(PyValueError::new_err("the tensor has no type"));
+    }
+    let dtype = tensor.check().map_err(refused)?;
+    let name = dtype.element.name();
+    let described = match numpy.call_method1("dtype", (name,)) {
+        Ok(described) => described,
+        Err(_) if dtype.element == ElementType::Bfloat16 => {
+            // Its name is known to NumPy if the package that has the type is loaded.
+            return Err(PyTypeError::new_err("arrays of bfloat16 need the package ml_dtypes, imported"));
+        }
+        Err(error) => return Err(error),
+    };
+    let described = if dtype.is_big_endian { described.call_method1("newbyteorder", (">",))? } else { described };
+    let view = Py::new(py, View::new(tensor.data.clone()))?;
+    let flat = if tensor.data.is_empty() {
+        numpy.call_method1("empty", (0, described))?
+    } else {
+        numpy.call_method1("frombuffer", (view, described))?
+    };
+    flat.call_method1("reshape", (PyTuple::new(py, &tensor.shape)?,))
+}
+
+/// Refuses an array whose elements have another type than the schema of the function says.
+pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Some(wanted) = &field.dtype else { return Ok(()) };
+    if value.is_none() {
+        return Ok(());
+    }
+    let found = value.getattr("dtype").map_err(|_| expected("an array of NumPy", value))?.getattr("name")?;
+    if found.cast::<PyString>()?.to_str()? == wanted {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))
+}
+
+/// The data of a tensor for callers that speak JSON.
+pub(crate) fn for_json(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let (dtype, shape, data) = parts(value)?;
+    Ok(Tensor { dtype, shape, data })
+}
+
+/// Bytes as Python's own.
+pub(crate) fn own<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
+    PyBytes::new(py, bytes).into_any()
+}

@@ -1,0 +1,64 @@
+"""What tests share: servers of functions, and programs of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from typing import Any, Callable, Coroutine, Iterator
+
+import pytest
+
+from frisbee_rpc import Client, Server
+
+LIMIT = 30.0
+"""How long a test waits for what has to come, in seconds."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server, to which a test adds functions before it starts it."""
+    server = Server("test.Functions")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def connect(server: Server) -> Iterator[Callable[..., Client]]:
+    """Starts the server, and connects to it."""
+    clients: list[Client] = []
+
+    def connect(**options: Any) -> Client:
+        server.start("127.0.0.1:0")
+        clients.append(Client(server.address, timeout=LIMIT, **options))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture(autouse=True)
+def interrupts() -> None:
+    """Ctrl-C raises an exception, also where a shell has started the tests in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Runs a coroutine function, with a limit."""
+    return asyncio.run(asyncio.wait_for(main(), LIMIT))
+
+
+def program(text: str, *, code: int = 0, **environment: str) -> str:
+    """What a program of its own prints. It has to end by itself with this code."""
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{text}"],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        env={**os.environ, **environment},
+    )
+    assert ran.returncode == code, (ran.returncode, ran.stdout, ran.stderr)
+    return ran.stdout

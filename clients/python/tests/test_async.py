@@ -1,0 +1,152 @@
+"""Calls of event loops, and coroutines that answer them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any, AsyncIterator, Iterator
+
+import pytest
+
+from frisbee_rpc import AsyncClient, Client, Code, Context, Server, Status
+
+from .conftest import LIMIT, run
+
+
+def functions() -> Server:
+    server = Server()
+
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    @server
+    def count(n: int) -> Iterator[int]:
+        yield from range(n)
+
+    return server
+
+
+def test_calls_of_a_loop_run_side_by_side() -> None:
+    async def main() -> None:
+        with functions().start("127.0.0.1:0") as server:
+            async with AsyncClient(server.address) as client:
+                sums = await asyncio.gather(*(client.sum(a, 1) for a in range(500)))
+                assert sums == list(range(1, 501))
+                assert [number async for number in client.count(300)] == list(range(300))
+                with pytest.raises(TypeError, match="an int expected"):
+                    await client.sum("a", 1)
+
+    run(main)
+
+
+def test_two_loops_in_two_threads_share_a_client() -> None:
+    with functions().start("127.0.0.1:0") as server:
+        client: AsyncClient = run(lambda: AsyncClient.connect(server.address))
+        sums: list[int] = []
+
+        async def main() -> None:
+            for a in range(200):
+                sums.append(await client.sum(a, 1))
+
+        threads = [threading.Thread(target=run, args=(main,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LIMIT)
+        assert sorted(sums) == sorted([*range(1, 201), *range(1, 201)])
+        client.close()
+
+
+def test_a_task_that_is_cancelled_ends_its_call_and_its_handler() -> None:
+    async def main() -> None:
+        came, gone = asyncio.Event(), asyncio.Event()
+        server = Server()
+
+        @server
+        async def wait() -> None:
+            came.set()
+            try:
+                await asyncio.sleep(LIMIT)
+            finally:
+                gone.set()
+
+        started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=lambda: started.set_result(None)))
+        await started
+        async with AsyncClient(server.address) as client:
+            call = asyncio.create_task(client.wait())
+            await came.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await gone.wait()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+    run(main)
+
+
+def test_coroutines_and_their_generators_serve_in_the_loop() -> None:
+    async def main() -> None:
+        closed = asyncio.Event()
+        server = Server(shows_errors=True)
+
+        @server
+        async def sum(a: int, b: int, context: Context) -> int:
+            await asyncio.sleep(0)
+            return a + b
+
+        @server
+        async def fail() -> None:
+            raise ValueError("no")
+
+        @server
+        async def count(n: int) -> AsyncIterator[int]:
+            try:
+                for number in range(n):
+                    await asyncio.sleep(0)
+                    yield number
+            finally:
+                closed.set()
+
+        started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=lambda: started.set_result(None)))
+        await started
+        async with AsyncClient(server.address) as client:
+            assert await client.sum(1, 2) == 3
+            with pytest.raises(Status, match="ValueError: no") as caught:
+                await client.fail()
+            assert caught.value.code is Code.INTERNAL
+            assert [number async for number in client.count(100)] == list(range(100))
+            closed.clear()
+            numbers = client.count(10**9)
+            assert await numbers.__anext__() == 0
+            await numbers.aclose()
+            await closed.wait()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+    run(main)
+
+
+def test_a_loop_that_is_blocked_loses_nothing() -> None:
+    async def main() -> None:
+        with functions().start("127.0.0.1:0") as server:
+            async with AsyncClient(server.address) as client:
+                tasks = [asyncio.create_task(client.sum(a, 0)) for a in range(100)]
+                await asyncio.sleep(0)
+                # Their replies come while the loop does something else.
+                with Client(server.address) as other:
+                    assert all(other.sum(a, 0) == a for a in range(100))
+                assert await asyncio.gather(*tasks) == list(range(100))
+
+    run(main)
+
+
+def test_a_client_without_a_schema_says_what_to_do() -> None:
+    async def main() -> Any:
+        with pytest.raises(RuntimeError, match="async with"):
+            AsyncClient("127.0.0.1:1").sum
+
+    run(main)

@@ -1,0 +1,334 @@
+"""Calls of a client that blocks, and functions that answer them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Callable, Iterator, Optional
+
+import pytest
+
+from frisbee_rpc import Client, Code, Context, Server, Status
+
+from .conftest import LIMIT
+
+Connect = Callable[..., Client]
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 3
+
+
+@dataclasses.dataclass
+class Shape:
+    name: str
+    corners: list[Point]
+    center: Optional[Point] = None
+    tags: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def test_a_function_is_called_by_its_name(server: Server, connect: Connect) -> None:
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    client = connect()
+    assert client.sum(a=2, b=2) == 4
+    assert client.sum(2, -(2**40)) == 2 - 2**40
+
+
+def test_every_type_of_a_hint_arrives_as_it_was_sent(server: Server, connect: Connect) -> None:
+    @server
+    def echo(
+        number: int, ratio: float, text: str, raw: bytes, flag: bool, shape: Shape, lists: list[bytes], maybe: int | None
+    ) -> Shape:
+        assert (number, ratio, text, raw, flag, lists, maybe) == (-(2**63), -0.5, "é", b"\0\xff", True, [b"", b"1"], None)
+        return shape
+
+    corners = [Point(1), Point(0, 0), Point(-5, 2**62)]
+    client = connect()
+    sent = Shape("q", corners, None, {"a": 1, "": -1})
+    reply = client.echo(-(2**63), -0.5, "é", b"\0\xff", True, sent, [b"", b"1"], None)
+    assert (reply.name, reply.center, reply.tags) == ("q", None, {"a": 1, "": -1})
+    assert [(corner.x, corner.y) for corner in reply.corners] == [(1, 3), (0, 0), (-5, 2**62)]
+
+
+def test_long_bytes_and_texts_arrive_whole(server: Server, connect: Connect) -> None:
+    @server
+    def echo(raw: bytes, text: str) -> bytes:
+        return raw + text.encode()
+
+    raw = bytes(range(256)) * 1000
+    client = connect()
+    assert client.echo(raw, "é" * 50_000) == raw + ("é" * 50_000).encode()
+    assert client.echo(bytearray(raw), "") == raw
+    assert client.echo(memoryview(raw)[1:], "") == raw[1:]
+
+
+def test_defaults_of_parameters_stand_for_fields_that_are_not_sent(server: Server, connect: Connect) -> None:
+    @server
+    def greet(name: str = "you", times: int = 0, center: Point = Point(8, 9)) -> str:
+        return f"{name} {times} {center.x}"
+
+    client = connect()
+    assert client.greet() == "you 0 8"
+    assert client.greet(name="") == " 0 8"
+
+
+def test_a_message_that_has_to_be_sent_is_missed_by_name(server: Server, connect: Connect) -> None:
+    @server
+    def area(shape: Shape) -> int:
+        return len(shape.corners)
+
+    with pytest.raises(Status, match="shape is missing") as caught:
+        connect().area()
+    assert caught.value.code is Code.INVALID_ARGUMENT
+
+
+def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, connect: Connect) -> None:
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    client = connect()
+    with pytest.raises(TypeError, match="a: an int expected, not str"):
+        client.sum(a="2", b=2)
+    with pytest.raises(ValueError, match="a: .* does not fit"):
+        client.sum(a=2**63, b=2)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        client.sum(c=2)
+    with pytest.raises(AttributeError, match="no method product; it has: sum"):
+        client.product
+
+
+def test_a_status_is_raised_with_all_of_its_parts(server: Server, connect: Connect) -> None:
+    @server
+    def find(name: str) -> None:
+        raise Status(Code.NOT_FOUND, f"no {name}", details=b"\1\2", metadata={"hint": "look", "raw-bin": b"\xff"})
+
+    with pytest.raises(Status) as caught:
+        connect().find("cup")
+    status = caught.value
+    assert (status.code, status.message, status.details, status.may_have_run) == (Code.NOT_FOUND, "no cup", b"\1\2", True)
+    assert status.metadata == {"hint": "look", "raw-bin": b"\xff"}
+
+
+def test_the_text_of_an_exception_is_sent_only_if_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise KeyError("secret")
+
+    for shows_errors, text in [(False, "the handler has failed"), (True, "KeyError: 'secret'")]:
+        server = Server(shows_errors=shows_errors)
+        server(fail)
+        with server.start("127.0.0.1:0"), Client(server.address) as client:
+            with pytest.raises(Status) as caught:
+                client.fail()
+        assert (caught.value.code, caught.value.message) == (Code.INTERNAL, text)
+    assert "secret" in caplog.text
+
+
+def test_generators_are_streams_that_are_closed_when_nobody_reads_on(server: Server, connect: Connect) -> None:
+    closed = threading.Event()
+
+    @server
+    def count(n: int) -> Iterator[int]:
+        try:
+            yield from range(n)
+        finally:
+            closed.set()
+
+    @server(blocking=True)
+    def slowly(n: int) -> Iterator[Point]:
+        for number in range(n):
+            yield Point(number)
+
+    client = connect()
+    assert list(client.count(1000)) == list(range(1000))
+    assert [point.x for point in client.slowly(40)] == list(range(40))
+    closed.clear()
+    stream = client.count(10**9)
+    assert next(stream) == 0
+    stream.close()
+    assert closed.wait(LIMIT)
+
+
+def test_an_exception_in_a_generator_ends_the_stream_with_its_status(server: Server, connect: Connect) -> None:
+    @server
+    def count() -> Iterator[int]:
+        yield 1
+        raise Status(Code.ABORTED, "enough")
+
+    stream = connect().count()
+    assert next(stream) == 1
+    with pytest.raises(Status, match="ABORTED: enough"):
+        next(stream)
+    assert list(stream) == []
+
+
+def test_a_deadline_ends_a_call_and_the_next_one_works(server: Server, connect: Connect) -> None:
+    leave = threading.Event()
+
+    @server(blocking=True)
+    def wait() -> None:
+        leave.wait(LIMIT)
+
+    @server
+    def ready() -> bool:
+        return True
+
+    client = connect()
+    with pytest.raises(Status) as caught:
+        client.with_options(timeout=0.05).wait()
+    assert caught.value.code is Code.DEADLINE_EXCEEDED
+    assert client.ready()
+    leave.set()
+
+
+def test_metadata_and_the_deadline_reach_the_handler(server: Server, connect: Connect) -> None:
+    @server
+    def show(context: Context) -> str:
+        assert context.timeout is not None and 50 < context.timeout <= 60
+        assert context.remote_address is not None
+        return f"{context.metadata['user']!r} {context.metadata['key-bin']!r}"
+
+    client = connect().with_options(timeout=60, metadata={"user": "Ada", "key-bin": b"\0"})
+    assert client.show() == "'Ada' b'\\x00'"
+
+
+def test_other_threads_run_while_a_call_waits(server: Server, connect: Connect) -> None:
+    came, leave = threading.Event(), threading.Event()
+
+    @server(blocking=True)
+    def wait() -> bool:
+        came.set()
+        return leave.wait(LIMIT)
+
+    client = connect()
+    replies: list[bool] = []
+    threads = [threading.Thread(target=lambda: replies.append(client.wait())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert came.wait(LIMIT), "the GIL is not held"
+    leave.set()
+    for thread in threads:
+        thread.join(LIMIT)
+    assert replies == [True] * 3
+
+
+def test_a_signal_ends_a_call_at_once_and_the_handler_hears_of_it(server: Server, connect: Connect) -> None:
+    came, gone = threading.Event(), threading.Event()
+
+    @server
+    def count() -> Iterator[int]:
+        came.set()
+        try:
+            for number in range(30_000):
+                time.sleep(0.001)
+                yield number
+        finally:
+            gone.set()
+
+    client = connect()
+
+    def interrupt() -> None:
+        came.wait(LIMIT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in client.count():
+            pass
+    thread.join(LIMIT)
+    assert gone.wait(LIMIT)
+
+
+def test_a_signal_ends_a_call_that_waits_for_its_reply(server: Server, connect: Connect) -> None:
+    came, leave = threading.Event(), threading.Event()
+
+    @server(blocking=True)
+    def wait() -> bool:
+        came.set()
+        return leave.wait(LIMIT)
+
+    client = connect()
+
+    def interrupt() -> None:
+        came.wait(LIMIT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        client.wait()
+    assert not leave.is_set()
+    leave.set()
+    thread.join(LIMIT)
+
+
+def test_a_client_finds_a_server_that_has_come_back(server: Server, connect: Connect) -> None:
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    server(sum)
+    client = connect()
+    assert client.sum(1, 2) == 3
+    address = server.address
+    server.stop()
+    again = Server("test.Functions")
+    again(sum)
+    with again.start(address):
+        assert client.sum(3, 4) == 7
+
+
+def test_a_call_that_was_not_sent_has_not_run() -> None:
+    with Client("127.0.0.1:1", timeout=0.2) as client:
+        with pytest.raises(Status) as caught:
+            client.sum(1, 2)
+    assert not caught.value.may_have_run
+
+
+def test_unix_sockets_carry_calls(tmp_path: Path) -> None:
+    server = Server()
+
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    address = f"unix:{tmp_path}/socket"
+    with server.start(address), Client(address) as client:
+        assert client.sum(1, 2) == 3
+
+
+def test_a_handler_calls_another_server(server: Server, connect: Connect) -> None:
+    inner = Server()
+
+    @inner
+    def double(a: int) -> int:
+        return 2 * a
+
+    with inner.start("127.0.0.1:0"), Client(inner.address) as other:
+
+        @server
+        def outer(a: int) -> int:
+            return int(other.double(a)) + 1
+
+        assert connect().outer(4) == 9
+
+
+def test_a_file_takes_the_place_of_reflection(server: Server, connect: Connect, tmp_path: Path) -> None:
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    (tmp_path / "sum.proto").write_text(server.proto())
+    connect()
+    with Client(server.address, proto=tmp_path / "sum.proto") as client:
+        assert client.sum(1, 2) == 3
+        assert client["test.Functions"].sum(1, 2) == 3

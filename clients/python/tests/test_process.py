@@ -1,0 +1,122 @@
+"""What concerns the whole process: imports, forks, and the end of the interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from .conftest import LIMIT, program
+
+SERVER = """
+import os, threading, time, asyncio
+from frisbee_rpc import AsyncClient, Client, Server
+server = Server()
+came = threading.Event()
+@server
+def sum(a: int, b: int) -> int:
+    return a + b
+@server(blocking=True)
+def wait() -> None:
+    came.set()
+    time.sleep(60)
+server.start("127.0.0.1:0")
+"""
+
+
+def test_an_import_takes_few_milliseconds_and_no_asyncio() -> None:
+    text = "import sys, frisbee_rpc; print([name for name in ('asyncio', 'numpy', 'dataclasses') if name in sys.modules])"
+    assert program(text) == "[]\n"
+
+
+def test_after_a_fork_calls_fail_and_do_not_hang() -> None:
+    text = SERVER + """
+client = Client(server.address)
+assert client.sum(1, 2) == 3
+pid = os.fork()
+if pid == 0:
+    try:
+        client.sum(1, 2)
+    except RuntimeError as error:
+        print(error, flush=True)
+    with Client(server.address) as own:
+        print(own.sum(2, 3), flush=True)
+    del client
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+print(client.sum(3, 4))
+"""
+    said = "it was made before this process was forked: connect after the fork\n"
+    # A server does not live in a fork, so the child calls that of its parent.
+    assert program(text) == f"{said}5\n7\n"
+
+
+def test_the_interpreter_ends_with_calls_in_flight() -> None:
+    text = SERVER + """
+client = Client(server.address)
+client.sum(1, 2)
+threading.Thread(target=client.wait, daemon=True).start()
+came.wait(20)
+print("end")
+server._native = None
+"""
+    assert program(text) == "end\n"
+
+
+def test_the_interpreter_ends_with_calls_of_a_loop_in_flight() -> None:
+    text = SERVER + """
+async def main():
+    client = await AsyncClient.connect(server.address)
+    task = asyncio.create_task(client.wait())
+    while not came.is_set():
+        await asyncio.sleep(0.001)
+    print("end")
+asyncio.run(main())
+server._native = None
+"""
+    assert program(text) == "end\n"
+
+
+def test_a_server_ends_with_ctrl_c() -> None:
+    text = """
+from frisbee_rpc import Server
+server = Server()
+@server
+def sum(a: int, b: int) -> int:
+    return a + b
+import threading, os, signal
+def interrupt():
+    while server._native is None:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+server.run("127.0.0.1:0")
+print("stopped")
+"""
+    assert program(text) == "stopped\n"
+
+
+def test_a_server_of_coroutines_ends_with_ctrl_c() -> None:
+    text = """
+from frisbee_rpc import Server
+server = Server()
+@server
+async def sum(a: int, b: int) -> int:
+    return a + b
+import threading, os, signal
+def interrupt():
+    while server._native is None:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+server.run("127.0.0.1:0")
+print("stopped")
+"""
+    assert program(text) == "stopped\n"
+
+
+def test_mypy_finds_nothing_in_a_program_that_uses_the_package() -> None:
+    text = "from frisbee_rpc import Client, Server\nserver = Server()\n\n@server\ndef sum(a: int, b: int) -> int:\n    return a + b\n"
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "-c", text], capture_output=True, text=True, timeout=10 * LIMIT
+    )
+    assert ran.returncode == 0, ran.stdout
