@@ -9,9 +9,11 @@ mod release;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod watched;
 
 use crate::Status;
 use crate::calls::offers::Offers;
+use crate::calls::watched::WatchedCalls;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};
@@ -55,6 +57,8 @@ pub(crate) struct Calls {
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// The services that may be called.
     pub(crate) offers: Offers,
+    /// What is noted of calls that are observed, if they are.
+    watched: Option<Box<WatchedCalls>>,
 }
 
 /// The kind of a server.
@@ -238,6 +242,7 @@ impl Calls {
     }
 
     /// Processes a packet of the peer. Returns the caller to wake if the packet answers a call.
+    #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = usize::from(packet.id.0) & (CALLS_MAX - 1);
         let Some(entry) = self.slots.get_mut(slot) else { return self.stray() };
@@ -258,9 +263,11 @@ impl Calls {
             }
             State::Expired(false) => {
                 entry.state = State::Expired(true);
+                self.count_late();
                 None
             }
             State::GivenUp => {
+                self.count_late();
                 self.given_up -= 1;
                 self.vacate(slot);
                 None
@@ -343,6 +350,7 @@ impl Calls {
     ///
     /// Most calls end long before their deadline, so deadlines are not sorted. All calls are examined when the earliest
     /// known deadline has come: with one timeout for all calls, once per timeout.
+    #[inline(always)]
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {

@@ -14,6 +14,8 @@ use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
+use crate::observe::tally::Tally;
+use crate::observe::watching::{Watcher, nanos};
 use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, nobody_waits, overloaded};
 use crate::service::hand_off;
@@ -22,7 +24,7 @@ use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::prefix;
-use crate::{Policy, Status};
+use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
@@ -90,7 +92,7 @@ impl Router for Endpoint {
             }
         }
         let session = Session {
-            caller: Caller::new(connection, self.calls.is_some()),
+            caller: Caller::new(connection, self.calls.is_some(), self.offer.watching.as_ref().map(Tally::new)),
             instances: BTreeMap::new(),
             last: None,
             mounted: self.offer.mounts.connected(connection),
@@ -159,19 +161,25 @@ impl Router for Endpoint {
             }
         };
         if let Some(status) = session.refused(operation) {
+            self.count_unserved();
             refuse(&stream, &status);
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
-            Some(Served { entry: Entry { kind: Kind::Stream(opens), method, .. }, running, chain, .. }) => {
+            Some(Served {
+                entry: Entry { kind: Kind::Stream(opens), method, .. }, running, chain, watcher, ..
+            }) => {
+                let watched = watcher.as_ref().map(Watcher::begin);
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
-                    refuse(&stream, &nobody_waits());
+                    let status = nobody_waits();
+                    refuse(&stream, &status);
+                    watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
                     return Routed::Wasted;
                 }
                 let reading = session.reading(method);
                 let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
-                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site });
+                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched });
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
@@ -185,6 +193,7 @@ impl Router for Endpoint {
                 }
             }
             _ => {
+                self.count_unserved();
                 refuse(&stream, &Status::unimplemented(format!("{operation} is not a streaming method")));
                 return Routed::Wasted;
             }
@@ -277,21 +286,10 @@ impl Router for Endpoint {
     }
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        if session.in_place.end_turn(turn.now, || tokio::time::Instant::now().into_std()) {
-            session.tell_of_slowness();
+        if self.offer.is_plain && session.strays == 0 {
+            return self.turn_of_calls(session, turn.now);
         }
-        if self.calls.is_none() && session.has_calls() {
-            session.calls();
-        }
-        let Session { caller, calls, replies, wake, .. } = session;
-        let calls = match self.calls.as_ref().or(calls.as_ref()) {
-            Some(calls) => settle(calls, caller, replies, wake, turn.now),
-            None => None,
-        };
-        if self.offer.mounts.is_empty() && session.strays == 0 {
-            return calls;
-        }
-        self.end_turn(session, turn, calls)
+        self.turn_beside_calls(session, turn)
     }
 
     /// A channel closes its connections itself.
@@ -357,19 +355,61 @@ impl Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
         }
-        body::put_refusal(outbox, packet.id, packet.operation, &overloaded(), session.caller.style());
+        let status = overloaded();
+        body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
+        if let Some(watcher) =
+            self.offer.table.get(packet.operation.number()).and_then(|served| served.watcher.as_ref())
+        {
+            watcher.refuse(status.code());
+        }
         Routed::Continue
     }
 
-    /// Ends a turn with mounted routers or strays. `calls` is the next deadline of a call.
-    #[cold]
+    /// Ends a turn of calls. Returns the next deadline of one.
+    #[inline(always)]
+    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> Option<Instant> {
+        if session.in_place.end_turn(now, || tokio::time::Instant::now().into_std()) {
+            session.tell_of_slowness();
+        }
+        if self.calls.is_none() && session.has_calls() {
+            session.calls();
+        }
+        let Session { caller, calls, replies, wake, .. } = session;
+        match self.calls.as_ref().or(calls.as_ref()) {
+            Some(calls) => settle(calls, caller, replies, wake, now),
+            None => None,
+        }
+    }
+
+    /// Ends a turn with mounted routers, strays, or calls that are observed.
     #[inline(never)]
-    fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
+    fn turn_beside_calls(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
+        if !session.replies.is_empty()
+            && let Some(calls) = &self.calls
+            && self.offer.watching.is_some()
+        {
+            calls.begin_turn(turn.now);
+        }
+        let calls = self.turn_of_calls(session, turn.now);
+        if let Some(tally) = session.caller.tally().filter(|tally| !tally.is_empty()) {
+            tally.flush(nanos(deadline::now().saturating_duration_since(turn.now)));
+        }
         if session.strays > STRAYS_MAX {
             close_for_strays(&session.caller.connection, session.strays);
         }
+        if self.offer.mounts.is_empty() {
+            return calls;
+        }
         let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
         [mounted, calls].into_iter().flatten().min()
+    }
+
+    /// Notes a request that is refused without a method.
+    #[cold]
+    fn count_unserved(&self) {
+        if let Some(watching) = &self.offer.watching {
+            watching.count_unserved();
+        }
     }
 
     /// Routes a packet whose operation is not a unary method.
@@ -384,6 +424,7 @@ impl Endpoint {
         // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = refused.unwrap_or_else(unknown);
+        self.count_unserved();
         body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
         Routed::Wasted
     }
@@ -423,6 +464,7 @@ impl Endpoint {
                     "too many replies to earlier calls are waiting to be read by the caller",
                 );
                 body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
+                self.count_unserved();
                 Routed::Continue
             }
             waiting => Routed::close(format!("the caller did not read {waiting} bytes of replies")),
@@ -439,14 +481,19 @@ fn settle(
     wake: &mut Vec<Waker>,
     now: Instant,
 ) -> Option<Instant> {
-    let (due, strays) = calls.with(|calls| {
-        if !replies.is_empty() {
-            for packet in replies.drain(..) {
-                wake.extend(calls.handle_reply(packet));
-            }
+    // Not by a closure, which would be a function of its own, since there are two uses.
+    let mut table = calls.calls.lock();
+    if !replies.is_empty() {
+        for packet in replies.drain(..) {
+            wake.extend(table.handle_reply(packet));
         }
-        (calls.handle_time(now, wake), calls.strays())
-    });
+    }
+    let (due, strays) = (table.handle_time(now, wake), table.strays());
+    let has_vacancy = table.has_vacancy();
+    drop(table);
+    if has_vacancy {
+        calls.vacancy.notify_one();
+    }
     if !wake.is_empty() {
         wake.drain(..).for_each(Waker::wake);
     }

@@ -288,6 +288,7 @@ pub mod operations {
     //!   feature `serde`. `describe` of a builder lists them all.
     //! * [`Stats`](crate::Stats) counts connections by what became of them, and requests that were refused for lack of
     //!   memory.
+    //! * [`observe`](crate::observe) counts calls by method and code, with histograms, and has text for Prometheus.
     //! * A shutdown accepts no more, finishes the calls in progress, and closes what is left after `shutdown_timeout`.
     //! * Everything is logged by `tracing`: errors of peers as warnings, at most one a second for each address and kind.
 }

@@ -27,6 +27,7 @@
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
+//! * [`observe`]: counters, histograms and observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
@@ -52,6 +53,7 @@ mod endpoint;
 #[cfg(feature = "tonic")]
 pub mod grpc;
 pub mod guide;
+pub mod observe;
 mod schema;
 mod server;
 mod service;

@@ -8,6 +8,7 @@ mod elsewhere;
 use crate::api::metadata::Metadata;
 use crate::calls::attached;
 use crate::calls::failures::lost;
+use crate::observe::watching::Watched;
 use crate::wire::body;
 use crate::wire::body::{Manner, PutError, Reading, Style};
 use crate::wire::prefix::{self, Prefix, Said};
@@ -63,6 +64,8 @@ pub struct Streaming<M> {
     message: PhantomData<fn() -> M>,
     /// The source of messages if there is no receiver.
     elsewhere: Option<elsewhere::Elsewhere<M>>,
+    /// At a client: the call as its observer knows it.
+    watched: Option<Box<Watched>>,
 }
 
 /// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
@@ -90,6 +93,8 @@ pub(crate) struct Back {
     pub(crate) receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
     pub(crate) ended: bool,
+    /// The code with which a call was refused that no handler gets.
+    pub(crate) refused: Option<Code>,
 }
 
 impl<M: Message> Streaming<M> {
@@ -128,6 +133,7 @@ impl<M: Message> Streaming<M> {
             answered: false,
             message: PhantomData,
             elsewhere: None,
+            watched: None,
         }
     }
 
@@ -152,6 +158,7 @@ impl<M: Message> Streaming<M> {
 
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
+            self.note_end(Code::DeadlineExceeded);
             self.finish(false);
             return Poll::Ready(Some(Err(late())));
         }
@@ -161,6 +168,7 @@ impl<M: Message> Streaming<M> {
             let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, reading)) else {
                 let Some(deadline) = &mut self.deadline else { return Poll::Pending };
                 std::task::ready!(deadline.as_mut().poll(context));
+                self.note_end(Code::DeadlineExceeded);
                 self.finish(false);
                 return Poll::Ready(Some(Err(late())));
             };
@@ -180,16 +188,19 @@ impl<M: Message> Streaming<M> {
                 }
                 Some(Read::Error(text, _)) if text == body::EOF && !self.is_extended => {
                     self.handle_answer(Code::Ok);
+                    self.note_end(Code::Ok);
                     self.finish(true);
                     None
                 }
                 Some(Read::Error(text, prefix)) => {
                     let status = Status::received(text, prefix);
                     self.handle_answer(status.code());
+                    self.note_end(status.code());
                     self.finish(false);
                     Some(Err(status))
                 }
                 Some(Read::Bad(status)) => {
+                    self.note_end(status.code());
                     self.finish(false);
                     Some(Err(status))
                 }
@@ -200,6 +211,11 @@ impl<M: Message> Streaming<M> {
                     if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
                         self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
                     }
+                    self.note_end(match &broken {
+                        Some(_) if is_late => Code::DeadlineExceeded,
+                        Some(status) => status.code(),
+                        None => Code::Ok,
+                    });
                     self.finish(true);
                     broken.map(|status| Err(if is_late { late() } else { status }))
                 }
@@ -214,6 +230,14 @@ impl<M: Message> Streaming<M> {
         let Some(deadline) = &self.deadline else { return false };
         self.looked = (self.looked + 1) % LOOK_EVERY;
         self.looked == 0 && deadline.deadline() <= Instant::now()
+    }
+
+    /// Notes the end of a call that is observed.
+    #[cold]
+    fn note_end(&mut self, code: Code) {
+        if let Some(mut watched) = self.watched.take() {
+            watched.finish(code, 0);
+        }
     }
 
     /// At a client: notes the code of the server's answer.
@@ -290,6 +314,11 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
 }
 
 impl<M> Streaming<M> {
+    /// At a client: has the end of the stream be that of a call that is observed.
+    pub(crate) fn watch(&mut self, watched: Watched) {
+        self.watched = Some(Box::new(watched));
+    }
+
     /// Releases the receiver and the connection. `ended` says that the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };

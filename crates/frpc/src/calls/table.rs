@@ -2,6 +2,7 @@
 
 use crate::calls::Calls;
 use crate::calls::offers::Offers;
+use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
 use crate::{Code, Status};
@@ -11,6 +12,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
+use std::time::Instant;
 use tokio::sync::Notify;
 
 /// A server that cannot work gets one in so many calls, by which it can show that it works again. Otherwise it would
@@ -39,11 +41,19 @@ pub(crate) trait LetGo: Send + Sync {
 }
 
 impl CallTable {
-    /// For a connection whose HELLO names these services.
-    pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
+    /// For a connection whose HELLO names these services, and whose calls may be observed.
+    pub(crate) fn new(named: Arc<[&'static Layout]>, watching: Option<&Arc<Watching>>) -> Self {
         let table = Self::default();
-        table.calls.lock().offers = Offers::new(named);
+        let mut calls = table.calls.lock();
+        calls.offers = Offers::new(named);
+        calls.set_watching(watching);
+        drop(calls);
         table
+    }
+
+    /// Notes the begin of a turn that brings replies, for calls that are observed.
+    pub(crate) fn begin_turn(&self, now: Instant) {
+        self.calls.lock().begin_turn(now);
     }
 
     /// Changes the calls, and wakes the next waiting caller if a place is free.

@@ -3,10 +3,13 @@
 use crate::api::metadata::Metadata;
 use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable};
 use crate::calls::offers::Refusal;
+use crate::calls::watched::Over;
 use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
+use crate::observe::Token;
+use crate::observe::watching::Sizes;
 use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
@@ -40,13 +43,22 @@ pub(crate) struct Attempt<'a, A> {
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: Sent,
+    /// The call as its observer knows it, which goes on.
+    pub(crate) begun: Option<Begun>,
 }
 
 impl Failure {
     #[cold]
     fn new(status: Status, sent: Sent) -> Box<Self> {
-        Box::new(Self { status, sent })
+        Box::new(Self { status, sent, begun: None })
     }
+}
+
+/// A call that is observed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) at: Instant,
+    pub(crate) token: Token,
 }
 
 /// Whether the server can have run the call.
@@ -86,14 +98,17 @@ impl From<Refusal> for Started {
 
 impl<'a, A: Message> Attempt<'a, A> {
     /// Sends the call if that is possible at once. The caller's waker is entered with it, so the call need not be
-    /// polled again for that.
-    #[inline]
-    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<PendingCall<B>> {
+    /// polled again for that. With `watch` it is observed.
+    #[inline(always)]
+    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker, watch: Option<Token>) -> Option<PendingCall<B>> {
         // A call that cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut started = Started::Full;
-        self.begin(&link, &mut nobody, None, Some(caller), &mut started);
+        self.begin(&link, &mut nobody, None, Some(caller), &mut started, watch);
         match started {
+            Started::Yes(ticket) if watch.is_some() => {
+                Some(PendingCall { link, method: self.method, ticket: Held::Watched(ticket), reply: PhantomData })
+            }
             Started::Yes(ticket) => Some(self.sent(link, ticket)),
             _ => None,
         }
@@ -107,12 +122,13 @@ impl<'a, A: Message> Attempt<'a, A> {
 
     #[inline]
     fn sent<B>(&self, link: Arc<Link>, ticket: Ticket) -> PendingCall<B> {
-        PendingCall { link, method: self.method, ticket: Some(ticket), reply: PhantomData }
+        PendingCall { link, method: self.method, ticket: Held::Sent(ticket), reply: PhantomData }
     }
 
     /// Enters a call and sends its request if there is room. The context is woken when there is room to write, and
     /// `caller`, if given, when the call has ended. The outcome is written to `started`, which is `Full` before: a
-    /// value that was just written in parts cannot be moved without the processor waiting for it.
+    /// value that was just written in parts cannot be moved without the processor waiting for it. With `watch` the call is
+    /// observed.
     #[inline(always)]
     fn begin(
         &self,
@@ -121,10 +137,11 @@ impl<'a, A: Message> Attempt<'a, A> {
         waiter: Option<&mut Waiter<'_>>,
         caller: Option<&Waker>,
         started: &mut Started,
+        watch: Option<Token>,
     ) {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        let enter = |outbox: &mut Outbox| *started = self.enter(link, outbox, caller);
+        let enter = |outbox: &mut Outbox| *started = self.enter(link, outbox, caller, watch);
         let entered = match waiter {
             None => link.connection.poll_send(context, enter),
             Some(waiter) => waiter.poll_send(context, enter),
@@ -142,7 +159,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
     /// or is revoked. No waker is called here.
     #[inline(always)]
-    fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>) -> Started {
+    fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>, watch: Option<Token>) -> Started {
         let Terms { timeout, told, .. } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
@@ -171,6 +188,9 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(BeginError::Full) => return Started::Full,
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
         };
+        if let Some(token) = watch {
+            calls.watch(ticket, token);
+        }
         drop(calls);
         let put = if server == ServerKind::Extended {
             let timeout = timeout.filter(|_| told);
@@ -233,7 +253,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                     let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                     let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
                     let mut started = Started::Full;
-                    (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None, &mut started);
+                    (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None, &mut started, None);
                     match started {
                         // Either the outbox or the vacancy wakes the caller.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
@@ -296,9 +316,18 @@ impl Drop for Waiting<'_> {
 pub(crate) struct PendingCall<B> {
     link: Arc<Link>,
     method: &'static Method,
-    /// `None` once the reply has been taken.
-    ticket: Option<Ticket>,
+    ticket: Held,
     reply: PhantomData<fn() -> B>,
+}
+
+/// The place of a call in the table.
+#[derive(Clone, Copy)]
+enum Held {
+    /// The reply has been taken.
+    No,
+    Sent(Ticket),
+    /// As `Sent`, and the call is observed.
+    Watched(Ticket),
 }
 
 impl<B> PendingCall<B> {
@@ -346,13 +375,118 @@ impl<B> PendingCall<B> {
             table.retire();
         }
     }
+
+    /// Gives the call up, and counts it if it is observed.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self) {
+        match self.ticket {
+            Held::No => {}
+            Held::Sent(ticket) => self.give_up(ticket),
+            Held::Watched(ticket) => {
+                let over = self.link.calls.calls.lock().over_now(ticket);
+                self.give_up(ticket);
+                if let Some(over) = over {
+                    self.count_over(Code::Cancelled, &over);
+                }
+            }
+        }
+    }
+
+    /// Counts a call that is over, and tells of it.
+    #[cold]
+    fn count_over(&self, code: Code, over: &Over) {
+        let mut calls = self.link.calls.calls.lock();
+        calls.count(self.method, code, over);
+        let told = calls.told(self.method);
+        drop(calls);
+        if let Some((watching, about)) = told {
+            watching.tell_end(&about, over.token, code, Sizes::default());
+        }
+    }
+}
+
+impl<B: Message> PendingCall<B> {
+    /// The result of a call that has ended.
+    #[inline(always)]
+    fn result(
+        &self,
+        ticket: Ticket,
+        reply: Option<Result<Response<B>, Status>>,
+        ended: Ended<()>,
+    ) -> Result<Response<B>, Box<Failure>> {
+        let (status, sent) = match (reply, ended) {
+            (Some(Ok(reply)), _) => {
+                self.link.calls.handle_answer(Code::Ok);
+                return Ok(reply);
+            }
+            (Some(Err(status)), _) => {
+                self.link.calls.handle_answer(status.code());
+                (status, Sent::Answered)
+            }
+            (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
+            (None, Ended::Expired) => {
+                self.give_up(ticket);
+                (self.expired(), Sent::Answered)
+            }
+            (None, Ended::Reply(())) => unreachable!("it has been read"),
+        };
+        Err(Failure::new(status, sent))
+    }
+
+    /// Polls a call that is observed, or whose reply has been taken.
+    #[inline(never)]
+    fn poll_watched(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
+        let Held::Watched(ticket) = self.ticket else { return Poll::Pending };
+        let (nesting, method, is_told) = (self.link.nesting, self.method, self.link.is_told);
+        let (mut reply, mut unread, mut over) = (None, None, None);
+        let ended = self.link.calls.with(|calls| {
+            let ended = calls.take_reply(ticket, context, |body| match body {
+                Body::Copied(body) => {
+                    reply = body::whole_reply(body, nesting);
+                    if reply.is_none() {
+                        unread = Some(Bytes::copy_from_slice(body));
+                    }
+                }
+                Body::Shared(body) => unread = Some(body.clone()),
+            });
+            if matches!(reply, Some(Ok(_))) && !is_told {
+                calls.count_ok(ticket, method);
+            } else if let Poll::Ready(ended) = &ended {
+                over = if matches!(ended, Ended::Reply(())) { calls.over(ticket) } else { calls.over_now(ticket) };
+            }
+            ended
+        });
+        let Poll::Ready(ended) = ended else { return Poll::Pending };
+        self.ticket = Held::No;
+        let Some(over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
+        if let Some(body) = unread {
+            reply = Some(body::reply(&body, self.reading()));
+        }
+        Poll::Ready(self.told(self.result(ticket, reply, ended), &over))
+    }
+
+    /// Counts the end of a call that is observed, and tells of it. A call whose connection was lost may be made again,
+    /// and goes on.
+    #[cold]
+    #[inline(never)]
+    fn told(&self, mut result: Result<Response<B>, Box<Failure>>, over: &Over) -> Result<Response<B>, Box<Failure>> {
+        match &mut result {
+            Ok(_) => self.count_over(Code::Ok, over),
+            Err(failure) if matches!(failure.sent, Sent::Lost { .. }) => {
+                failure.begun = Some(Begun { at: over.begun, token: over.token });
+            }
+            Err(failure) => self.count_over(failure.status.code(), over),
+        }
+        result
+    }
 }
 
 impl<B: Message> Future for PendingCall<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(ticket) = self.ticket else { return Poll::Pending };
+        let Held::Sent(ticket) = self.ticket else { return self.poll_watched(context) };
         let nesting = self.link.nesting;
         // Written in place and not passed through, as in `begin`.
         let (mut reply, mut unread) = (None, None);
@@ -369,34 +503,18 @@ impl<B: Message> Future for PendingCall<B> {
             })
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
-        self.ticket = None;
+        self.ticket = Held::No;
         if let Some(body) = unread {
             reply = Some(body::reply(&body, self.reading()));
         }
-        let (status, sent) = match (reply, ended) {
-            (Some(Ok(reply)), _) => {
-                self.link.calls.handle_answer(Code::Ok);
-                return Poll::Ready(Ok(reply));
-            }
-            (Some(Err(status)), _) => {
-                self.link.calls.handle_answer(status.code());
-                (status, Sent::Answered)
-            }
-            (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
-            (None, Ended::Expired) => {
-                self.give_up(ticket);
-                (self.expired(), Sent::Answered)
-            }
-            (None, Ended::Reply(())) => unreachable!("it has been read"),
-        };
-        Poll::Ready(Err(Failure::new(status, sent)))
+        Poll::Ready(self.result(ticket, reply, ended))
     }
 }
 
 impl<B> Drop for PendingCall<B> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
-            self.give_up(ticket);
+        if !matches!(self.ticket, Held::No) {
+            self.leave();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
-use crate::client::channel::{Channel, ChannelShared, TIMEOUT};
+use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given};
 use crate::client::links::Links;
 use crate::client::making::Maker;
@@ -372,13 +372,13 @@ impl ChannelBuilder {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer, &Arc::default());
         links.connect_first().await?;
-        Ok(self.channel(Servers::One(links)))
+        Ok(self.channel(Servers::One(links), &offer))
     }
 
     fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer, &Arc::default());
-        Ok(self.channel(Servers::One(links)))
+        Ok(self.channel(Servers::One(links), &offer))
     }
 
     async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
@@ -388,7 +388,7 @@ impl ChannelBuilder {
         let Some(several) = Several::connected(all, made, self.patience, &Handle::current()).await else {
             return Err(Error::NoServers);
         };
-        Ok(self.channel(Servers::Several(several?)))
+        Ok(self.channel(Servers::Several(several?), &offer))
     }
 
     /// The offer on every connection.
@@ -411,7 +411,8 @@ impl ChannelBuilder {
         })
     }
 
-    fn channel(self, servers: Servers) -> Channel {
+    fn channel(self, servers: Servers, offer: &Offer) -> Channel {
+        let watching = offer.watching.clone();
         Channel {
             inner: Arc::new(ChannelShared {
                 servers,
@@ -420,9 +421,9 @@ impl ChannelBuilder {
                 is_told: self.is_told,
                 strict_presence: self.strict_presence,
                 runtime: Handle::current(),
+                watching: watching.clone(),
             }),
-            chain: self.chain.present(),
-            handed: None,
+            beside: Beside { chain: self.chain.present(), watching, ..Beside::default() }.present(),
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The channel: a client's handle for calls, over connections that are replaced when they are lost.
 
 use crate::api::hand_off::HandedOff;
-use crate::api::middleware::Chain;
+use crate::api::middleware::{CallKind, Chain};
+use crate::client::attempt::Begun;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::retries::RetryBudget;
 use crate::client::servers::Servers;
 use crate::client::terms::Terms;
 use crate::deadline;
+use crate::observe::watching::{Watched, Watching};
+use crate::observe::{About, Side};
+use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;
 use std::fmt;
@@ -61,10 +65,35 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
+    /// What is done beside making a call.
+    pub(crate) beside: Option<Arc<Beside>>,
+}
+
+/// What is done beside making a call. In one place, so that other calls pay for a single look.
+#[derive(Clone, Default)]
+pub(crate) struct Beside {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// If present, unary calls request a hand-off and put the transport here.
     pub(crate) handed: Option<HandedOff>,
+    /// Who observes calls.
+    pub(crate) watching: Option<Arc<Watching>>,
+    /// Calls are counted, and nothing else is done.
+    pub(crate) only_counts: bool,
+}
+
+impl Beside {
+    /// Whether an observer is told of each call.
+    pub(crate) fn is_told(&self) -> bool {
+        self.watching.as_ref().is_some_and(|watching| watching.is_told())
+    }
+
+    /// The same, unless it is nothing.
+    pub(crate) fn present(mut self) -> Option<Arc<Self>> {
+        self.only_counts = self.chain.is_none() && self.handed.is_none() && !self.is_told();
+        let is_present = self.chain.is_some() || self.handed.is_some() || self.watching.is_some();
+        is_present.then(|| Arc::new(self))
+    }
 }
 
 pub(crate) struct ChannelShared {
@@ -77,6 +106,8 @@ pub(crate) struct ChannelShared {
     pub(crate) strict_presence: bool,
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
+    /// Who observes calls.
+    pub(crate) watching: Option<Arc<Watching>>,
 }
 
 impl Channel {
@@ -102,9 +133,9 @@ impl Channel {
                 is_told: false,
                 strict_presence: false,
                 runtime: connection.runtime_handle().clone(),
+                watching: None,
             }),
-            chain: None,
-            handed: None,
+            beside: None,
         }
     }
 
@@ -122,16 +153,15 @@ impl Channel {
     /// ```
     pub fn handing_off(&self) -> (Self, HandedOff) {
         let handed = HandedOff::default();
-        let asking = Self { handed: Some(handed.clone()), ..self.clone() };
-        (asking, handed)
+        (self.with(|beside| beside.handed = Some(handed.clone())), handed)
     }
 
     /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its
     /// clones do not change.
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
-        let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
+        let mut chain = self.chain().map(|chain| Chain::clone(&chain)).unwrap_or_default();
         chain.push(middleware);
-        Self { chain: chain.present(), ..self.clone() }
+        self.with(|beside| beside.chain = chain.present())
     }
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is replaced at once,
@@ -174,9 +204,31 @@ impl Channel {
         .await
     }
 
-    /// The channel without middleware.
+    /// The channel with something else done beside calls.
+    fn with(&self, change: impl FnOnce(&mut Beside)) -> Self {
+        let mut beside = self.beside.as_deref().cloned().unwrap_or_default();
+        change(&mut beside);
+        Self { inner: self.inner.clone(), beside: beside.present() }
+    }
+
+    /// The middleware around calls.
+    pub(crate) fn chain(&self) -> Option<Arc<Chain>> {
+        self.beside.as_ref()?.chain.clone()
+    }
+
+    /// The channel without middleware and observers, which are around the call already.
     pub(crate) fn plain(&self) -> Self {
-        Self { chain: None, ..self.clone() }
+        self.with(|beside| *beside = Beside { handed: beside.handed.take(), ..Beside::default() })
+    }
+
+    /// A call that begins, as its observer knows it. `begun` is given if it has begun before.
+    pub(crate) fn watched(&self, method: &Method, kind: CallKind, begun: Option<Begun>) -> Option<Watched> {
+        let watching = self.beside.as_ref()?.watching.as_ref()?;
+        let watcher = watching.watcher(About::named(Side::Client, *method, kind));
+        Some(match begun {
+            Some(Begun { at, token }) => watcher.begun(at, token, 0),
+            None => watcher.begin(),
+        })
     }
 
     /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `begun`.

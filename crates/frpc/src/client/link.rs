@@ -20,6 +20,8 @@ pub(crate) struct Link {
     pub(crate) backward: bool,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
+    /// An observer is told of each call.
+    pub(crate) is_told: bool,
     end: LinkEnd,
 }
 
@@ -52,13 +54,20 @@ impl Link {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attached::nesting(connection);
-        Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
+        Self { connection: connection.clone(), calls, backward, nesting, is_told: false, end: LinkEnd::Leave }
     }
 
     /// The link of a dialled connection. `serves` says that this end also serves calls of its server.
-    pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, nesting: Nesting, serves: bool) -> Self {
+    /// `is_told` says that an observer is told of each call.
+    pub(crate) fn dialled(
+        connection: Connection,
+        calls: Arc<CallTable>,
+        nesting: Nesting,
+        serves: bool,
+        is_told: bool,
+    ) -> Self {
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
-        Self { connection, calls, backward: false, nesting, end }
+        Self { connection, calls, backward: false, nesting, is_told, end }
     }
 
     /// Whether the kind of the peer is known.

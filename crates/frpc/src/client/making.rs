@@ -49,15 +49,16 @@ pub(crate) struct Maker {
 impl Maker {
     /// Begins to make a connection. Once made, it is the current one.
     fn dial(&self, place: &Arc<Place>) -> Dial {
-        let calls = Arc::new(CallTable::new(self.offer.called.clone()));
+        let calls = Arc::new(CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref()));
         let serves = !self.offer.table.is_empty();
+        let is_told = self.offer.watching.as_ref().is_some_and(|watching| watching.is_told());
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
         let (place, made) = (place.clone(), self.made.clone());
         Dial(self.runtime.spawn(async move {
             let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            put(&place, Link::dialled(connection.clone(), calls, nesting, serves));
+            put(&place, Link::dialled(connection.clone(), calls, nesting, serves, is_told));
             made.notify_waiters();
             Ok((at, connection))
         }))

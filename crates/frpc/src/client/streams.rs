@@ -9,6 +9,7 @@ use crate::client::around::around;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::deadline;
+use crate::observe::watching::Watched;
 use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
 use crate::wire::body::{self, Reading};
@@ -44,8 +45,9 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
+        let watched = self.watched(method, CallKind::ServerStreaming, None);
         let call = move |request| async move { call_server_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+        until_its_end(watched, self.in_runtime(around(self.chain(), about, request, call))).await
     }
 
     /// Makes a client-streaming call. For generated clients.
@@ -66,8 +68,13 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
+        let watched = self.watched(method, CallKind::ClientStreaming, None);
         let call = move |request| async move { call_client_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+        let call = self.in_runtime(around(self.chain(), about, request, call));
+        match watched {
+            None => call.await,
+            Some(watched) => watched.over(call).await,
+        }
     }
 
     /// Makes a bidirectional streaming call. For generated clients.
@@ -88,9 +95,25 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
+        let watched = self.watched(method, CallKind::Streaming, None);
         let call = move |request| async move { call_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+        until_its_end(watched, self.in_runtime(around(self.chain(), about, request, call))).await
     }
+}
+
+/// Has a call that is observed end for its observer when the stream of replies does.
+async fn until_its_end<B>(
+    watched: Option<Watched>,
+    call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
+) -> Result<Response<Streaming<B>>, Status> {
+    let mut result = call.await;
+    if let Some(watched) = watched {
+        match &mut result {
+            Ok(response) => response.get_mut().watch(watched),
+            Err(status) => watched.end(status.code(), 0),
+        }
+    }
+    result
 }
 
 async fn call_server_streaming<A, B>(

@@ -5,11 +5,12 @@ use crate::api::middleware::{About, CallKind};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
 use crate::client::around::around;
-use crate::client::attempt::{Attempt, Failure, PendingCall, Sent};
-use crate::client::channel::Channel;
+use crate::client::attempt::{Attempt, Begun, Failure, PendingCall, Sent};
+use crate::client::channel::{Beside, Channel};
 use crate::client::hand_off;
 use crate::client::terms::Terms;
 use crate::deadline;
+use crate::observe::{About as Observed, Token};
 use crate::schema::method::Method;
 use crate::{Code, Request, Response, Status};
 use polyglot::Message;
@@ -92,12 +93,30 @@ where
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
         let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
-        if channel.chain.is_some() || channel.handed.is_some() {
-            return None;
-        }
+        let watch = match &channel.beside {
+            None => None,
+            Some(beside) if beside.only_counts => Some(Token::default()),
+            Some(_) => return None,
+        };
         let link = channel.inner.servers.current()?;
         let terms = channel.terms(timeout);
-        Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms }.make_now(link, context.waker())
+        let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms };
+        attempt.make_now(link, context.waker(), watch)
+    }
+
+    /// Sends a call as [`send_now`](Self::send_now) does, of which an observer is told. What it knows of the call is put
+    /// to `begun`.
+    #[cold]
+    fn send_told(&self, context: &Context<'_>, begun: &mut Option<Begun>) -> Option<PendingCall<B>> {
+        let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
+        let beside = channel.beside.as_deref().filter(|beside| beside.is_told() && beside.chain.is_none())?;
+        let watching = beside.watching.as_ref().filter(|_| beside.handed.is_none())?;
+        let token = watching.tell_begin(&Observed::of_unary(method));
+        *begun = Some(Begun { at: deadline::now(), token });
+        let link = channel.inner.servers.current()?;
+        let terms = channel.terms(timeout);
+        let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms };
+        attempt.make_now(link, context.waker(), Some(token))
     }
 
     #[cold]
@@ -106,9 +125,20 @@ where
         failure: Option<Box<Failure>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<Response<B>, Status>> {
+        let mut begun = failure.as_ref().and_then(|failure| failure.begun);
+        if failure.is_none()
+            && let Some(waiting) = self.send_told(context, &mut begun)
+        {
+            self.stage = Stage::Waiting(waiting);
+            return Poll::Pending;
+        }
         let message = std::mem::take(&mut self.message);
         let Self { channel, method, timeout, .. } = *self;
+        let watched = channel.watched(method, CallKind::Unary, begun);
         let mut boxed = channel.call(method, message, self.extras.take(), timeout, failure);
+        if let Some(watched) = watched {
+            boxed = Box::pin(watched.over(boxed));
+        }
         let polled = boxed.as_mut().poll(context);
         self.stage = Stage::Elsewhere(boxed);
         polled
@@ -150,13 +180,14 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let terms = self.terms(timeout);
-        if self.chain.is_some() || self.handed.is_some() {
+        let Beside { chain, handed, .. } = self.beside.as_deref().cloned().unwrap_or_default();
+        if chain.is_some() || handed.is_some() {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(message, timeout, Origin::Here, extras);
-            return match &self.handed {
-                Some(handed) if self.chain.is_none() => {
-                    Box::pin(self.in_runtime(hand_off::call(self, method, request, handed, terms)))
-                }
+            return match handed {
+                Some(handed) if chain.is_none() => Box::pin(
+                    self.in_runtime(async move { hand_off::call(self, method, request, &handed, terms).await }),
+                ),
                 _ => Box::pin(self.in_runtime(self.call_through(method, request))),
             };
         }
@@ -184,7 +215,7 @@ impl Channel {
             let (message, extras) = request.into_parts();
             plain.call(method, message, extras, timeout, None).await
         };
-        around(self.chain.clone(), about, request, make)
+        around(self.chain(), about, request, make)
     }
 
     /// Attempts a call until it ends.
@@ -212,7 +243,12 @@ impl Channel {
                     Sent::No => true,
                     Sent::Lost { .. } => {
                         begun = None; // It had a connection.
-                        attempt.method.idempotent && self.inner.retries.spend()
+                        let again = attempt.method.idempotent && self.inner.retries.spend();
+                        if again && let Some(watching) = &self.inner.watching {
+                            let about = Observed::of_unary(attempt.method);
+                            watching.retry(&about, &failure.status);
+                        }
+                        again
                     }
                     Sent::Answered => false,
                 };

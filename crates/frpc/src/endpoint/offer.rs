@@ -2,6 +2,7 @@
 
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
+use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::service::erased::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
@@ -27,6 +28,8 @@ pub(crate) struct Offering {
     called: Vec<&'static Layout>,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
+    /// Who observes calls.
+    watching: Option<Watching>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -41,6 +44,10 @@ pub(crate) struct Offer {
     /// For messages of the peer: how deep they may nest, and what is known of them in formats.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
+    /// Who observes calls.
+    pub(crate) watching: Option<Arc<Watching>>,
+    /// Turns do nothing but what calls need: there are no mounted routers, and no calls are observed.
+    pub(crate) is_plain: bool,
 }
 
 impl Offering {
@@ -58,6 +65,10 @@ impl Offering {
 
     pub(crate) fn on_connect(&mut self, hook: impl Fn(&Connection) + Send + Sync + 'static) {
         self.on_connect.push(Arc::new(hook));
+    }
+
+    pub(crate) fn watch(&mut self, set: impl FnOnce(&mut Watching)) {
+        set(self.watching.get_or_insert_default());
     }
 
     pub(crate) fn middleware(&mut self, middleware: impl Middleware) {
@@ -81,7 +92,8 @@ impl Offering {
             #[cfg(feature = "json")]
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
         };
-        let table = Table::new(services, self.policy, self.methods, &self.chain)?;
+        let watching = self.watching.map(Arc::new);
+        let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref())?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
@@ -93,6 +105,8 @@ impl Offering {
             lifecycle.offered(offered.as_deref().unwrap_or_default());
         }
         Ok(Offer {
+            is_plain: self.mounts.is_empty() && watching.is_none(),
+            watching,
             table,
             mounts: self.mounts,
             on_connect: self.on_connect,
@@ -185,6 +199,20 @@ macro_rules! offering_setters {
             /// [attachments](frisbee::Connection::attachments) of the connection.
             pub fn on_connect(mut self, connected: impl Fn(&frisbee::Connection) + Send + Sync + 'static) -> Self {
                 self.offering.on_connect(connected);
+                self
+            }
+
+            /// Counts the calls that this end serves and makes; see [`Counters`](crate::observe::Counters). Default: they
+            /// are not counted.
+            pub fn counters(mut self, counters: &$crate::observe::Counters) -> Self {
+                self.offering.watch(|watching| watching.set_counters(counters));
+                self
+            }
+
+            /// Tells an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of
+            /// one that was set before. Calls of a server to its clients are not observed.
+            pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
+                self.offering.watch(|watching| watching.set_observer(observer));
                 self
             }
 

@@ -68,8 +68,8 @@ impl Session {
             return None;
         }
         match table.get(operation)? {
-            Served { entry: Entry { kind: Kind::Unary(unary), method, .. }, running, chain, .. } => {
-                Some(unary.instance(running, self.reading(method), chain.as_ref()))
+            Served { entry: Entry { kind: Kind::Unary(unary), method, .. }, running, chain, watcher, .. } => {
+                Some(unary.instance(running, self.reading(method), chain.as_ref(), watcher.as_ref()))
             }
             _ => None,
         }

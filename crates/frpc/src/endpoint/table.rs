@@ -1,6 +1,8 @@
 //! The methods of a server by operation.
 
 use crate::api::middleware::Chain;
+use crate::observe::watching::{Watcher, Watching};
+use crate::observe::{About, Side};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::methods::Methods;
@@ -36,6 +38,8 @@ pub(crate) struct Served {
     pub(crate) chain: Option<Arc<Chain>>,
     /// Callers may request a hand-off by it.
     pub(crate) hands_off: bool,
+    /// Who observes its calls.
+    pub(crate) watcher: Option<Watcher>,
 }
 
 /// The settings of single methods, by name.
@@ -52,6 +56,7 @@ impl Table {
         default: Policy,
         mut settings: MethodSettings,
         chain: &Chain,
+        watching: Option<&Arc<Watching>>,
     ) -> Result<Self, Error> {
         let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
@@ -82,7 +87,9 @@ impl Table {
             }
             let chain = chain.followed_by(&entry.chain).present();
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
-            served[index] = Some(Served { entry, running, chain, hands_off });
+            let about = About::named(Side::Server, entry.method, entry.face.about().kind());
+            let watcher = watching.map(|watching| watching.watcher(about));
+            served[index] = Some(Served { entry, running, chain, hands_off, watcher });
         }
         match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

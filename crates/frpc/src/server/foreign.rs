@@ -10,10 +10,11 @@ use crate::deadline;
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
+use crate::observe::watching::{Watched, Watcher};
 use crate::service::erased::{Body, Erased, MessageBytes};
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, takes_too_much, too_many};
 use crate::service::unary::held_to;
-use crate::{Policy, Request, Response, Status};
+use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Parked;
 use frisbee::{Connection, RawTransport};
@@ -235,7 +236,8 @@ impl ForeignMethod {
             return Err(Status::unimplemented(format!("{} streams", self.served().entry.method)));
         }
         let memory = request.get_ref().len();
-        let (response, _call) = self.call(request.map(Body::One), memory, format).await?;
+        let (response, mut call) = self.call(request.map(Body::One), memory, format).await?;
+        call.end(Code::Ok);
         let Body::One(message) = response.get_ref() else {
             return Err(Status::internal("a unary method has answered with a stream"));
         };
@@ -271,8 +273,24 @@ impl ForeignMethod {
         }))
     }
 
-    /// Calls the handler. The request of a unary call takes so many bytes.
+    /// Calls the handler, which may be observed. The request of a unary call takes so many bytes.
     async fn call(
+        &self,
+        request: Request<Body>,
+        memory: usize,
+        format: &str,
+    ) -> Result<(Response<Body>, InProgress), Status> {
+        let watched = self.served().watcher.as_ref().map(Watcher::begin);
+        let mut called = self.call_handler(request, memory, format).await;
+        match &mut called {
+            Ok((_, call)) => call.watched = watched,
+            Err(status) => watched.into_iter().for_each(|watched| watched.end(status.code(), 0)),
+        }
+        called
+    }
+
+    /// Calls the handler.
+    async fn call_handler(
         &self,
         request: Request<Body>,
         memory: usize,
@@ -341,16 +359,26 @@ struct InProgress {
     caller: Arc<ForeignCaller>,
     /// The runtime of handlers.
     runtime: Handle,
+    /// The call as its observer knows it.
+    watched: Option<Watched>,
 }
 
 impl InProgress {
     fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
-        let call = Self { caller: caller.clone(), runtime: caller.connection.runtime_handle().clone() };
+        let runtime = caller.connection.runtime_handle().clone();
+        let call = Self { caller: caller.clone(), runtime, watched: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
             caller.connection.count_shed();
             return Err(too_many(&caller.connection));
         }
         Ok(call)
+    }
+
+    /// Ends the call for its observer.
+    fn end(&mut self, code: Code) {
+        if let Some(watched) = self.watched.take() {
+            watched.end(code, 0);
+        }
     }
 }
 
@@ -413,7 +441,9 @@ impl Stream for ForeignResponses {
         let _entered = call.runtime.enter();
         if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
             *messages = None;
-            return Poll::Ready(Some(Err(nobody_waits())));
+            let status = nobody_waits();
+            call.end(status.code());
+            return Poll::Ready(Some(Err(status)));
         }
         let polled =
             deadline::within(*deadline, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
@@ -425,6 +455,11 @@ impl Stream for ForeignResponses {
                 Some(Err(panicked(panic.as_ref(), name, &call.caller.connection)))
             }
         };
+        match &next {
+            Some(Ok(_)) => {}
+            Some(Err(status)) => call.end(status.code()),
+            None => call.end(Code::Ok),
+        }
         if !matches!(next, Some(Ok(_))) {
             *messages = None;
         }

@@ -1,6 +1,7 @@
 //! The caller of served calls: one connection.
 
 use crate::api::request::Origin;
+use crate::observe::tally::Tally;
 use crate::service::failures::given_up;
 use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
@@ -11,11 +12,20 @@ pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// How replies are written. They are marked if this end dialled the connection.
     style: Style,
+    /// The calls that are observed, if any are.
+    tally: Option<Box<Tally>>,
 }
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection, backward: bool) -> Self {
-        Self { connection: connection.clone(), style: Style { form: Form::Flat, backward } }
+    pub(crate) fn new(connection: &Connection, backward: bool, tally: Option<Tally>) -> Self {
+        let style = Style { form: Form::Flat, backward };
+        Self { connection: connection.clone(), style, tally: tally.map(Box::new) }
+    }
+
+    /// The calls that are observed, if any are.
+    #[inline]
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.tally.as_deref()
     }
 
     /// The origin of requests.

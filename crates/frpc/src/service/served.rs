@@ -2,6 +2,7 @@
 
 use crate::Policy;
 use crate::api::middleware::Chain;
+use crate::observe::watching::{Watched, Watcher};
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::erased::Erased;
@@ -45,8 +46,15 @@ impl Running {
 
 /// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
-    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware.
-    fn instance(&self, running: &Running, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
+    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware, and `watcher` observes the
+    /// calls.
+    fn instance(
+        &self,
+        running: &Running,
+        reading: Reading,
+        chain: Option<&Arc<Chain>>,
+        watcher: Option<&Watcher>,
+    ) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -80,6 +88,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
     pub(crate) site: Site,
+    /// The call as its observer knows it.
+    pub(crate) watched: Option<Watched>,
 }
 
 impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {

@@ -10,7 +10,7 @@ use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_e
 use crate::wire::body;
 use crate::wire::body::{Reading, Received};
 use crate::wire::prefix::Prefix;
-use crate::{Request, Response, Status};
+use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
 use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
@@ -54,12 +54,12 @@ where
         let Received { message, memory } = match body::request(&body, reading) {
             Ok(received) => received,
             Err(status) => {
-                send_refusal(&sender, &status);
+                lent.refuse(&sender, &status);
                 return Ok(());
             }
         };
         if takes_too_much(&connection, memory) {
-            send_refusal(&sender, &overloaded());
+            lent.refuse(&sender, &overloaded());
             return Ok(());
         }
         let _hold = connection.hold(memory);
@@ -119,7 +119,7 @@ where
     W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let Opened { caller, prefix, stream, site, .. } = opened;
+    let Opened { caller, prefix, stream, site, watched, .. } = opened;
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
@@ -149,8 +149,22 @@ where
             });
             worked.await
         };
+        // Dropped without an end, it has been cancelled.
         let Some(worked) = worked else { return };
-        if let Err(status) = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection))) {
+        let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+        if let Some(watched) = watched {
+            // A handler may learn that its client has left when it sends.
+            let has_left = poll_fn(|context| Poll::Ready(sender.poll_closed(context).is_ready())).await;
+            watched.end(
+                match &worked {
+                    Err(_) if has_left => Code::Cancelled,
+                    Err(status) => status.code(),
+                    Ok(()) => lent.refused().unwrap_or(Code::Ok),
+                },
+                0,
+            );
+        }
+        if let Err(status) = worked {
             note(&status, name, &connection);
             send_error(&sender, &status);
         }
@@ -198,6 +212,18 @@ impl Lent {
 
     fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Refuses the call, which no handler gets.
+    #[cold]
+    fn refuse(&self, sender: &StreamSender, status: &Status) {
+        send_refusal(sender, status);
+        self.back.lock().refused = Some(status.code());
+    }
+
+    /// The code with which the call was refused.
+    fn refused(&self) -> Option<Code> {
+        self.back.lock().refused
     }
 
     /// Returns the receiver, which the handler no longer needs.

@@ -4,6 +4,8 @@ use crate::api::hand_off::HandOff;
 use crate::api::middleware::{About, Chain};
 use crate::api::request::Origin;
 use crate::deadline::{self, Within};
+use crate::observe::tally::{Finish, Unwatched, Watch};
+use crate::observe::watching::Watcher;
 use crate::schema::method::{FullName, Method};
 use crate::service::caller::Caller;
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse, takes_too_much, too_many};
@@ -12,11 +14,12 @@ use crate::service::handle::ServiceHandle;
 use crate::service::served::{Instance, Running, Unary};
 use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
-use crate::{Policy, Request, Response, Status};
+use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::support::{Cell, Parked, Polled, Site, Task, Then, TrustHandle, Worked};
 use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
 use polyglot::{Form, Message};
+use std::any::Any;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -45,12 +48,37 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, running: &Running, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+    fn instance(
+        &self,
+        running: &Running,
+        reading: Reading,
+        chain: Option<&Arc<Chain>>,
+        watcher: Option<&Watcher>,
+    ) -> Box<dyn Instance> {
+        match watcher {
+            None => Box::new(self.serving(running, reading, chain, Unwatched)),
+            Some(watcher) => Box::new(self.serving(running, reading, chain, watcher.clone())),
+        }
+    }
+}
+
+impl<S, H, A, B, F> Handler<S, H, (A, B, F)>
+where
+    H: Clone,
+    F: Future,
+{
+    fn serving<W: Watch>(
+        &self,
+        running: &Running,
+        reading: Reading,
+        chain: Option<&Arc<Chain>>,
+        watch: W,
+    ) -> Serving<S, H, A, F, W> {
         let permits = match running.policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             _ => None,
         };
-        Box::new(Serving {
+        Serving {
             service: ServiceHandle::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
@@ -59,12 +87,13 @@ where
             permits,
             around: chain.map(|chain| (chain.clone(), self.about)),
             name: self.about.method().full_name(),
+            watch,
             request: PhantomData,
-        })
+        }
     }
 }
 
-impl<S, H, A, F> Serving<S, H, A, F> {
+impl<S, H, A, F, W: Watch> Serving<S, H, A, F, W> {
     /// Whether handlers may be polled in place, as far as the method goes.
     #[inline]
     fn is_inline(&self) -> bool {
@@ -75,13 +104,38 @@ impl<S, H, A, F> Serving<S, H, A, F> {
     fn site(&self, operation: Operation) -> Site {
         self.trust.clone().map_or(Site::Runtime, |trust| Site::Worker(operation, trust))
     }
+
+    /// Refuses a request.
+    #[inline(always)]
+    fn refuse(&self, caller: &Caller, asked: Asked, status: &Status, outbox: &mut Outbox) -> Routed {
+        let before = self.watch.before(outbox);
+        let routed = refuse(outbox, asked.id, asked.operation, status, caller.style());
+        self.watch.end(caller.tally(), || status.code(), outbox, before);
+        routed
+    }
+
+    /// Answers a request whose handler panicked.
+    #[inline(always)]
+    fn put_panicked(&self, caller: &Caller, asked: Asked, panic: &(dyn Any + Send), outbox: &mut Outbox) {
+        let status = panicked(panic, self.name, &caller.connection);
+        let before = self.watch.before(outbox);
+        body::put_error(outbox, asked.id, asked.operation, &status, caller.style());
+        self.watch.end(caller.tally(), || status.code(), outbox, before);
+    }
+}
+
+/// The packet of a request.
+#[derive(Clone, Copy)]
+struct Asked {
+    id: PacketId,
+    operation: Operation,
 }
 
 /// A unary method on one connection.
-struct Serving<S, H, A, F> {
+struct Serving<S, H, A, F, W: Watch> {
     service: ServiceHandle<S>,
     handler: H,
-    cell: Cell<F, Answer>,
+    cell: Cell<F, Answer<W::Task>>,
     /// How requests are read.
     reading: Reading,
     /// For [`Policy::Inline`].
@@ -92,11 +146,14 @@ struct Serving<S, H, A, F> {
     around: Option<(Arc<Chain>, About)>,
     /// The name for log lines.
     name: FullName,
+    /// Who observes the calls.
+    watch: W,
     request: PhantomData<fn() -> A>,
 }
 
-impl<S, H, A, B, F> Instance for Serving<S, H, A, F>
+impl<S, H, A, B, F, W> Instance for Serving<S, H, A, F, W>
 where
+    W: Watch,
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -105,30 +162,32 @@ where
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
         let Packet { id, operation, mut body } = packet;
+        self.watch.begin(&body);
+        let asked = Asked { id, operation };
         let style = caller.style();
         let mut terms = Terms::default();
         if style.form == Form::Extended && prefix::is_present(&body) {
             match Terms::take(&mut body) {
                 Ok(taken) => terms = taken,
-                Err(status) => return refuse(outbox, id, operation, &status, style),
+                Err(status) => return self.refuse(caller, asked, &status, outbox),
             }
         }
         let Received { message, memory } = match body::request::<A>(&body, self.reading) {
             Ok(received) => received,
-            Err(status) => return refuse(outbox, id, operation, &status, style),
+            Err(status) => return self.refuse(caller, asked, &status, outbox),
         };
         drop(body);
         if takes_too_much(&caller.connection, memory) {
-            return refuse(outbox, id, operation, &overloaded(), style);
+            return self.refuse(caller, asked, &overloaded(), outbox);
         }
         let Terms { deadline, prefix, memory: before } = terms;
         let request = Request::received(message, caller.origin(), prefix);
         if self.around.is_some() {
-            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
+            let call = Pending { caller, asked, deadline, memory: [before, memory], name: self.name };
             return self.call_through(request, call, outbox, inline);
         }
         if !(inline && self.is_inline()) {
-            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
+            let call = Pending { caller, asked, deadline, memory: [before, memory], name: self.name };
             return self.call_apart(request, call, outbox);
         }
         let polled = match deadline {
@@ -143,17 +202,21 @@ where
                 if let Err(status) = reply {
                     note(status, self.name, &caller.connection);
                 }
+                let before = self.watch.before(outbox);
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
+                self.watch.end(caller.tally(), || code(reply), outbox, before);
             }
             Polled::Pending(parked) => {
                 let site = self.site(operation);
-                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }
-                    .go_on(parked, site, None, outbox);
+                return Pending { caller, asked, deadline, memory: [before, memory], name: self.name }.go_on(
+                    parked,
+                    site,
+                    None,
+                    outbox,
+                    &self.watch,
+                );
             }
-            Polled::Panicked(panic) => {
-                let status = panicked(panic.as_ref(), self.name, &caller.connection);
-                body::put_error(outbox, id, operation, &status, style);
-            }
+            Polled::Panicked(panic) => self.put_panicked(caller, asked, panic.as_ref(), outbox),
         }
         Routed::Continue
     }
@@ -161,17 +224,22 @@ where
     #[cold]
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed {
         let mut body = asked.request().clone();
+        self.watch.begin(&body);
+        let watched = self.watch.go_on();
         let received = Terms::take(&mut body).and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
         let (Terms { deadline, prefix, memory: before }, Received { message, memory }) = match received {
             Ok(received) => received,
             Err(status) => {
                 asked.refuse(hand_off::refusal(&status, method));
+                watched.finish(|| status.code(), || 0);
                 return Routed::Wasted;
             }
         };
         drop(body);
         if takes_too_much(&caller.connection, memory) {
-            asked.refuse(hand_off::refusal(&overloaded(), method));
+            let status = overloaded();
+            asked.refuse(hand_off::refusal(&status, method));
+            watched.finish(|| status.code(), || 0);
             return Routed::Wasted;
         }
         let decision = HandOff::default();
@@ -184,6 +252,11 @@ where
             Some((chain, about)) => Box::pin(chain.around(about, request, last)),
         };
         let work = held_to(self.permits.clone(), deadline, Parked::new(future));
+        let work = async move {
+            let worked = work.await;
+            watched.finish(|| worked.as_ref().map_or(Code::Internal, code), || 0);
+            worked
+        };
         let mut asked = Some(asked);
         let spawned = caller.connection.spawn_call(None, before + memory, Site::Runtime, |task| {
             let asked = asked.take();
@@ -205,8 +278,9 @@ where
     }
 }
 
-impl<S, H, A, B, F> Serving<S, H, A, F>
+impl<S, H, A, B, F, W> Serving<S, H, A, F, W>
 where
+    W: Watch,
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -223,31 +297,32 @@ where
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(chain.around(about, request, move |request| handler(service, request)));
         if !(inline && self.is_inline()) {
-            return call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox);
+            return call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox, &self.watch);
         }
+        let Pending { caller, asked, .. } = call;
         match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
             Polled::Ready(reply) => {
-                call.caller.connection.collect(outbox);
+                caller.connection.collect(outbox);
                 if let Err(status) = &reply {
-                    note(status, call.name, &call.caller.connection);
+                    note(status, call.name, &caller.connection);
                 }
-                body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
+                let before = self.watch.before(outbox);
+                body::put_reply(outbox, asked.id, asked.operation, reply.as_ref(), caller.style());
+                self.watch.end(caller.tally(), || code(&reply), outbox, before);
             }
             Polled::Pending(parked) => {
-                let site = self.site(call.operation);
-                return call.go_on(parked, site, None, outbox);
+                let site = self.site(asked.operation);
+                return call.go_on(parked, site, None, outbox, &self.watch);
             }
-            Polled::Panicked(panic) => {
-                let status = panicked(panic.as_ref(), call.name, &call.caller.connection);
-                body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
-            }
+            Polled::Panicked(panic) => self.put_panicked(caller, asked, panic.as_ref(), outbox),
         }
         Routed::Continue
     }
 }
 
-impl<S, H, A, B, F> Serving<S, H, A, F>
+impl<S, H, A, B, F, W> Serving<S, H, A, F, W>
 where
+    W: Watch,
     H: Fn(ServiceHandle<S>, Request<A>) -> F,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     B: Message + Send + 'static,
@@ -255,7 +330,7 @@ where
     /// Polls a handler whose own calls inherit a deadline.
     #[cold]
     #[inline(never)]
-    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer> {
+    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer<W::Task>> {
         deadline::within(deadline, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
     }
 
@@ -264,7 +339,7 @@ where
     #[inline(never)]
     fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Routed {
         let future = (self.handler)(self.service.clone(), request);
-        call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox)
+        call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox, &self.watch)
     }
 }
 
@@ -295,8 +370,7 @@ impl Terms {
 /// A call whose handler is not ready.
 struct Pending<'a> {
     caller: &'a Caller,
-    id: PacketId,
-    operation: Operation,
+    asked: Asked,
     deadline: Option<Instant>,
     /// The memory of the prefix and of the request, in bytes.
     memory: [usize; 2],
@@ -305,24 +379,27 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     /// Continues the handler as a task, which sends the reply.
-    fn go_on<B, F>(
+    fn go_on<B, F, W>(
         self,
-        parked: Parked<F, Answer>,
+        parked: Parked<F, Answer<W::Task>>,
         site: Site,
         permits: Option<Arc<Semaphore>>,
         outbox: &mut Outbox,
+        watch: &W,
     ) -> Routed
     where
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+        W: Watch,
     {
-        let Self { caller, id, operation, deadline, memory: [before, memory], name } = self;
+        let Self { caller, asked, deadline, memory: [before, memory], name } = self;
+        let Asked { id, operation } = asked;
         let memory = before + memory;
         let style = caller.style();
         // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
         let spawned = caller.connection.spawn_call(call, memory, site, |task| {
-            let answer = Answer { task, id, operation, style, name };
+            let answer = Answer { task, id, operation, style, name, watched: watch.go_on() };
             if deadline.is_none() && permits.is_none() {
                 return parked.then(answer);
             }
@@ -330,7 +407,10 @@ impl Pending<'_> {
         });
         if !spawned {
             caller.connection.count_shed();
-            return refuse(outbox, id, operation, &too_many(&caller.connection), style);
+            let (status, before) = (too_many(&caller.connection), watch.before(outbox));
+            let routed = refuse(outbox, id, operation, &status, style);
+            watch.end(caller.tally(), || status.code(), outbox, before);
+            return routed;
         }
         Routed::Continue
     }
@@ -359,24 +439,36 @@ where
     }
 }
 
-/// The destination of the reply of a handler that continues as a task.
-struct Answer {
+/// The destination of the reply of a handler that continues as a task. `T` is the call as its observer knows it.
+struct Answer<T> {
     task: Task,
     id: PacketId,
     operation: Operation,
     style: Style,
     name: FullName,
+    watched: T,
 }
 
-impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
+impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, name } = self;
+        let Self { task, id, operation, style, name, watched } = self;
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
             note(status, name, task.connection());
         }
         // On a connection that has ended meanwhile, nobody reads the reply.
-        let _ = task.answer(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
+        let mut length = 0;
+        let _ = task.answer(|outbox| {
+            let before = outbox.len();
+            body::put_reply(outbox, id, operation, reply.as_ref(), style);
+            length = outbox.len().saturating_sub(before);
+        });
+        watched.finish(|| code(&reply), || length as u64);
     }
+}
+
+/// The code of a reply.
+fn code<B>(reply: &Result<Response<B>, Status>) -> Code {
+    reply.as_ref().map_or_else(Status::code, |_| Code::Ok)
 }

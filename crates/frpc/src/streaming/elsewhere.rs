@@ -41,6 +41,7 @@ impl<M: Message> Streaming<M> {
             looked: 0,
             answered: false,
             elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
+            watched: None,
         }
     }
 

@@ -7,11 +7,12 @@ use crate::api::request::Origin;
 use crate::deadline;
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::table::Served;
+use crate::observe::watching::{Watched, Watcher};
 use crate::service::erased::{Body, Calling};
 use crate::service::failures::{nobody_waits, note, panicked};
 use crate::service::places::{Place, Placed};
 use crate::service::unary::held_to;
-use crate::{Policy, Request, Response, Status};
+use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::support::{Cell, Parked, Polled};
 use parking_lot::MutexGuard;
@@ -112,17 +113,21 @@ impl ForeignPlace {
     where
         D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
     {
+        let watched = self.method.served().watcher.as_ref().map(Watcher::begin);
         let begun = self.begin(turn, request, out);
-        let Pending { calling, deadline, memory } = match begun {
+        let pending = match begun {
             Begun::Ready(result) => {
                 if let Err(status) = &result {
                     note(status, self.method.served().entry.method.full_name(), &self.method.methods.caller.connection);
+                }
+                if let Some(watched) = watched {
+                    watched.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);
                 }
                 return ForeignCalled::Ready(result);
             }
             Begun::Pending(pending) => pending,
         };
-        match self.method.go_on(calling, deadline, memory, make) {
+        match self.method.go_on(pending, watched, make) {
             Ok(task) => ForeignCalled::InProgress(task),
             Err(status) => ForeignCalled::Ready(Err(status)),
         }
@@ -191,17 +196,24 @@ impl ForeignMethod {
     /// Goes on with a call as a task.
     fn go_on<D>(
         &self,
-        calling: Parked<Calling>,
-        deadline: Option<Instant>,
-        memory: usize,
+        pending: Pending,
+        watched: Option<Watched>,
         make: impl FnOnce() -> D,
     ) -> Result<ForeignTask, Status>
     where
         D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
     {
         let Served { entry, running, .. } = self.served();
+        let Pending { calling, deadline, memory } = pending;
         let caller = &self.methods.caller;
-        let call = InProgress::begin(caller)?;
+        let mut call = match InProgress::begin(caller) {
+            Ok(call) => call,
+            Err(status) => {
+                watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+                return Err(status);
+            }
+        };
+        call.watched = watched;
         let hold = caller.connection.hold(memory);
         let permits = match running.policy {
             Policy::AtMost(count) => Some(caller.permits(self.operation, count)),
@@ -219,6 +231,7 @@ impl ForeignMethod {
                 let (body, extras) = response.apart();
                 Ok(Response::together(single(body)?, extras))
             });
+            call.end(response.as_ref().map_or_else(Status::code, |_| Code::Ok));
             // Whoever learns of the result may begin another call at once.
             drop((hold, call));
             done(response);

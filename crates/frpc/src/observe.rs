@@ -1,0 +1,131 @@
+//! What is seen of calls: counters and histograms, and observers of each call.
+//!
+//! [`Counters`] count calls by method and code. An [`Observer`] is told of the begin and the end of each call, for
+//! traces or figures of your own. Both are set on the builders of [servers](crate::ServerBuilder) and
+//! [channels](crate::ChannelBuilder). They are part of the path of calls and not [middleware](crate::Middleware): they
+//! allocate nothing and do not change the call, and calls of ends without them take the same instructions as if there
+//! were none.
+//!
+//! | | [`Counters`], [`Observer`] | [`Middleware`](crate::Middleware) |
+//! |---|---|---|
+//! | sees | method, code, sizes, duration | metadata, extensions, the peer |
+//! | a call with streams ends for it | with its last message | when the handler has returned, or the client has its stream |
+//! | sees calls that no handler gets | yes | no |
+//! | can change or refuse calls | no | yes |
+
+mod counters;
+mod exposition;
+mod histogram;
+pub(crate) mod shards;
+pub(crate) mod tally;
+pub(crate) mod watching;
+
+pub use counters::{Calls, Counters, Retried, Snapshot};
+pub use histogram::Histogram;
+
+use crate::api::middleware::CallKind;
+use crate::schema::method::Method;
+use crate::{Code, Status};
+
+/// Is told of the begin and the end of each call.
+///
+/// The functions are called where calls are made and served, on threads that drive connections: they must be quick and
+/// must not block. A panic in them is one of the handler, or of the caller.
+///
+/// ```
+/// use frpc::observe::{About, Ended, Observer, Token};
+///
+/// /// Prints calls that fail.
+/// struct Failures;
+///
+/// impl Observer for Failures {
+///     fn begin(&self, _about: &About) -> Token {
+///         Token::default()
+///     }
+///
+///     fn end(&self, about: &About, _token: Token, ended: &Ended) {
+///         if ended.code != frpc::Code::Ok {
+///             println!("{}/{}: {:?}", about.service(), about.method(), ended.code);
+///         }
+///     }
+/// }
+///
+/// let builder = frpc::Server::builder().observer(Failures);
+/// ```
+pub trait Observer: Send + Sync + 'static {
+    /// A call begins: at a client when it is made, at a server when its request has been received. The token is given
+    /// back when it ends.
+    fn begin(&self, about: &About) -> Token;
+
+    /// A call has ended. Each call that has begun ends once.
+    fn end(&self, about: &About, token: Token, ended: &Ended);
+
+    /// At a client: an attempt at a call has failed, and another one is made. The call goes on.
+    fn retry(&self, about: &About, failed: &Status) {
+        let _ = (about, failed);
+    }
+}
+
+/// A value by which an [`Observer`] recognises a call, such as a time or the index of a span.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Token(pub u64);
+
+/// How a call has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Ended {
+    /// The code: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
+    pub code: Code,
+    /// At a server: the length of the request's body in bytes; 0 for calls with streams.
+    pub request_bytes: u64,
+    /// At a server: the length of the reply in bytes, with its header; 0 for calls with streams.
+    pub reply_bytes: u64,
+}
+
+/// The end of a call at which it is observed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Side {
+    /// The end that makes the call.
+    Client,
+    /// The end that serves it.
+    Server,
+}
+
+/// The properties of all calls of a method at one end.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    side: Side,
+    method: Method,
+    kind: CallKind,
+}
+
+impl About {
+    pub(crate) fn named(side: Side, method: Method, kind: CallKind) -> Self {
+        Self { side, method, kind }
+    }
+
+    /// Of a unary method that a client calls.
+    pub(crate) fn of_unary(method: &Method) -> Self {
+        Self::named(Side::Client, *method, CallKind::Unary)
+    }
+
+    /// The end at which the call is observed.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// The full name of the service.
+    pub fn service(&self) -> &'static str {
+        self.method.layout.service()
+    }
+
+    /// The name of the method within its service.
+    pub fn method(&self) -> &'static str {
+        self.method.name
+    }
+
+    /// Which directions stream.
+    pub fn kind(&self) -> CallKind {
+        self.kind
+    }
+}

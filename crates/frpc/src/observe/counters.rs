@@ -1,0 +1,232 @@
+//! The counters of calls: which methods there are, and what has been counted for each.
+
+use crate::Code;
+use crate::api::middleware::CallKind;
+use crate::observe::histogram::Histogram;
+use crate::observe::shards::{self, Key, Shards};
+use crate::observe::{About, Side};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts calls by method and code, with histograms of how long they took.
+///
+/// Given to servers and channels by `counters` of their builders; clones count together. Counting takes neither a lock
+/// nor the clock: each thread has counters of its own, which a [snapshot](Self::snapshot) adds up. Names of methods are
+/// those of the schema, never those that a peer has sent.
+///
+/// How long a call took is known by the times at which connections have their turns. At a client it is the time from
+/// sending the request until the turn in which the reply came. At a server it is the time from the turn in which the
+/// request came until the end of that turn, when the replies leave, or until a handler that had to wait was done.
+///
+/// ```
+/// use examples::greeter::{GreeterClient, GreeterServer, Name};
+/// use frpc::observe::{Counters, Side};
+/// # use examples::started::Polite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let counters = Counters::new();
+/// let server = frpc::Server::builder()
+///     .counters(&counters)
+///     .add_service(GreeterServer::new(Polite))
+///     .bind("127.0.0.1:0")
+///     .await?;
+/// let channel = frpc::Channel::builder().counters(&counters);
+/// # let address = server.local_addr().to_string();
+/// # tokio::spawn(server.serve());
+/// let client = GreeterClient::new(channel.connect(address).await?);
+/// client.greet(Name { name: "Ada".to_owned() }).await?;
+///
+/// let snapshot = counters.snapshot();
+/// for side in [Side::Server, Side::Client] {
+///     let greet = snapshot.calls.iter().find(|calls| calls.side == side).expect("a call has been made");
+///     assert_eq!((greet.service, greet.method), ("greeter.Greeter", "Greet"));
+///     assert_eq!((greet.code, greet.durations.count()), (frpc::Code::Ok, 1));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Counters(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    methods: Mutex<Methods>,
+    shards: Arc<Shards>,
+    /// Attempts that were made again, by what they had failed with.
+    retried: Mutex<BTreeMap<Key, u64>>,
+    late: AtomicU64,
+    unserved: AtomicU64,
+}
+
+#[derive(Default)]
+struct Methods {
+    rows: Vec<Row>,
+    by_name: HashMap<(Side, &'static str, &'static str), u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    side: Side,
+    service: &'static str,
+    method: &'static str,
+    kind: CallKind,
+}
+
+impl Counters {
+    /// Creates counters that have counted nothing.
+    pub fn new() -> Self {
+        shards::forget_dead();
+        Self::default()
+    }
+
+    /// What has been counted until now. Calls that end meanwhile may be missing.
+    pub fn snapshot(&self) -> Snapshot {
+        let Inner { methods, shards, retried, late, unserved } = &*self.0;
+        let sums = shards.sums();
+        // After the sums, so that there is a row for each.
+        let rows = methods.lock().rows.clone();
+        let row = |key: &Key| rows.get(key.row as usize).copied();
+        let code = |key: &Key| Code::from_i32(i32::from(key.code));
+        let calls = sums.into_iter().filter_map(|(key, durations)| {
+            let Row { side, service, method, kind } = row(&key)?;
+            Some(Calls { side, service, method, kind, code: code(&key), durations })
+        });
+        let retried = retried.lock().clone();
+        let retried = retried.iter().filter_map(|(key, count)| {
+            let Row { service, method, .. } = row(key)?;
+            Some(Retried { service, method, code: code(key), count: *count })
+        });
+        Snapshot {
+            calls: calls.collect(),
+            retried: retried.collect(),
+            late_replies: late.load(Ordering::Relaxed),
+            unserved: unserved.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The row of a method.
+    pub(crate) fn row(&self, about: &About) -> u32 {
+        let (side, service, method, kind) = (about.side(), about.service(), about.method(), about.kind());
+        let mut methods = self.0.methods.lock();
+        let Methods { rows, by_name } = &mut *methods;
+        *by_name.entry((side, service, method)).or_insert_with(|| {
+            rows.push(Row { side, service, method, kind });
+            u32::try_from(rows.len() - 1).expect("there are fewer methods than 2^32")
+        })
+    }
+
+    #[inline]
+    pub(crate) fn shards(&self) -> &Arc<Shards> {
+        &self.0.shards
+    }
+
+    pub(crate) fn count_retried(&self, key: Key) {
+        *self.0.retried.lock().entry(key).or_default() += 1;
+    }
+
+    pub(crate) fn count_late(&self) {
+        self.0.late.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_unserved(&self) {
+        self.0.unserved.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What [`Counters`] have counted.
+#[derive(Clone, Default, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The calls that have ended, in the order in which their methods were first known.
+    pub calls: Vec<Calls>,
+    /// The attempts at calls of clients after which another one was made.
+    pub retried: Vec<Retried>,
+    /// The replies that came to clients after their call had been given up or had reached its deadline; among them those
+    /// by which a server confirms that a call is cancelled.
+    pub late_replies: u64,
+    /// The requests to servers that were refused without a method: there is none on their operation, or the schemas of
+    /// the ends do not fit.
+    pub unserved: u64,
+}
+
+/// The calls of one method, at one end, that ended with one code.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Calls {
+    /// The end that has counted.
+    pub side: Side,
+    /// The full name of the service.
+    pub service: &'static str,
+    /// The name of the method within its service.
+    pub method: &'static str,
+    /// Which directions stream.
+    pub kind: CallKind,
+    /// How the calls ended: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
+    pub code: Code,
+    /// How long the calls took. Their number is that of the calls.
+    pub durations: Histogram,
+}
+
+/// The attempts at calls of one method that failed with one code, and after which another one was made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Retried {
+    /// The full name of the service.
+    pub service: &'static str,
+    /// The name of the method within its service.
+    pub method: &'static str,
+    /// Why the attempts failed.
+    pub code: Code,
+    /// The number of attempts.
+    pub count: u64,
+}
+
+impl fmt::Debug for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counters").field("methods", &self.0.methods.lock().rows.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::layout::Layout;
+    use crate::schema::method::Method;
+
+    static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
+    static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
+
+    fn about(method: usize) -> About {
+        About::named(Side::Client, METHODS[method], CallKind::Unary)
+    }
+
+    #[test]
+    fn what_threads_have_counted_is_added_up_and_stays_when_they_have_ended() {
+        let counters = Counters::new();
+        let rows = [counters.row(&about(0)), counters.row(&about(1))];
+        assert_eq!((rows, counters.row(&about(0))), ([0, 1], 0));
+        for _ in 0..2 {
+            std::thread::scope(|scope| {
+                for thread in 0..4_u64 {
+                    let (counters, row) = (counters.clone(), rows[(thread % 2) as usize]);
+                    scope.spawn(move || {
+                        for _ in 0..1000 {
+                            counters.shards().add(Key::new(row, Code::Ok), 1, 1000);
+                        }
+                        counters.shards().add(Key::new(row, Code::Internal), 7, 1000);
+                    });
+                }
+            });
+        }
+        let snapshot = counters.snapshot();
+        let seen = snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count()));
+        let expected =
+            ["One", "Two"].into_iter().flat_map(|method| [(method, Code::Ok, 4000), (method, Code::Internal, 28)]);
+        assert_eq!(seen.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!(snapshot.calls[1].durations.sum().as_nanos(), 28_000);
+    }
+}

@@ -1,0 +1,145 @@
+//! Log-linear histograms of durations: eight buckets for each doubling. Pure arithmetic; the counters of threads are in
+//! `shards.rs`.
+
+use std::time::Duration;
+
+/// The number of buckets. The last one holds all durations from 70 minutes on.
+pub(crate) const BUCKETS: usize = 272;
+
+/// The buckets of each doubling, as a power of two: a bucket is an eighth as wide as its lower bound.
+const STEPS_BITS: u32 = 3;
+
+/// The width of the first buckets, in nanoseconds, as a power of two. Finer steps than 128 ns say nothing about a call.
+const UNIT_BITS: u32 = 7;
+
+/// The bucket of a duration in nanoseconds.
+#[inline]
+pub(crate) fn bucket(nanos: u64) -> usize {
+    let units = nanos >> UNIT_BITS;
+    let shift = (units | 1 << STEPS_BITS).ilog2() - STEPS_BITS;
+    let at = ((shift as usize) << STEPS_BITS) + (units >> shift) as usize;
+    at.min(BUCKETS - 1)
+}
+
+/// The duration at which a bucket ends, in nanoseconds: the first that is in none of the buckets up to it.
+pub(crate) fn end(bucket: usize) -> u64 {
+    let steps = 1 << STEPS_BITS;
+    let shift = (bucket >> STEPS_BITS).saturating_sub(1);
+    let first = bucket - (shift << STEPS_BITS);
+    debug_assert!(first < 2 * steps, "a bucket has one doubling");
+    ((first as u64 + 1) << shift) << UNIT_BITS
+}
+
+/// How long calls took: a count for each range of durations, and their sum.
+///
+/// A range is at most an eighth as wide as the durations in it, and 128 ns at least, so a quantile is at most an eighth
+/// too large. Durations of 70 minutes and more are in the last range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Histogram {
+    /// As many as there are buckets.
+    counts: Vec<u64>,
+    nanos: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BUCKETS], nanos: 0 }
+    }
+}
+
+impl Histogram {
+    /// The number of durations.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The sum of all durations, before they were put into ranges.
+    pub fn sum(&self) -> Duration {
+        Duration::from_nanos(self.nanos)
+    }
+
+    /// The number of durations below `end`, which is exact for each power of two of nanoseconds from 128 on. Of a range
+    /// in which `end` lies nothing is counted.
+    pub fn below(&self, end: Duration) -> u64 {
+        let end = u64::try_from(end.as_nanos()).unwrap_or(u64::MAX);
+        self.counts.iter().enumerate().take_while(|(bucket, _)| self::end(*bucket) <= end).map(|(_, count)| count).sum()
+    }
+
+    /// The duration that the share `quantile`, between 0 and 1, of all durations does not exceed: the end of the range
+    /// in which it lies. `None` if there are no durations.
+    ///
+    /// ```
+    /// let histogram = frpc::observe::Histogram::default();
+    /// assert_eq!(histogram.quantile(0.99), None);
+    /// ```
+    pub fn quantile(&self, quantile: f64) -> Option<Duration> {
+        let count = self.count();
+        let wanted = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).max(1);
+        let mut counted = 0;
+        self.counts.iter().enumerate().find_map(|(bucket, count)| {
+            counted += count;
+            (*count > 0 && counted >= wanted).then(|| Duration::from_nanos(end(bucket)))
+        })
+    }
+
+    /// The ranges that have durations, in ascending order: the end of each, and the count in it.
+    pub fn ranges(&self) -> impl Iterator<Item = (Duration, u64)> {
+        let ranges = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        ranges.map(|(bucket, count)| (Duration::from_nanos(end(bucket)), *count))
+    }
+
+    /// Adds the durations of another histogram.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count = count.wrapping_add(*other));
+        self.nanos = self.nanos.wrapping_add(other.nanos);
+    }
+
+    /// Adds counts by bucket, and a sum in nanoseconds.
+    pub(crate) fn add(&mut self, counts: impl Iterator<Item = u64>, nanos: u64) {
+        self.counts.iter_mut().zip(counts).for_each(|(count, other)| *count = count.wrapping_add(other));
+        self.nanos = self.nanos.wrapping_add(nanos);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(nanos: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        for nanos in nanos {
+            histogram.add((0..BUCKETS).map(|at| u64::from(at == bucket(*nanos))), *nanos);
+        }
+        histogram
+    }
+
+    #[test]
+    fn every_duration_lies_before_the_end_of_its_bucket_and_not_before_that_of_the_last() {
+        let powers = (0..42).flat_map(|power| [(1_u64 << power) - 1, 1 << power, (1 << power) + 1, 5 << power >> 2]);
+        for nanos in powers {
+            let at = bucket(nanos);
+            assert!(nanos < end(at), "{nanos} in {at}");
+            assert!(at == 0 || nanos >= end(at - 1), "{nanos} in {at}");
+            assert!(end(at) - nanos <= (nanos / 8).max(128), "{nanos} in {at}");
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn counts_below_a_power_of_two_are_exact() {
+        let histogram = of(&[0, 1023, 1024, 4095, 4096, 1 << 20]);
+        let below = |nanos| histogram.below(Duration::from_nanos(nanos));
+        assert_eq!([1024, 4096, 4097, 1 << 20, 1 << 21].map(below), [2, 4, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_quantile_is_the_end_of_the_range_in_which_it_lies() {
+        let histogram = of(&[1000, 2000, 3000, 1_000_000]);
+        let quantile = |share| histogram.quantile(share).map(|duration| duration.as_nanos());
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(quantile), [1024, 1024, 2048, 3072, 1_048_576].map(Some));
+        let mut both = histogram.clone();
+        both.merge(&histogram);
+        assert_eq!((both.count(), both.sum()), (8, 2 * histogram.sum()));
+        assert_eq!(both.quantile(0.5), histogram.quantile(0.5));
+    }
+}

@@ -1,0 +1,185 @@
+//! Counters of threads. Each thread adds to a shard of its own, so counting takes no lock and no line of memory travels
+//! between cores; readers add the shards up. The connections of clients have shards of their own instead, since they are
+//! few and are locked anyway where their calls end.
+
+use crate::Code;
+use crate::observe::histogram::{self, BUCKETS, Histogram};
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+/// The number of codes: gRPC's are numbered from 0 on.
+const CODES: usize = 17;
+
+/// The calls of one method that ended with one code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Key {
+    /// The row of the method.
+    pub(crate) row: u32,
+    pub(crate) code: u8,
+}
+
+impl Key {
+    pub(crate) fn new(row: u32, code: Code) -> Self {
+        Self { row, code: code as u8 }
+    }
+
+    fn index(self) -> usize {
+        self.row as usize * CODES + usize::from(self.code)
+    }
+}
+
+/// What one shard has counted for a key. Written by one thread at a time, that which has the lease.
+struct Series {
+    key: Key,
+    buckets: [AtomicU64; BUCKETS],
+    nanos: AtomicU64,
+}
+
+/// Adds to a counter that nobody else writes.
+#[inline]
+fn add(counter: &AtomicU64, amount: u64) {
+    counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+}
+
+impl Series {
+    fn new(key: Key) -> Self {
+        Self { key, buckets: std::array::from_fn(|_| AtomicU64::new(0)), nanos: AtomicU64::new(0) }
+    }
+
+    /// Adds so many calls that took so long each.
+    #[inline]
+    fn add(&self, calls: u64, nanos: u64) {
+        if let Some(bucket) = self.buckets.get(histogram::bucket(nanos)) {
+            add(bucket, calls);
+        }
+        add(&self.nanos, calls.wrapping_mul(nanos));
+    }
+}
+
+/// The counters of one thread or connection, and of those that had its place before.
+type Shard = Mutex<Vec<Arc<Series>>>;
+
+/// The right to write a shard, which one thread has at a time.
+struct Lease {
+    shard: Arc<Shard>,
+    /// The series of the shard by the index of their key.
+    series: Vec<Option<Arc<Series>>>,
+}
+
+impl Lease {
+    #[inline]
+    fn add(&mut self, key: Key, calls: u64, nanos: u64) {
+        match self.series.get(key.index()) {
+            Some(Some(series)) => series.add(calls, nanos),
+            _ => self.add_first(key, calls, nanos),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_first(&mut self, key: Key, calls: u64, nanos: u64) {
+        let series = Arc::new(Series::new(key));
+        series.add(calls, nanos);
+        self.shard.lock().push(series.clone());
+        let index = key.index();
+        if self.series.len() <= index {
+            self.series.resize_with(index + 1, || None);
+        }
+        if let Some(place) = self.series.get_mut(index) {
+            *place = Some(series);
+        }
+    }
+}
+
+/// All shards. There are as many as threads have counted at once.
+#[derive(Default)]
+pub(crate) struct Shards {
+    all: Mutex<Vec<Arc<Shard>>>,
+    /// The leases of threads that have ended.
+    free: Mutex<Vec<Lease>>,
+}
+
+/// A lease of one of several sets of shards, which is given back in the end.
+#[derive(Default)]
+pub(crate) struct Leased {
+    of: Weak<Shards>,
+    /// `None` before its first use.
+    lease: Option<Lease>,
+}
+
+impl Leased {
+    /// Adds calls to a shard that nobody else writes.
+    #[inline]
+    pub(crate) fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
+        match &mut self.lease {
+            Some(lease) => lease.add(key, calls, nanos),
+            None => *self = of.leased(key, calls, nanos),
+        }
+    }
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        if let (Some(shards), Some(lease)) = (self.of.upgrade(), self.lease.take()) {
+            shards.free.lock().push(lease);
+        }
+    }
+}
+
+thread_local! {
+    /// The leases of this thread, of which there are as many as sets of counters: mostly one.
+    static LEASES: RefCell<Vec<Leased>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Shards {
+    /// Adds calls to the shard of this thread.
+    #[inline]
+    pub(crate) fn add(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) {
+        let added = LEASES.try_with(|leases| {
+            let mut leases = leases.borrow_mut();
+            match leases.iter_mut().find(|leased| std::ptr::eq(leased.of.as_ptr(), Arc::as_ptr(self))) {
+                Some(leased) => leased.add(key, calls, nanos, self),
+                None => leases.push(self.leased(key, calls, nanos)),
+            }
+        });
+        if added.is_err() {
+            // The thread is ending: the lease is given back at once.
+            drop(self.leased(key, calls, nanos));
+        }
+    }
+
+    /// A lease, by which something has been counted.
+    #[cold]
+    #[inline(never)]
+    fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> Leased {
+        let free = self.free.lock().pop();
+        let mut lease = free.unwrap_or_else(|| {
+            let shard = Arc::<Shard>::default();
+            self.all.lock().push(shard.clone());
+            Lease { shard, series: Vec::new() }
+        });
+        lease.add(key, calls, nanos);
+        Leased { of: Arc::downgrade(self), lease: Some(lease) }
+    }
+
+    /// What has been counted, by key.
+    pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
+        let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let shards = self.all.lock().clone();
+        for shard in shards {
+            for series in shard.lock().iter() {
+                sums.entry(series.key).or_default().add(series.buckets.iter().map(load), load(&series.nanos));
+            }
+        }
+        sums
+    }
+}
+
+/// Forgets leases of this thread whose shards are gone, so that they do not add up.
+pub(crate) fn forget_dead() {
+    let _ = LEASES.try_with(|leases| leases.borrow_mut().retain(|leased| leased.of.strong_count() > 0));
+}

@@ -1,0 +1,172 @@
+//! Who observes the calls of an end, and a call that is observed from its begin to its end.
+
+use crate::observe::shards::{Key, Shards};
+use crate::observe::{About, Counters, Ended, Observer, Token};
+use crate::{Code, Status, deadline};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Who observes the calls of an end.
+#[derive(Clone, Default)]
+pub(crate) struct Watching {
+    counters: Counters,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+/// A method whose calls are observed.
+#[derive(Clone)]
+pub(crate) struct Watcher {
+    pub(crate) watching: Arc<Watching>,
+    pub(crate) about: About,
+    /// Its row in the counters.
+    pub(crate) row: u32,
+    /// An observer is told of each call.
+    pub(crate) is_told: bool,
+    /// Of the unary call that is served at the moment: its token, and the length of its request.
+    pub(crate) token: Token,
+    pub(crate) request: u64,
+}
+
+/// The bytes of a call: of its request, and of its reply.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) request: u64,
+    pub(crate) reply: u64,
+}
+
+impl Watching {
+    pub(crate) fn set_counters(&mut self, counters: &Counters) {
+        self.counters = counters.clone();
+    }
+
+    pub(crate) fn set_observer(&mut self, observer: impl Observer) {
+        self.observer = Some(Arc::new(observer));
+    }
+
+    pub(crate) fn watcher(self: &Arc<Self>, about: About) -> Watcher {
+        let (row, is_told) = (self.counters.row(&about), self.is_told());
+        Watcher { watching: self.clone(), about, row, is_told, token: Token::default(), request: 0 }
+    }
+
+    /// Whether somebody is told of each call.
+    #[inline]
+    pub(crate) fn is_told(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    #[cold]
+    pub(crate) fn tell_begin(&self, about: &About) -> Token {
+        self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about))
+    }
+
+    #[cold]
+    pub(crate) fn tell_end(&self, about: &About, token: Token, code: Code, sizes: Sizes) {
+        if let Some(observer) = &self.observer {
+            let Sizes { request: request_bytes, reply: reply_bytes } = sizes;
+            observer.end(about, token, &Ended { code, request_bytes, reply_bytes });
+        }
+    }
+
+    /// Counts calls that have ended, and took so long each.
+    #[inline]
+    pub(crate) fn count(&self, row: u32, code: Code, calls: u64, nanos: u64) {
+        self.shards().add(Key::new(row, code), calls, nanos);
+    }
+
+    #[inline]
+    pub(crate) fn shards(&self) -> &Arc<Shards> {
+        self.counters.shards()
+    }
+
+    /// Notes a failed attempt at a call, after which another one is made.
+    #[cold]
+    pub(crate) fn retry(&self, about: &About, failed: &Status) {
+        self.counters.count_retried(Key::new(self.counters.row(about), failed.code()));
+        if let Some(observer) = &self.observer {
+            observer.retry(about, failed);
+        }
+    }
+
+    pub(crate) fn count_late(&self) {
+        self.counters.count_late();
+    }
+
+    #[cold]
+    pub(crate) fn count_unserved(&self) {
+        self.counters.count_unserved();
+    }
+}
+
+impl Watcher {
+    /// Begins a call.
+    pub(crate) fn begin(&self) -> Watched {
+        let token = self.watching.tell_begin(&self.about);
+        self.begun(deadline::now(), token, 0)
+    }
+
+    /// A call that has begun before.
+    pub(crate) fn begun(&self, begun: Instant, token: Token, request: u64) -> Watched {
+        Watched { watcher: self.clone(), begun, token, request, is_over: false }
+    }
+
+    /// Counts a call that is refused at once.
+    #[cold]
+    pub(crate) fn refuse(&self, code: Code) {
+        self.begin().end(code, 0);
+    }
+}
+
+/// A call that is observed. Dropped before its end, it has been cancelled.
+pub(crate) struct Watched {
+    watcher: Watcher,
+    begun: Instant,
+    token: Token,
+    request: u64,
+    is_over: bool,
+}
+
+impl Watched {
+    pub(crate) fn end(mut self, code: Code, reply: u64) {
+        self.finish(code, reply);
+    }
+
+    /// Ends the call, if it has not ended before.
+    pub(crate) fn finish(&mut self, code: Code, reply: u64) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        let Watcher { watching, about, row, .. } = &self.watcher;
+        let nanos = nanos(deadline::now().saturating_duration_since(self.begun));
+        watching.count(*row, code, 1, nanos);
+        if watching.is_told() {
+            watching.tell_end(about, self.token, code, Sizes { request: self.request, reply });
+        }
+    }
+
+    /// Ends the call with the result of the work that it consists of.
+    pub(crate) async fn over<T>(self, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+        let result = work.await;
+        self.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);
+        result
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.finish(Code::Cancelled, 0);
+    }
+}
+
+/// A duration in nanoseconds.
+#[inline]
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
+}
+
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { counters, observer } = self;
+        f.debug_struct("Watching").field("counters", counters).field("observer", &observer.is_some()).finish()
+    }
+}

@@ -1,0 +1,259 @@
+//! What counters and observers of either end see of calls.
+
+use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
+use frisbee_tests::until;
+use frpc::observe::{About, Counters, Ended, Observer, Side, Snapshot, Token};
+use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::task::AbortHandle;
+
+/// A server in memory, whose connections can be cut.
+#[derive(Clone)]
+struct Cuttable {
+    acceptor: Acceptor,
+    connection: Arc<Mutex<Option<AbortHandle>>>,
+}
+
+impl Cuttable {
+    fn new(acceptor: Acceptor) -> Self {
+        Self { acceptor, connection: Arc::default() }
+    }
+
+    fn connect(&self) -> DuplexStream {
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        let acceptor = self.acceptor.clone();
+        let task = tokio::spawn(async move { acceptor.serve_connection(there).await });
+        *self.connection.lock().unwrap() = Some(task.abort_handle());
+        here
+    }
+
+    fn cut(&self) {
+        self.connection.lock().unwrap().take().expect("it is connected").abort();
+    }
+
+    async fn client(&self, builder: ChannelBuilder) -> ExtensionClient {
+        let server = self.clone();
+        let builder = builder.calls::<ExtensionClient>();
+        let channel = builder.connect_with_connector(move || {
+            let connected = server.connect();
+            async move { io::Result::Ok(connected) }
+        });
+        ExtensionClient::new(channel.await.expect("the server accepts"))
+    }
+}
+
+/// A server with both ends' counters, its state, and a client.
+async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient) {
+    let service = Service::default();
+    let state = service.state.clone();
+    let server = Server::builder().counters(counters).add_service(ExtensionServer::new(service));
+    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let client = server.client(Channel::builder().counters(counters)).await;
+    (server, state, client)
+}
+
+/// The number of calls by method and code.
+fn sums(snapshot: &Snapshot, side: Side) -> BTreeMap<(&'static str, u8), u64> {
+    let calls = snapshot.calls.iter().filter(|calls| calls.side == side);
+    calls.map(|calls| ((calls.method, calls.code as u8), calls.durations.count())).collect()
+}
+
+fn total(snapshot: &Snapshot, side: Side, method: &str) -> u64 {
+    sums(snapshot, side).into_iter().filter(|((name, _), _)| *name == method).map(|(_, count)| count).sum()
+}
+
+fn time(millis: u64) -> Time {
+    Time { millis }
+}
+
+fn failing(code: Code) -> Failure {
+    Failure { code: code as i32, ..Failure::default() }
+}
+
+#[tokio::test]
+async fn calls_of_each_kind_are_counted_at_both_ends_with_the_code_of_their_end() {
+    let counters = Counters::new();
+    let (_server, _state, client) = counted(&counters).await;
+    for _ in 0..3 {
+        client.echo(Maybe::default()).await.expect("it is served");
+    }
+    client.fail(failing(Code::NotFound)).await.expect_err("it is to fail");
+    client.wait(time(1)).await.expect("it is served");
+    let mut late = Request::new(time(UNTIL_RELEASED));
+    late.set_timeout(Duration::from_millis(20));
+    assert_eq!(client.wait(late).await.expect_err("it is never released").code(), Code::DeadlineExceeded);
+    let mut chunks = client.flood(time(5)).await.expect("it is served").into_inner();
+    while chunks.message().await.expect("nothing fails").is_some() {}
+    drop(client.flood(time(0)).await.expect("it is served"));
+    client.sink(iter([])).await.expect("it is served");
+    let expected = BTreeMap::from([
+        (("Echo", Code::Ok as u8), 3),
+        (("Fail", Code::NotFound as u8), 1),
+        (("Wait", Code::Ok as u8), 1),
+        (("Wait", Code::DeadlineExceeded as u8), 1),
+        (("Flood", Code::Ok as u8), 1),
+        (("Flood", Code::Cancelled as u8), 1),
+        (("Sink", Code::Ok as u8), 1),
+    ]);
+    assert_eq!(sums(&counters.snapshot(), Side::Client), expected);
+    // The server may learn of the client's deadline by a CANCEL, or by its own clock.
+    let whole = |snapshot: &Snapshot| {
+        let mut sums = sums(snapshot, Side::Server);
+        let cancelled = sums.remove(&("Wait", Code::Cancelled as u8));
+        sums.entry(("Wait", Code::DeadlineExceeded as u8)).or_insert(cancelled.unwrap_or(0));
+        sums
+    };
+    until("the server has noticed the ends", || whole(&counters.snapshot()) == expected).await;
+}
+
+/// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.
+#[tokio::test(start_paused = true)]
+async fn sums_of_histograms_are_the_calls_that_were_made_though_many_are_cancelled_lost_or_retried() {
+    const CALLS: u64 = 3_000;
+    let counters = Counters::new();
+    let (server, state, client) = counted(&counters).await;
+    let mut made = BTreeMap::new();
+    let mut count = |method, code: Code| *made.entry((method, code as u8)).or_insert(0) += 1;
+    let code = |reply: Result<frpc::Response<Time>, Status>| reply.map_or_else(|status| status.code(), |_| Code::Ok);
+    for number in 0..CALLS {
+        if number % 10 == 3 {
+            // Its future is dropped while it waits.
+            let waits = client.wait(time(UNTIL_RELEASED));
+            tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+            count("Wait", Code::Cancelled);
+        } else if number % 100 == 50 {
+            let lost = tokio::spawn({
+                let client = client.clone();
+                async move { client.wait(time(UNTIL_RELEASED)).await }
+            });
+            let again = tokio::spawn({
+                let client = client.clone();
+                async move { client.get(time(1_000)).await }
+            });
+            let (gets, runs) = (state.gets.load(Ordering::SeqCst), state.waiting.load(Ordering::SeqCst));
+            until("both run", || {
+                state.gets.load(Ordering::SeqCst) > gets && state.waiting.load(Ordering::SeqCst) > runs
+            })
+            .await;
+            server.cut();
+            count("Wait", code(lost.await.expect("it does not panic")));
+            count("Get", code(again.await.expect("it does not panic")));
+        } else {
+            count("Get", code(client.get(time(number % 7)).await));
+        }
+    }
+    let snapshot = counters.snapshot();
+    assert_eq!(sums(&snapshot, Side::Client), made);
+    assert_eq!(made.values().sum::<u64>(), CALLS + CALLS / 100, "all were counted once");
+    let retried: u64 = snapshot.retried.iter().map(|retried| retried.count).sum();
+    assert!(retried >= CALLS / 200, "only {retried} attempts were made again");
+    assert!(snapshot.retried.iter().all(|retried| (retried.method, retried.code) == ("Get", Code::Unavailable)));
+    // A handler that is cut off may be noticed a moment later.
+    let all = || {
+        let snapshot = counters.snapshot();
+        [total(&snapshot, Side::Server, "Get"), total(&snapshot, Side::Server, "Wait")]
+    };
+    let waits = made.iter().filter(|((method, _), _)| *method == "Wait").map(|(_, count)| count).sum();
+    until("each run has ended for the counters", || all() == [state.gets.load(Ordering::SeqCst), waits]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_histogram_has_the_time_from_the_request_to_the_reply() {
+    let counters = Counters::new();
+    let (_server, _state, client) = counted(&counters).await;
+    for millis in [10, 20, 40] {
+        client.wait(time(millis)).await.expect("it is served");
+    }
+    let snapshot = counters.snapshot();
+    for calls in snapshot.calls.iter().filter(|calls| calls.method == "Wait") {
+        let sum = calls.durations.sum().as_millis();
+        assert!((70..80).contains(&sum), "{:?}: {sum} ms", calls.side);
+        let slowest = calls.durations.quantile(1.0).expect("there are calls").as_millis();
+        assert!((40..48).contains(&slowest), "{:?}: {slowest} ms", calls.side);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn replies_that_come_too_late_are_counted() {
+    let counters = Counters::new();
+    let (_server, state, client) = counted(&counters).await;
+    let waits = client.wait(time(UNTIL_RELEASED));
+    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    assert_eq!(state.waiting.load(Ordering::SeqCst).min(1), state.waiting.load(Ordering::SeqCst));
+    until("the server has confirmed it", || counters.snapshot().late_replies == 1).await;
+}
+
+/// Notes which calls have begun and not ended.
+#[derive(Clone, Default)]
+struct Noting {
+    next: Arc<AtomicU64>,
+    open: Arc<Mutex<BTreeMap<u64, (&'static str, Side)>>>,
+    ended: Arc<Mutex<Vec<(&'static str, Side, Ended)>>>,
+    retries: Arc<AtomicU64>,
+}
+
+impl Observer for Noting {
+    fn begin(&self, about: &About) -> Token {
+        let token = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        self.open.lock().unwrap().insert(token, (about.method(), about.side()));
+        Token(token)
+    }
+
+    fn end(&self, about: &About, token: Token, ended: &Ended) {
+        let begun = self.open.lock().unwrap().remove(&token.0);
+        assert_eq!(begun, Some((about.method(), about.side())), "each end has its begin");
+        self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
+    }
+
+    fn retry(&self, _about: &About, failed: &Status) {
+        assert_eq!(failed.code(), Code::Unavailable);
+        self.retries.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attempts_between() {
+    let noting = Noting::default();
+    let service = Service::default();
+    let state = service.state.clone();
+    let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(service));
+    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let client = server.client(Channel::builder().observer(noting.clone())).await;
+    for _ in 0..50 {
+        client.echo(Maybe::default()).await.expect("it is served");
+    }
+    client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");
+    let waits = client.wait(time(UNTIL_RELEASED));
+    tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    let again = tokio::spawn({
+        let client = client.clone();
+        async move { client.get(time(1_000)).await }
+    });
+    until("it runs", || state.gets.load(Ordering::SeqCst) == 1).await;
+    server.cut();
+    again.await.expect("it does not panic").expect("it is made once more");
+    let mut chunks = client.flood(time(5)).await.expect("it is served").into_inner();
+    while chunks.message().await.expect("nothing fails").is_some() {}
+    until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
+    assert_eq!(noting.retries.load(Ordering::Relaxed), 1);
+    let ended = noting.ended.lock().unwrap().clone();
+    let count = |method, side, code| {
+        ended.iter().filter(|(name, at, end)| (*name, *at, end.code) == (method, side, code)).count()
+    };
+    for side in [Side::Client, Side::Server] {
+        assert_eq!(count("Echo", side, Code::Ok), 50);
+        assert_eq!(count("Fail", side, Code::Aborted), 1);
+        assert_eq!(count("Wait", side, Code::Cancelled), 1);
+        assert_eq!(count("Flood", side, Code::Ok), 1);
+    }
+    assert_eq!(count("Get", Side::Client, Code::Ok), 1);
+    assert_eq!([Code::Cancelled, Code::Ok].map(|code| count("Get", Side::Server, code)), [1, 1]);
+    let echoed = ended.iter().find(|(method, side, _)| (*method, *side) == ("Echo", Side::Server));
+    assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
+}
