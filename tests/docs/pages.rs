@@ -380,3 +380,25 @@ mod reflection {
         statements!("frpc-reflection-1");
     }
 }
+
+mod observe {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::{Channel, Code, Server};
+
+    async fn counters() -> Outcome {
+        statements!("observe-1");
+        statements!("observe-2");
+        Ok(())
+    }
+
+    fn page(counters: frpc::observe::Counters) {
+        statements!("observe-3");
+    }
+
+    mod observer {
+        use frpc::Code;
+        super::items!("observe-4");
+    }
+}

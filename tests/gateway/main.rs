@@ -8,6 +8,7 @@ mod grpc;
 mod hostile;
 mod http;
 mod json_rpc;
+mod metrics;
 mod proxied;
 mod stop;
 mod support;

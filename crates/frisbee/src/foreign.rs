@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::hand_off::TakeOver;
 use crate::runtime::timer::now;
 use crate::support::Hold;
-use crate::{CloseReason, Config, RawTransport};
+use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::fmt;
@@ -289,6 +289,11 @@ impl ForeignContext {
     /// [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn is_overloaded(&self) -> bool {
         self.connection.is_overloaded()
+    }
+
+    /// The counts of the server's connections.
+    pub fn stats(&self) -> Stats {
+        Stats::new(self.connection.0.mailbox.account.budget().clone())
     }
 
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.

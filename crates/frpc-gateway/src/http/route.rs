@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::fields::Known;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
+use frpc::observe::{Counters, Snapshot};
 use frpc::{CallKind, ForeignContext, ForeignMethod};
 
 /// A request without its body.
@@ -98,6 +99,14 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
     }
 }
 
+/// What has been counted, as text for Prometheus.
+fn metrics(counters: &Counters, context: &ForeignContext, method: &str) -> Answer {
+    if !matches!(method, "GET" | "HEAD") {
+        return Answer::wrong_method("GET", "metrics are read by GET");
+    }
+    Answer::new(200, Snapshot::PROMETHEUS_TYPE, counters.snapshot().prometheus(Some(&context.stats())))
+}
+
 /// Where a request goes that was let in.
 pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: Asked<'_>) -> Route {
     let Asked { method, path, known, is_http2 } = asked;
@@ -108,6 +117,11 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     #[cfg(feature = "console")]
     if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&asked, context.peer_addr())) {
         return Route::Answer(answer);
+    }
+    if path == "/metrics"
+        && let Some(counters) = &http.metrics
+    {
+        return Route::Answer(metrics(counters, context, method));
     }
     if path == "/" && method == "GET" && gateway.web_socket {
         return Route::Answer(Answer::needs_upgrade("websocket", "a GET of this path takes an upgrade to WebSocket"));

@@ -1,6 +1,7 @@
 //! Which doors are open for HTTP, and for whom.
 
 use crate::locks::Locks;
+use frpc::observe::Counters;
 
 /// The doors for HTTP, all on the one port, and their locks.
 ///
@@ -32,6 +33,7 @@ pub struct Http {
     pub(crate) connect: bool,
     pub(crate) grpc: bool,
     pub(crate) health: bool,
+    pub(crate) metrics: Option<Counters>,
     pub(crate) locks: Locks,
 }
 
@@ -69,6 +71,25 @@ impl Http {
     pub fn console(mut self, console: crate::Console) -> Self {
         self.locks.hosts.extend(console.hosts.iter().cloned());
         self.locks.console = Some(console);
+        self
+    }
+
+    /// Answers a GET of `/metrics` with what these counters have counted and the counts of the server's connections, as
+    /// text for Prometheus. They count the calls of this server if they are given to it as well:
+    ///
+    /// ```
+    /// use frpc::observe::Counters;
+    /// use frpc_gateway::{Gateway, Http, ServeGateway};
+    ///
+    /// let counters = Counters::new();
+    /// let gateway = Gateway::new().http(Http::new().metrics(&counters));
+    /// let server = frpc::Server::builder().counters(&counters).gateway(gateway);
+    /// ```
+    ///
+    /// Whoever can call the server can read them. A Prometheus that calls the server by a name needs that
+    /// [name](Self::host) to be added.
+    pub fn metrics(mut self, counters: &Counters) -> Self {
+        self.metrics = Some(counters.clone());
         self
     }
 
