@@ -31,6 +31,7 @@ use benches::rivals::frpc::{Service, serve};
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frpc::observe::Counters;
 use frpc::{Request, Response, Status, Workers};
 use frpc_gateway::{Gateway, ServeGateway};
 use std::fmt::Write as _;
@@ -43,10 +44,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 10] = [
+const CASES: [(&str, u64); 12] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
+    ("observed_1_in_flight", 3000),
+    ("observed_10_in_flight", 5000),
     ("waiting_10_in_flight", 5000),
     ("json_rpc_1_in_flight", 3000),
     ("json_rpc_10_in_flight", 5000),
@@ -88,6 +91,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            "observed_1_in_flight" => observed(1, calls).await,
+            "observed_10_in_flight" => observed(10, calls).await,
             "waiting_10_in_flight" => waiting(10, calls).await,
             "json_rpc_1_in_flight" => json_rpc(1, calls).await,
             "json_rpc_10_in_flight" => json_rpc(10, calls).await,
@@ -107,6 +112,19 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::task::yield_now().await;
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`], with counters and histograms at both ends.
+async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let counters = Counters::new();
+    let server = frpc::Server::builder().workers(Workers::Caller).counters(&counters);
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let channel = frpc::Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
+    drive(&BenchmarkServiceClient::new(channel.connect(address).await?), in_flight, 32, calls).await;
     Ok(())
 }
 
