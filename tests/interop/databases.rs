@@ -3,7 +3,7 @@
 //!
 //! Where they are not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
-mod servers;
+pub(crate) mod servers;
 
 use bytes::Bytes;
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};

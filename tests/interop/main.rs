@@ -5,6 +5,7 @@
 mod databases;
 mod go;
 mod numpy;
+mod prometheus;
 mod raw;
 mod suite;
 mod tls;

@@ -142,3 +142,16 @@ pub(crate) async fn etcd() -> Option<Running> {
     .await;
     Some(Running { address, _child: child, _place: place })
 }
+
+/// Prometheus with this configuration.
+pub(crate) async fn prometheus(config: &str) -> Option<Running> {
+    let program = find("prometheus", [])?;
+    let place = Place::new("prometheus");
+    std::fs::write(place.0.join("prometheus.yml"), config).expect("there is room for a file");
+    let address = format!("127.0.0.1:{}", port().await);
+    let mut serve = command(&program, &place.0, None);
+    serve.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]);
+    let child = serve.arg(format!("--web.listen-address={address}")).spawn().expect("it was found");
+    until("Prometheus", || async { TcpStream::connect(&address).await.ok() }).await;
+    Some(Running { address, _child: child, _place: place })
+}

@@ -1,0 +1,113 @@
+//! A server as it is run for others: settings from a file, every door with its locks, schema and health for tools,
+//! metrics, sockets from systemd or from the process before, and an end that loses no call.
+//!
+//! `cargo run -p examples --example operated -- examples/operated/settings.toml`, and beside it `curl
+//! localhost:8080/readyz` and `/metrics`; docs/operate.md goes through the rest of this folder. Without a file it calls
+//! itself, prints what its metrics say of that, and ends.
+
+#[cfg(unix)]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    unix::main()
+}
+
+#[cfg(not(unix))]
+fn main() {
+    println!("sockets are passed on Unix only");
+}
+
+#[cfg(unix)]
+mod unix {
+    use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+    use frisbee_restart::{Ending, Restart};
+    use frpc::observe::Counters;
+    use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, ServerSettings, Status};
+    use frpc_gateway::{Gateway, Http, ServeGateway};
+    use frpc_reflection::{Health, Reflection};
+    use serde::Deserialize;
+    use std::error::Error;
+    use std::path::PathBuf;
+
+    struct Service;
+
+    impl Greeter for Service {
+        async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+            let name = request.into_inner().name;
+            if name.is_empty() {
+                return Err(Status::invalid_argument("the name is empty"));
+            }
+            Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
+        }
+
+        async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+            let name = request.into_inner().name;
+            let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
+            Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+        }
+    }
+
+    /// The file of settings.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Settings {
+        /// Where to listen, unless systemd or the process before has the socket.
+        listen: String,
+        /// By what names browsers and monitors may call the server, besides loopback.
+        #[serde(default)]
+        hosts: Vec<String>,
+        /// The socket by which the next process gets those of this one.
+        restart: PathBuf,
+        #[serde(default)]
+        server: ServerSettings,
+    }
+
+    /// Everything but the address.
+    fn builder(settings: &Settings, counters: &Counters) -> Result<ServerBuilder, Box<dyn Error>> {
+        let http = Http::new().connect().grpc().health().metrics(counters);
+        let http = settings.hosts.iter().fold(http, |http, host| http.host(host));
+        Ok(Server::builder()
+            .settings(&settings.server)?
+            .log_settings(true)
+            .counters(counters)
+            .add_service(GreeterServer::new(Service))
+            .add_service(Reflection::new())
+            .add_service(Health::new())
+            .gateway(Gateway::new().json_rpc().http(http).web_socket()))
+    }
+
+    #[tokio::main]
+    pub(super) async fn main() -> Result<(), Box<dyn Error>> {
+        tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+        let Some(path) = std::env::args_os().nth(1) else { return show().await };
+        let settings: Settings = toml::from_str(&std::fs::read_to_string(path)?)?;
+        let mut generation = Restart::new(&settings.restart).take_over().await?;
+        let listener = generation.tcp("rpc", &settings.listen).await?;
+        let server = builder(&settings, &Counters::new())?.listen_on(listener)?;
+        println!("listening on {}", server.local_addr());
+        // SIGTERM or SIGINT: health says NOT_SERVING, extended peers go elsewhere, calls in progress end.
+        let terminated = frpc::signal::terminate();
+        match generation.serve(terminated, |shutdown| server.serve_with_shutdown(shutdown)).await? {
+            Ending::Replaced => println!("the next process serves"),
+            _ => println!("stopped"),
+        }
+        Ok(())
+    }
+
+    /// Serves for a moment, and shows the metrics.
+    async fn show() -> Result<(), Box<dyn Error>> {
+        let settings =
+            toml::from_str("listen = '127.0.0.1:0'\nrestart = '/nowhere'\n[server]\nmemory_max = '64MiB'\n")?;
+        let counters = Counters::new();
+        let server = builder(&settings, &counters)?.bind(&settings.listen).await?;
+        let (address, stats) = (server.local_addr().to_string(), server.stats());
+        tokio::spawn(server.serve());
+        let client = GreeterClient::connect(address.as_str()).await?;
+        for name in ["Ada", "Grace", ""] {
+            let _ = client.greet(Name { name: name.to_owned() }).await;
+        }
+        let metrics = counters.snapshot().prometheus(Some(&stats));
+        for line in metrics.lines().filter(|line| line.contains("_count{") || line.contains("memory_held_bytes ")) {
+            println!("{line}");
+        }
+        Ok(())
+    }
+}
