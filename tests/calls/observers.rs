@@ -189,12 +189,15 @@ async fn replies_that_come_too_late_are_counted() {
     until("the server has confirmed it", || counters.snapshot().late_replies == 1).await;
 }
 
+/// A call that has ended.
+type Noted = (&'static str, Side, Ended);
+
 /// Notes which calls have begun and not ended.
 #[derive(Clone, Default)]
 struct Noting {
     next: Arc<AtomicU64>,
     open: Arc<Mutex<BTreeMap<u64, (&'static str, Side)>>>,
-    ended: Arc<Mutex<Vec<(&'static str, Side, Ended)>>>,
+    ended: Arc<Mutex<Vec<Noted>>>,
     retries: Arc<AtomicU64>,
 }
 
