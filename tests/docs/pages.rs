@@ -389,8 +389,11 @@ mod observe {
 
     async fn counters() -> Outcome {
         statements!("observe-1");
-        statements!("observe-2");
         Ok(())
+    }
+
+    fn reading(counters: frpc::observe::Counters) {
+        statements!("observe-2");
     }
 
     fn page(counters: frpc::observe::Counters) {
