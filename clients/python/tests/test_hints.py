@@ -93,7 +93,7 @@ def no_list(a: int) -> Iterator[int]:
         (many, "given by its position"),
     ],
 )
-def test_what_has_no_place_in_a_schema_is_refused_by_name(function: Callable[..., Any], text: str) -> None:
+def test_hints_without_a_place_in_a_schema_are_refused_by_name(function: Callable[..., Any], text: str) -> None:
     server = Server()
     server(function)
     with pytest.raises(TypeError, match=text):

@@ -24,7 +24,7 @@ server.start("127.0.0.1:0")
 
 
 def test_an_import_takes_few_milliseconds_and_no_asyncio() -> None:
-    text = "import sys, frisbee_rpc; print([name for name in ('asyncio', 'numpy', 'dataclasses') if name in sys.modules])"
+    text = "import sys, frisbee_rpc; print([name for name in ('asyncio', 'numpy', 'dataclasses', 'logging') if name in sys.modules])"
     assert program(text) == "[]\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, TypeVar, overload
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["Server", "ServerTls"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_LOG = logging.getLogger("frisbee_rpc")
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -246,7 +243,10 @@ async def _complete(coroutine: Awaitable[Any], completion: Completion | None) ->
 
 
 def _report(method: str, error: BaseException) -> None:
-    _LOG.error("%s has failed", method, exc_info=error)
+    # Not at the beginning: an import should cost little.
+    import logging
+
+    logging.getLogger("frisbee_rpc").error("%s has failed", method, exc_info=error)
 
 
 _RUNNING: weakref.WeakSet[Server] = weakref.WeakSet()
