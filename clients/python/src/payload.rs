@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frpc::Status;
-use frpc::codegen::Format;
+use frpc::codegen::{Format, FormatTerms};
 use frpc::polyglot::{
     Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Kind, Message, Nesting, Root, Undecoded,
 };
@@ -55,10 +55,12 @@ impl Payload {
 
 /// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
-    let encode = |payload: &Payload| -> Result<Bytes, Status> { Ok(payload.written.bytes.clone()) };
-    Format::new("json", |bytes, nesting| Ok(Payload::foreign(bytes, Encoding::Json(nesting))), encode)
+    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> { Ok(payload.written.bytes.clone()) };
+    Format::new("json", |bytes, terms| Ok(Payload::foreign(bytes, Encoding::Json(terms.nesting()))), encode)
         .fields(fields)
-        .positional("json-positional", |bytes, nesting| Ok(Payload::foreign(bytes, Encoding::JsonPositional(nesting))))
+        .positional("json-positional", |bytes, terms| {
+            Ok(Payload::foreign(bytes, Encoding::JsonPositional(terms.nesting())))
+        })
 }
 
 impl Message for Payload {
