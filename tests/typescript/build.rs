@@ -5,7 +5,8 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    frpc_build::configure().json(true).reflection(true).compile_protos(&["proto/desk.proto"], &["proto"])?;
+    let builder = frpc_build::configure().json(true).reflection(true);
+    builder.compile_protos(&["proto/desk.proto", "proto/forms.proto"], &["proto"])?;
     for version in ["first", "second", "broken"] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;

@@ -7,6 +7,7 @@
 //! that, and its schema.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
+use forms::{Forms, FormsServer, Known};
 use frisbee::pubsub::{Broker, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
@@ -25,6 +26,10 @@ use tokio::sync::Notify;
 
 mod desk {
     frpc::include_proto!("desk");
+}
+
+mod forms {
+    frpc::include_proto!("forms");
 }
 
 mod first {
@@ -58,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--tls" => builder = builder.tls_or_plain(ServerTls::new(identity(Path::new(&value()?))?)?),
             "--console" => {
                 http = http.console(Console::new());
-                builder = builder.add_service(Reflection::new());
+                builder = builder.add_service(Reflection::new()).add_service(FormsServer::new(Mirror));
             }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;
@@ -104,6 +109,14 @@ fn identity(folder: &Path) -> Result<Identity, Box<dyn Error>> {
         fs::write(&key, made.signing_key.serialize_pem())?;
     }
     Ok(Identity::from_pem(fs::read(certificate)?, fs::read(key)?)?)
+}
+
+struct Mirror;
+
+impl Forms for Mirror {
+    async fn echo(&self, request: Request<Known>) -> Reply<Known> {
+        Ok(Response::new(request.into_inner()))
+    }
 }
 
 #[derive(Clone, Default)]

@@ -191,7 +191,7 @@ function row(name: string, type: string, docs: string, editor: Editor, isDepreca
     editor.element.setAttribute("role", "group");
     editor.element.setAttribute("aria-label", name);
   }
-  return h("div", { className: editor.id ? "row" : "row wide" },
+  return h("div", { className: "row" },
     h("div", { className: "about" }, label, h("span", { className: "type" }, type), isDeprecated && h("span", { className: "tag" }, "deprecated")),
     h("div", { className: "value" }, editor.element, docs && h("p", { className: "docs" }, docs)));
 }

@@ -88,6 +88,23 @@ if (!open) {
     assert.deepEqual(page.complaints, []);
   });
 
+  test("protobuf's own types have the forms that people write them in", async () => {
+    const page = await console_();
+    await go(page, "forms.Forms/Echo");
+    const json = {
+      at: "2030-01-31T12:00:00.000000001Z", span: "-1.500s", mask: "name,homeAddress.city", free: { a: [1, null, { b: "c" }], d: true },
+      anyValue: 1.5, list: ["x", {}], wide: "9007199254740993", data: "AP8=", ats: ["1969-12-31T23:59:59.500Z", "0001-01-01T00:00:00Z"],
+      byFlag: { true: "yes" }, forAWhile: "3s", shape: { inner: { last: "-9223372036854775808" }, sides: ["RIGHT", "LEFT"], last: "1" },
+    };
+    await act(page, `button("JSON").click(); type(document.querySelector("textarea.code"), ${JSON.stringify(JSON.stringify(json))}); button("Form").click(); button("Call").click();`);
+    await ended(page, "OK");
+    assert.deepEqual(JSON.parse((await see<string[]>(page, "log()"))[0] ?? ""), json);
+    await act(page, `button("Example").click(); button("Call").click();`);
+    await until("the example", () => see(page, `log()[0]?.includes('"mask": "name"')`));
+    await ended(page, "OK");
+    assert.deepEqual(page.complaints, []);
+  });
+
   test("raw JSON is called, moves into the form, and says where it does not fit", async () => {
     const page = await console_();
     await go(page, "desk.Desk/Add");

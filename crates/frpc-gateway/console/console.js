@@ -370,25 +370,25 @@ c,d.get()),take:c=>d.set(c)});continue}let a=Ur(n,o);r.append(rs(o.name,Or(n,o),
 c!==void 0&&(d[o.jsonName]=c)},take:d=>a.set(d[o.jsonName]??d[o.name])})}return t.fields.length===0&&r.append(l("p",{className:"muted"},`${e} has no fields.`)),
 {element:r,get(){let o=N();for(let{put:a}of s)a(o);return o},set(o){let a=typeof o=="object"&&o!==null&&!Array.isArray(o)?o:N();for(let{take:d}of s)d(a)}}}function rs(n,e,t,s,r){
 let i=s.id?l("label",{htmlFor:s.id,className:"name"},n):l("span",{className:"name"},n);return s.id||(s.element.setAttribute("role","group"),s.element.setAttribute(
-"aria-label",n)),l("div",{className:s.id?"row":"row wide"},l("div",{className:"about"},i,l("span",{className:"type"},e),r&&l("span",{className:"tag"},"deprecate\
-d")),l("div",{className:"value"},s.element,t&&l("p",{className:"docs"},t)))}function Ur(n,e){let t=n.entry(e);return t?Br(n,t):e.isRepeated?Dr(()=>ue(n,e)):e.isOptional||
-e.kind===11?Fr(()=>ue(n,e),()=>e.kind===11?N():ns(e)):ue(n,e)}function Fr(n,e){let t=M(),s,r=l("input",{type:"checkbox",id:t,"aria-label":"set",onchange:()=>a(r.
-checked)}),i=l("div",{className:"inside"}),o=l("div",{className:"presence"},r,i),a=d=>{r.checked=d,d?g(i,(s??=n()).element):g(i,l("span",{className:"muted"},"no\
-t set"))};return a(!1),{element:o,get:()=>r.checked?s?.get()??e():void 0,set(d){a(d!=null),r.checked&&s?.set(d)}}}var is=n=>l("button",{type:"button",className:"\
-icon","aria-label":"Remove",title:"Remove",onclick:n},"×");function Dr(n){let e=[],t=l("div",{className:"items"}),s=i=>{let o=n();i!==void 0&&o.set(i),e.push(o);
-let a=l("div",{className:"item"},o.element,is(()=>{e=e.filter(d=>d!==o),a.remove()}));return t.append(a),o},r=l("button",{type:"button",className:"quiet",onclick:()=>os(
-s().element)},"Add");return{element:l("div",{className:"list"},t,r),get:()=>e.length>0?e.map(i=>i.get()??Ce(i)):void 0,set(i){e=[],g(t);for(let o of Array.isArray(
-i)?i:[])s(o)}}}var os=n=>(n.matches("input, textarea, select")?n:n.querySelector("input, textarea, select"))?.focus();function Br(n,e){let[t,s]=e.fields;if(!t||
-!s)throw new Error(`${e.name} is no entry of a map`);let r=[],i=l("div",{className:"items"}),o=(d,c)=>{let u={key:jt({...t,kind:t.kind===8?9:t.kind}),value:ue(n,
-s)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),d!==void 0&&u.key.set(d),c!==void 0&&u.value.set(c),r.push(u);let f=l("div",
-{className:"item"},u.key.element,u.value.element,is(()=>{r=r.filter(p=>p!==u),f.remove()}));return i.append(f),u.key},a=l("button",{type:"button",className:"qui\
-et",onclick:()=>os(o().element)},"Add");return{element:l("div",{className:"list"},i,a),get(){if(r.length===0)return;let d=N();for(let{key:c,value:u}of r)d[String(
-c.get()??Ce(c))]=u.get()??Ce(u);return d},set(d){if(r=[],g(i),typeof d=="object"&&d!==null)for(let[c,u]of Object.entries(d))o(c,u)}}}function _r(n,e,t){let s=e.
-fields.filter(p=>p.oneof===t),r=M(),i=l("div",{className:"inside"}),o=new Map,a=l("select",{id:r,onchange:()=>d(a.value)},l("option",{value:""},"not set"),...s.
-map(p=>l("option",{value:p.jsonName},`${p.name}: ${dt(p)}`))),d=p=>{a.value=p;let m=s.find(x=>x.jsonName===p);if(!m)return void g(i);let h=o.get(p)??ue(n,m);return o.
-set(p,h),h.id&&document.getElementById(h.id)?.setAttribute("aria-label",m.name),g(i,h.element,m.docs&&l("p",{className:"docs"},m.docs)),h},{name:c,docs:u}=e.oneofs[t]??
-{name:"oneof",docs:""},f={element:l("div",{className:"oneof"},a,i),id:r,get:()=>{},set(){}};return{element:rs(c,"oneof",u,f,!1),get(){let p=o.get(a.value);return a.
-value&&p?Object.assign(N(),{[a.value]:p.get()??Ce(p)}):N()},set(p){let m=p,h=s.find(x=>(m[x.jsonName]??m[x.name])!==void 0);d(h?.jsonName??"")?.set(h&&(m[h.jsonName]??
+"aria-label",n)),l("div",{className:"row"},l("div",{className:"about"},i,l("span",{className:"type"},e),r&&l("span",{className:"tag"},"deprecated")),l("div",{className:"\
+value"},s.element,t&&l("p",{className:"docs"},t)))}function Ur(n,e){let t=n.entry(e);return t?Br(n,t):e.isRepeated?Dr(()=>ue(n,e)):e.isOptional||e.kind===11?Fr(
+()=>ue(n,e),()=>e.kind===11?N():ns(e)):ue(n,e)}function Fr(n,e){let t=M(),s,r=l("input",{type:"checkbox",id:t,"aria-label":"set",onchange:()=>a(r.checked)}),i=l(
+"div",{className:"inside"}),o=l("div",{className:"presence"},r,i),a=d=>{r.checked=d,d?g(i,(s??=n()).element):g(i,l("span",{className:"muted"},"not set"))};return a(
+!1),{element:o,get:()=>r.checked?s?.get()??e():void 0,set(d){a(d!=null),r.checked&&s?.set(d)}}}var is=n=>l("button",{type:"button",className:"icon","aria-label":"\
+Remove",title:"Remove",onclick:n},"×");function Dr(n){let e=[],t=l("div",{className:"items"}),s=i=>{let o=n();i!==void 0&&o.set(i),e.push(o);let a=l("div",{className:"\
+item"},o.element,is(()=>{e=e.filter(d=>d!==o),a.remove()}));return t.append(a),o},r=l("button",{type:"button",className:"quiet",onclick:()=>os(s().element)},"Ad\
+d");return{element:l("div",{className:"list"},t,r),get:()=>e.length>0?e.map(i=>i.get()??Ce(i)):void 0,set(i){e=[],g(t);for(let o of Array.isArray(i)?i:[])s(o)}}}
+var os=n=>(n.matches("input, textarea, select")?n:n.querySelector("input, textarea, select"))?.focus();function Br(n,e){let[t,s]=e.fields;if(!t||!s)throw new Error(
+`${e.name} is no entry of a map`);let r=[],i=l("div",{className:"items"}),o=(d,c)=>{let u={key:jt({...t,kind:t.kind===8?9:t.kind}),value:ue(n,s)};u.key.element.
+classList.add("key"),u.key.element.setAttribute("aria-label","key"),d!==void 0&&u.key.set(d),c!==void 0&&u.value.set(c),r.push(u);let f=l("div",{className:"item"},
+u.key.element,u.value.element,is(()=>{r=r.filter(p=>p!==u),f.remove()}));return i.append(f),u.key},a=l("button",{type:"button",className:"quiet",onclick:()=>os(
+o().element)},"Add");return{element:l("div",{className:"list"},i,a),get(){if(r.length===0)return;let d=N();for(let{key:c,value:u}of r)d[String(c.get()??Ce(c))]=
+u.get()??Ce(u);return d},set(d){if(r=[],g(i),typeof d=="object"&&d!==null)for(let[c,u]of Object.entries(d))o(c,u)}}}function _r(n,e,t){let s=e.fields.filter(p=>p.
+oneof===t),r=M(),i=l("div",{className:"inside"}),o=new Map,a=l("select",{id:r,onchange:()=>d(a.value)},l("option",{value:""},"not set"),...s.map(p=>l("option",{
+value:p.jsonName},`${p.name}: ${dt(p)}`))),d=p=>{a.value=p;let m=s.find(x=>x.jsonName===p);if(!m)return void g(i);let h=o.get(p)??ue(n,m);return o.set(p,h),h.id&&
+document.getElementById(h.id)?.setAttribute("aria-label",m.name),g(i,h.element,m.docs&&l("p",{className:"docs"},m.docs)),h},{name:c,docs:u}=e.oneofs[t]??{name:"\
+oneof",docs:""},f={element:l("div",{className:"oneof"},a,i),id:r,get:()=>{},set(){}};return{element:rs(c,"oneof",u,f,!1),get(){let p=o.get(a.value);return a.value&&
+p?Object.assign(N(),{[a.value]:p.get()??Ce(p)}):N()},set(p){let m=p,h=s.find(x=>(m[x.jsonName]??m[x.name])!==void 0);d(h?.jsonName??"")?.set(h&&(m[h.jsonName]??
 m[h.name]))}}}var fe=class{constructor(e){this.changed=e;let t=l("button",{type:"button",className:"quiet",onclick:()=>this.add("","").focus()},"Add");this.element=l("div",{className:"\
 list metadata",oninput:e},this.rows,t)}element;rows=l("div",{className:"items"});get(){let e={};for(let t of this.rows.children){let[s="",r=""]=[...t.querySelectorAll(
 "input")].map(o=>o.value),i=s.trim().toLowerCase();i&&(e[i]=i.endsWith("-bin")?C(r,i):r)}return e}set(e){g(this.rows);for(let[t,s]of Object.entries(e))this.add(

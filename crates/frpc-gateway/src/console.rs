@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_compressed_for_those_who_take_that_and_carry_the_policy() {
+    fn files_are_compressed_on_demand_and_carry_the_policy() {
         let console = Console::new();
         let plain = known("localhost", None);
         let small = Known { accept_encoding: Some(b"gzip, br"), ..plain.clone() };
