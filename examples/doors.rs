@@ -4,11 +4,14 @@
 //! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
 //! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
 //! has a line for each door. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address
-//! it calls itself by some of them and ends.
+//! it calls itself by some of them and ends. With the path of a Unix socket behind the address it shows there what goes on:
+//! `frpc top --server unix:PATH`.
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
+#[cfg(unix)]
+use frpc_reflection::Introspection;
 use frpc_reflection::{Health, Reflection};
 use std::env;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -54,6 +57,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_service(GreeterServer::new(Service))
         .add_service(Reflection::new())
         .add_service(Health::new())
+        .inspectable()
         .gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;
@@ -68,6 +72,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let server = builder.bind(address).await?;
     println!("every door on {0}, and the console on http://{0}/console/; ^C stops", server.local_addr());
+    #[cfg(unix)]
+    if let Some(path) = env::args().nth(2) {
+        let introspection = Introspection::new().server("doors", server.inspector());
+        tokio::spawn(introspection.serve_unix(path));
+    }
     let stop = async { tokio::signal::ctrl_c().await.unwrap_or(()) };
     Ok(server.serve_with_shutdown(stop).await?)
 }

@@ -3,11 +3,12 @@
 use frpc_build::Builder;
 
 /// Each file with the operation of its first method.
-const FILES: [(&str, u16); 4] = [
+const FILES: [(&str, u16); 5] = [
     ("frpc/reflection/v1/reflection.proto", 65_000),
     ("grpc/reflection/v1/reflection.proto", 65_010),
     ("grpc/reflection/v1alpha/reflection.proto", 65_012),
     ("grpc/health/v1/health.proto", 65_020),
+    ("frpc/introspection/v1/introspection.proto", 65_030),
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -343,6 +343,30 @@ mod from_tonic {
     super::items!("from-tonic-1");
 }
 
+mod introspection {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::{Inspector, Server};
+
+    #[cfg(unix)]
+    async fn server() -> Outcome {
+        statements!("introspection-1");
+        Ok(())
+    }
+
+    fn connections(inspector: Inspector) {
+        statements!("introspection-2");
+    }
+
+    async fn http(server: Server) -> Outcome {
+        use frpc_gateway::{Gateway, Http, ServeGateway};
+        use frpc_reflection::Introspection;
+        statements!("introspection-3");
+        Ok(())
+    }
+}
+
 mod reflection {
     use super::readme::Service;
     use super::readme::greet::GreeterServer;

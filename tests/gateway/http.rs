@@ -112,6 +112,21 @@ async fn probes_tell_whether_calls_are_taken_by_any_name_of_the_server() {
 }
 
 #[tokio::test]
+async fn the_debug_page_is_read_by_get_if_it_is_open_and_not_from_pages_of_strangers() {
+    let get = |host: &str| format!("GET /debug/frpc HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    let closed = Open::new(all()).await;
+    assert!(closed.exchange(get("localhost")).await.starts_with("HTTP/1.1 404 "));
+    let page = frpc_gateway::Http::new().debug(|| "{\"servers\":[]}".to_owned());
+    let open = Open::new(page).await;
+    let response = open.exchange(get("localhost")).await;
+    assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with("{\"servers\":[]}"), "{response}");
+    assert!(response.contains("content-type: application/json") && response.contains("cache-control: no-store"));
+    assert!(!open.exchange(get("evil.example")).await.contains("servers"));
+    let post = open.exchange(get("localhost").replace("GET", "PUT")).await;
+    assert!(post.starts_with("HTTP/1.1 405 ") && !post.contains("servers"), "{post}");
+}
+
+#[tokio::test]
 async fn a_client_that_has_gone_drops_its_handler_on_either_path() {
     let mut server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {

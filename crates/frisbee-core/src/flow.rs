@@ -40,6 +40,11 @@ impl Credit {
         self.left.is_none_or(|left| left > 0)
     }
 
+    /// How much may be sent, below zero if a message has exceeded it; `None` if the peer knows no credit.
+    pub fn left(self) -> Option<i64> {
+        self.left
+    }
+
     /// Accounts for a message.
     #[inline]
     pub fn spend(&mut self, length: usize) {
@@ -125,6 +130,11 @@ impl Window {
     pub const fn new(size: u64) -> Self {
         let size_max = size.saturating_mul(GROWTH_MAX);
         Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
+    }
+
+    /// The bytes that may be unread at once.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// Accounts for a message that has come; `false` if the sender had no credit left for it.

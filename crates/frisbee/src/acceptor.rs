@@ -3,6 +3,7 @@
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::foreign::{Inner, Layers, Phase, Within};
+use crate::inspect::{Inspector, WorkerWatch};
 use crate::newcomers::Newcomers;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
@@ -13,10 +14,11 @@ use crate::workers::executor::settle;
 use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -87,6 +89,11 @@ impl<R: Router> Acceptor<R> {
     /// The counts of the connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
         Stats::new(self.0.budget.clone())
+    }
+
+    /// Shows the connections while they are open.
+    pub fn inspector(&self) -> Inspector {
+        Inspector::new(self.0.budget.clone(), self.0.open.clone())
     }
 
     /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
@@ -340,28 +347,43 @@ pub(crate) struct Open {
     changed: Notify,
     /// For foreign connections, whose handles have ended.
     phase: watch::Sender<Phase>,
+    /// The workers that drive them, if the server has its own.
+    pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
 #[derive(Debug)]
 struct Connections {
-    /// Without a handle as long as it is on the way.
-    by_number: HashMap<u64, Option<Connection>>,
+    /// In order, so that they can be listed page by page.
+    by_number: BTreeMap<u64, Admitted>,
     next: u64,
     phase: Phase,
     /// Ends the task that ends them with a runtime.
     tie: Option<oneshot::Sender<()>>,
 }
 
+/// A connection that was taken in.
+#[derive(Clone, Debug)]
+pub(crate) struct Admitted {
+    pub(crate) since: Instant,
+    /// None as long as it is on the way.
+    pub(crate) connection: Option<Connection>,
+}
+
 impl Connections {
     fn handles(&self) -> Vec<Connection> {
-        self.by_number.values().flatten().cloned().collect()
+        self.by_number.values().filter_map(|admitted| admitted.connection.clone()).collect()
     }
 }
 
 impl Default for Open {
     fn default() -> Self {
-        let inner = Connections { by_number: HashMap::new(), next: 0, phase: Phase::Serving, tie: None };
-        Self { inner: Mutex::new(inner), changed: Notify::new(), phase: watch::Sender::new(Phase::Serving) }
+        let inner = Connections { by_number: BTreeMap::new(), next: 0, phase: Phase::Serving, tie: None };
+        Self {
+            inner: Mutex::new(inner),
+            changed: Notify::new(),
+            phase: watch::Sender::new(Phase::Serving),
+            workers: OnceLock::new(),
+        }
     }
 }
 
@@ -388,8 +410,21 @@ impl Open {
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, None);
+        inner.by_number.insert(number, Admitted { since: now(), connection: None });
         Some(Entry { open: open.clone(), number })
+    }
+
+    /// The next connections behind a number, so many at most.
+    pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<(u64, Admitted)> {
+        let first = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let inner = self.inner.lock();
+        let page = inner.by_number.range((first, Bound::Unbounded)).take(max);
+        page.map(|(number, admitted)| (*number, admitted.clone())).collect()
+    }
+
+    /// The connection with a number.
+    pub(crate) fn get(&self, number: u64) -> Option<Admitted> {
+        self.inner.lock().by_number.get(&number).cloned()
     }
 
     /// Ends the connections with the current runtime, for those that threads drive which outlive it.
@@ -486,8 +521,10 @@ impl Entry {
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if phase < Phase::Closing {
-            inner.by_number.insert(self.number, Some(connection.clone()));
+        if phase < Phase::Closing
+            && let Some(admitted) = inner.by_number.get_mut(&self.number)
+        {
+            admitted.connection = Some(connection.clone());
         }
         drop(inner);
         if phase == Phase::Stopping {

@@ -12,7 +12,7 @@ pub(crate) use self::account::Account;
 use self::account::Addresses;
 pub use self::account::Hold;
 use self::counts::Counts;
-pub use self::counts::Stats;
+pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::Seldom;
 pub(crate) use self::output::Output;
 use self::trim::Trim;
@@ -101,6 +101,11 @@ impl Budget {
 
     pub(crate) fn give_back(&self, count: usize) {
         self.left.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
+    }
+
+    /// How much may be held.
+    pub(crate) fn total(&self) -> usize {
+        self.total
     }
 
     /// How much is held.

@@ -53,6 +53,7 @@ mod error;
 mod foreign;
 pub mod guide;
 mod hand_off;
+pub mod inspect;
 mod mailbox;
 mod newcomers;
 mod pool;

@@ -442,6 +442,11 @@ impl MailboxState {
         }
     }
 
+    /// How many bytes wait to be written, as far as handles know.
+    pub(crate) fn queued(&self) -> usize {
+        self.outbox.len().saturating_add(self.backlog as usize)
+    }
+
     /// Whether as much waits as may, which is `usual` while there is enough memory.
     fn is_full(&self, usual: usize) -> bool {
         self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual)

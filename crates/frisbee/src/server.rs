@@ -6,6 +6,7 @@ use crate::acceptor::{Acceptor, Arrived, Entry, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
+use crate::inspect::Inspector;
 use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Worker, Workers};
@@ -67,6 +68,7 @@ pub struct Server<R> {
 pub(crate) struct Bound<L, R> {
     pub(crate) listener: L,
     budget: Arc<Budget>,
+    open: Arc<Open>,
     settings: ServerBuilder,
     router: Arc<R>,
 }
@@ -391,7 +393,7 @@ impl ServerBuilder {
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items().into_iter().collect();
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
-        Bound { listener, budget, settings: self, router: Arc::new(router) }
+        Bound { listener, budget, open: Arc::default(), settings: self, router: Arc::new(router) }
     }
 }
 
@@ -404,6 +406,11 @@ impl<R: Router> Server<R> {
     /// The counts of the server's connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
         self.bound.stats()
+    }
+
+    /// Shows the connections and workers while the server runs, and what is under way on them.
+    pub fn inspector(&self) -> Inspector {
+        self.bound.inspector()
     }
 
     /// Serves until the future is dropped.
@@ -435,9 +442,12 @@ impl<L, R: Router> Bound<L, R> {
         Stats::new(self.budget.clone())
     }
 
+    pub(crate) fn inspector(&self) -> Inspector {
+        Inspector::new(self.budget.clone(), self.open.clone())
+    }
+
     fn into_host(self) -> (L, Arc<Host<R>>) {
-        let Self { listener, budget, settings, router } = self;
-        let open = Arc::new(Open::default());
+        let Self { listener, budget, open, settings, router } = self;
         let host = Arc::new_cyclic(|host: &Weak<Host<R>>| {
             let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config, host.clone());
             #[cfg(feature = "tls")]
@@ -467,6 +477,8 @@ impl<L: Listener, R: Router> Bound<L, R> {
         let pool =
             Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
+        // It is the only one who sets them.
+        let _ = host.open.workers.set(pool.watch());
         if pool.is_shared() {
             Open::tie(&host.open);
         }

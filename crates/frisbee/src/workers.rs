@@ -7,6 +7,7 @@ mod tests;
 pub(crate) mod watchdog;
 
 use crate::IoBackend;
+use crate::inspect::WorkerWatch;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
 use std::collections::BTreeMap;
@@ -140,6 +141,15 @@ impl Pool {
             Self::Rings(_) => false,
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Self::SharedRings(_) => true,
+        }
+    }
+
+    /// Lets its threads be looked at, except those of rings.
+    pub(crate) fn watch(&self) -> Vec<WorkerWatch> {
+        match self {
+            Self::Threads(threads) => threads.workers.iter().map(Worker::watch).collect(),
+            Self::SharedThreads(threads) => threads.workers.iter().map(Worker::watch).collect(),
+            _ => Vec::new(),
         }
     }
 

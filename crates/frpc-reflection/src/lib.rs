@@ -34,16 +34,24 @@ mod fetch;
 mod files;
 mod grpc;
 mod health;
+mod introspection;
 mod reflection;
 
 pub use fetch::ServerSchema;
 pub use health::{Health, ServingStatus};
+pub use introspection::Introspection;
 pub use reflection::Reflection;
 
 /// The generated code of `frpc.reflection.v1`: the messages in which a server describes its services, and the client.
 pub mod v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("frpc.reflection.v1");
+}
+
+/// The generated code of `frpc.introspection.v1`: the messages in which a process describes its servers, and the client.
+pub mod introspection_v1 {
+    #![allow(missing_docs)]
+    frpc::include_proto!("frpc.introspection.v1");
 }
 
 /// The generated code of `grpc.health.v1`.

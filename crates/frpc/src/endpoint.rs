@@ -92,7 +92,12 @@ impl Router for Endpoint {
             }
         }
         let session = Session {
-            caller: Caller::new(connection, self.calls.is_some(), self.offer.watching.as_ref().map(Tally::new)),
+            caller: Caller::new(
+                connection,
+                self.calls.is_some(),
+                self.offer.watching.as_ref().map(Tally::new),
+                self.offer.is_inspectable,
+            ),
             instances: BTreeMap::new(),
             last: None,
             mounted: self.offer.mounts.connected(connection),

@@ -95,6 +95,7 @@ pub use server::builder::ServerBuilder;
 #[doc(hidden)]
 pub use server::foreign::places::{ForeignCalled, ForeignPlace, ForeignTask, ForeignTurn};
 pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
+pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
 pub use settings::{ChannelSettings, ServerSettings};

@@ -2,10 +2,12 @@
 
 pub(crate) mod builder;
 pub(crate) mod foreign;
+pub(crate) mod inspect;
 
 use crate::Error;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
+use crate::server::inspect::Inspector;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -35,6 +37,12 @@ impl Server {
     /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
+    }
+
+    /// Shows the connections while they are open, and the calls on them if the server is
+    /// [inspectable](crate::ServerBuilder::inspectable).
+    pub fn inspector(&self) -> Inspector {
+        Inspector::new(self.inner.inspector(), self.offer.clone())
     }
 
     /// Serves until the future is dropped.
@@ -83,6 +91,12 @@ impl UnixServer {
     /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
+    }
+
+    /// Shows the connections while they are open, and the calls on them if the server is
+    /// [inspectable](crate::ServerBuilder::inspectable).
+    pub fn inspector(&self) -> Inspector {
+        Inspector::new(self.inner.inspector(), self.offer.clone())
     }
 
     /// The path of the socket.
@@ -137,6 +151,12 @@ impl Acceptor {
     /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
+    }
+
+    /// Shows the connections while they are open, and the calls on them if the server is
+    /// [inspectable](crate::ServerBuilder::inspectable).
+    pub fn inspector(&self) -> Inspector {
+        Inspector::new(self.inner.inspector(), self.offer.clone())
     }
 
     /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].

@@ -5,6 +5,7 @@ pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
+pub(crate) mod in_flight;
 #[cfg(feature = "json")]
 pub(crate) mod json;
 pub(crate) mod layered;

@@ -85,6 +85,11 @@ impl Account {
         &self.budget
     }
 
+    /// How much the connection holds, in bytes.
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
     /// Whether the connection shares its budget with others, as those of a server do.
     pub(crate) fn is_shared(&self) -> bool {
         self.address.key.is_some()

@@ -3,6 +3,8 @@
 use super::Budget;
 use super::log_limit::LogLimit;
 use crate::{CloseKind, CloseReason};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -18,11 +20,33 @@ pub(crate) struct Counts {
     shed: AtomicU64,
     unaccepted: AtomicU64,
     log: LogLimit,
+    /// The last ends of connections, the latest at the end.
+    last: Mutex<VecDeque<LastClose>>,
+}
+
+/// How many of the last ends are kept: enough to see what is wrong now, while counts tell of what was before.
+const LAST_MAX: usize = 64;
+
+/// The end of a connection.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LastClose {
+    /// The address of the peer, if it had one.
+    pub peer: Option<SocketAddr>,
+    /// The reason.
+    pub reason: CloseReason,
+    /// When it ended.
+    pub at: Instant,
 }
 
 impl Counts {
     pub(crate) fn count_opened(&self) {
         self.opened.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The last ends of connections, the latest first.
+    pub(crate) fn last_closed(&self) -> Vec<LastClose> {
+        self.last.lock().iter().rev().cloned().collect()
     }
 
     pub(crate) fn count_shed(&self) {
@@ -55,6 +79,12 @@ impl Counts {
         if let Some(count) = self.closed.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
+        let ended = LastClose { peer, reason: reason.clone(), at: now };
+        let mut last = self.last.lock();
+        let oldest = if last.len() >= LAST_MAX { last.pop_front() } else { None };
+        last.push_back(ended);
+        drop(last);
+        drop(oldest);
         if !is_peers_fault {
             return tracing::debug!(?peer, %reason, "connection ended");
         }

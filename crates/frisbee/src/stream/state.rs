@@ -5,6 +5,7 @@ use super::StreamEnd;
 use super::inbox::Inbox;
 use crate::budget::{Account, body_memory};
 use crate::connection::ConnectionShared;
+use crate::inspect::StreamView;
 use crate::mailbox::wake_all;
 use crate::runtime::timer;
 use crate::{Outbox, PacketId, PeerKind, SendError};
@@ -268,6 +269,18 @@ impl StreamShared {
 
     pub(crate) fn is_over(&self) -> bool {
         self.inner.lock().state.is_over()
+    }
+
+    /// What can be seen of it.
+    pub(crate) fn view(&self) -> StreamView {
+        let inner = self.inner.lock();
+        StreamView {
+            id: self.id,
+            is_opened_here: self.opened_here,
+            credit: inner.credit.left(),
+            window: inner.window.size(),
+            unread: inner.held,
+        }
     }
 
     pub(super) fn is_extended(&self) -> bool {

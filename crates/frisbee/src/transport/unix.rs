@@ -29,6 +29,11 @@ impl<R: Router> UnixServer<R> {
         self.bound.stats()
     }
 
+    /// Shows the connections while the server runs, as [`Server::inspector`](crate::Server::inspector) does.
+    pub fn inspector(&self) -> crate::inspect::Inspector {
+        self.bound.inspector()
+    }
+
     /// As [`Server::serve`](crate::Server::serve).
     ///
     /// # Errors

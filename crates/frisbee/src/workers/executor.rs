@@ -8,6 +8,7 @@
 
 use super::task::Task;
 use super::watchdog::{self, Culprit, Turn, Watched};
+use crate::inspect::{WorkerView, WorkerWatch};
 use crate::work::Home;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
@@ -146,6 +147,12 @@ impl Worker {
         &self.0.runtime
     }
 
+    /// Lets the worker be looked at, without keeping it.
+    pub(crate) fn watch(&self) -> WorkerWatch {
+        let shared = Arc::downgrade(&self.0);
+        WorkerWatch::new(move || Some(shared.upgrade()?.view()))
+    }
+
     /// Runs a task in the context of [its runtime](Self::handle).
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(Box::pin(future), None);
@@ -187,6 +194,16 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 }
 
 impl Shared {
+    fn view(&self) -> WorkerView {
+        let state = self.state.lock();
+        WorkerView {
+            tasks: state.tasks.len(),
+            ready: state.ready.len() + state.last.len(),
+            polls: state.turn.0,
+            threads_given_up: state.thread,
+        }
+    }
+
     /// `driver` is the number of the task that drives the connection, if this is a job of it: both have one culprit.
     fn spawn(self: &Arc<Self>, future: super::task::BoxFuture, driver: Option<u64>) {
         let mut state = self.state.lock();

@@ -1,6 +1,6 @@
 //! The door and the method that a request has come to.
 
-use super::answer::Answer;
+use super::answer::{Answer, JSON};
 use super::fields::Known;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
@@ -134,6 +134,14 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
             }
             _ => Route::Answer(Answer::wrong_method("POST", "a JSON-RPC message is sent by POST")),
         };
+    }
+    if path == "/debug/frpc"
+        && let Some(page) = &http.debug
+    {
+        return Route::Answer(match method {
+            "GET" => Answer::new(200, JSON, page.json()).with("cache-control", "no-store"),
+            _ => Answer::wrong_method("GET", "what goes on is read by GET"),
+        });
     }
     let found = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'));
     let found = found.and_then(|(service, name)| context.methods().get(service, name));

@@ -2,6 +2,8 @@
 
 use crate::locks::Locks;
 use frpc::observe::Counters;
+use std::fmt;
+use std::sync::Arc;
 
 /// The doors for HTTP, all on the one port, and their locks.
 ///
@@ -34,6 +36,7 @@ pub struct Http {
     pub(crate) grpc: bool,
     pub(crate) health: bool,
     pub(crate) metrics: Option<Counters>,
+    pub(crate) debug: Option<DebugPage>,
     pub(crate) locks: Locks,
 }
 
@@ -93,6 +96,22 @@ impl Http {
         self
     }
 
+    /// Answers a GET of `/debug/frpc` with JSON that `json` makes, such as what goes on in the server by
+    /// [`Introspection::to_json`]. **Whoever reaches the port can read it**, past the locks below: it belongs on a port that
+    /// operators alone reach.
+    ///
+    /// ```
+    /// use frpc_gateway::Http;
+    ///
+    /// let http = Http::new().debug(|| "{\"servers\":[]}".to_owned());
+    /// ```
+    ///
+    /// [`Introspection::to_json`]: https://docs.rs/frpc-reflection/latest/frpc_reflection/struct.Introspection.html
+    pub fn debug(mut self, json: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.debug = Some(DebugPage(Arc::new(json)));
+        self
+    }
+
     /// Lets in requests that call the server by this name, besides `localhost`, loopback addresses, and the address that
     /// the connection came to. Ports are not compared.
     ///
@@ -115,5 +134,21 @@ impl Http {
     pub fn cors(mut self) -> Self {
         self.locks.cors = true;
         self
+    }
+}
+
+/// What makes the JSON of `/debug/frpc`.
+#[derive(Clone)]
+pub(crate) struct DebugPage(Arc<dyn Fn() -> String + Send + Sync>);
+
+impl DebugPage {
+    pub(crate) fn json(&self) -> String {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for DebugPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DebugPage").finish_non_exhaustive()
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Offering {
     pub(crate) nesting: Nesting,
     /// Who observes calls.
     watching: Option<Watching>,
+    /// Calls in progress are noted.
+    pub(crate) is_inspectable: bool,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -48,6 +50,10 @@ pub(crate) struct Offer {
     pub(crate) watching: Option<Arc<Watching>>,
     /// Turns do nothing but what calls need: there are no mounted routers, and no calls are observed.
     pub(crate) is_plain: bool,
+    /// The services, for those who look at the end.
+    pub(crate) offered: Vec<OfferedService>,
+    /// Calls in progress are noted.
+    pub(crate) is_inspectable: bool,
 }
 
 impl Offering {
@@ -86,7 +92,8 @@ impl Offering {
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
-        let offered = lifecycles.first().map(|_| services.iter().map(OfferedService::new).collect::<Vec<_>>());
+        let is_asked = self.is_inspectable || !lifecycles.is_empty();
+        let offered: Vec<_> = if is_asked { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
         let terms = FormatTerms {
             nesting: self.nesting,
             #[cfg(feature = "json")]
@@ -102,7 +109,7 @@ impl Offering {
             self.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
         for lifecycle in &lifecycles {
-            lifecycle.offered(offered.as_deref().unwrap_or_default());
+            lifecycle.offered(&offered);
         }
         Ok(Offer {
             is_plain: self.mounts.is_empty() && watching.is_none(),
@@ -113,6 +120,8 @@ impl Offering {
             called: self.called.into(),
             terms,
             lifecycles,
+            offered,
+            is_inspectable: self.is_inspectable,
         })
     }
 }

@@ -193,6 +193,16 @@ impl ServerBuilder {
         self
     }
 
+    /// Notes the calls in progress of each connection, with their age and deadline, for an
+    /// [`Inspector`](crate::Inspector). Default: they are not noted.
+    ///
+    /// Noted are calls whose handlers wait, or stream. A handler that is ready at once costs nothing more; one that waits
+    /// costs an allocation and an entry in a table of its connection.
+    pub fn inspectable(mut self) -> Self {
+        self.offering.is_inspectable = true;
+        self
+    }
+
     /// Binds a listening socket.
     ///
     /// # Errors

@@ -2,10 +2,14 @@
 
 use crate::api::request::Origin;
 use crate::observe::tally::Tally;
+use crate::schema::method::FullName;
 use crate::service::failures::given_up;
+use crate::service::in_flight::{Entered, InFlight};
 use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The peer of a connection as a caller.
 pub(crate) struct Caller {
@@ -14,18 +18,33 @@ pub(crate) struct Caller {
     style: Style,
     /// The calls that are observed, if any are.
     tally: Option<Box<Tally>>,
+    /// Where calls in progress are noted, if they are.
+    in_flight: Option<Arc<InFlight>>,
 }
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection, backward: bool, tally: Option<Tally>) -> Self {
+    pub(crate) fn new(connection: &Connection, backward: bool, tally: Option<Tally>, is_inspectable: bool) -> Self {
         let style = Style { form: Form::Flat, backward };
-        Self { connection: connection.clone(), style, tally: tally.map(Box::new) }
+        let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
+        Self { connection: connection.clone(), style, tally: tally.map(Box::new), in_flight }
     }
 
     /// The calls that are observed, if any are.
     #[inline]
     pub(crate) fn tally(&self) -> Option<&Tally> {
         self.tally.as_deref()
+    }
+
+    /// Whether calls in progress are noted.
+    #[inline]
+    pub(crate) fn is_inspected(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// Notes a call until the result is dropped, if calls are noted.
+    #[cold]
+    pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<Entered> {
+        self.in_flight.as_ref().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
     }
 
     /// The origin of requests.

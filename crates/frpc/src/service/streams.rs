@@ -120,16 +120,17 @@ where
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let Opened { caller, prefix, stream, site, watched, .. } = opened;
-    let (sender, receiver) = stream.split();
-    let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
+    let (sender, receiver) = stream.split();
+    let lent = Arc::new(Lent::default());
     let memory = prefix.as_ref().map_or(0, Prefix::memory);
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
     let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
-        let _hold = hold;
+        let (_hold, _entered) = (hold, entered);
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.
             let mut work = pin!(work);

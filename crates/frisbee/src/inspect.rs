@@ -1,0 +1,257 @@
+//! What can be seen of a server while it runs: its connections and what is under way on them, its workers, and the ends
+//! of its last connections.
+//!
+//! Nothing is noted for this on the way of a packet: what is there is looked at when somebody asks. Locks are taken for
+//! one connection at a time.
+//!
+//! ```
+//! use frisbee::{Handlers, Server};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), frisbee::Error> {
+//! let server = Server::builder().bind("127.0.0.1:0", Handlers::new()).await?;
+//! let inspector = server.inspector();
+//! tokio::spawn(server.serve());
+//! for listed in inspector.connections(None, 100) {
+//!     println!("{}: {:?}, open for {:?}", listed.number, listed.connection.peer_addr(), listed.age);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub use crate::budget::LastClose;
+
+use crate::acceptor::{Admitted, Open};
+use crate::budget::{Budget, Stats};
+use crate::runtime::timer::now;
+use crate::{CloseReason, Connection, Operation, PacketId, PeerKind};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many streams of a connection are shown at most. A connection may have thousands of them.
+pub const STREAMS_SHOWN: usize = 256;
+
+/// Shows a server while it runs. Clones show the same server, and keep no connection open.
+#[derive(Clone)]
+pub struct Inspector {
+    budget: Arc<Budget>,
+    open: Arc<Open>,
+}
+
+/// A connection in the list of its server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListedConnection {
+    /// Tells it from all others of its server, earlier and later ones; later ones have higher numbers.
+    pub number: u64,
+    /// The time since it was accepted.
+    pub age: Duration,
+    /// Its handle.
+    pub connection: Connection,
+}
+
+/// The state of a connection; see [`Connection::view`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConnectionView {
+    /// The kind of the peer, and what it has said in its HELLO.
+    pub peer: PeerKind,
+    /// Handlers that run, and other [tasks](Connection::spawn) of the connection.
+    pub handlers: usize,
+    /// How many streams are open.
+    pub stream_count: usize,
+    /// The streams that are open, the first [`STREAMS_SHOWN`] of them.
+    pub streams: Vec<StreamView>,
+    /// The bytes that wait to be written, as far as handles know: the driver tells them when much waits.
+    pub queued: usize,
+    /// The bytes that are charged to the connection, of the server's [memory](crate::ServerBuilder::memory_max).
+    pub memory: usize,
+    /// The operation of the packet that is being routed at this moment.
+    pub routed: Option<Operation>,
+    /// The peer takes nothing new.
+    pub is_going_away: bool,
+    /// It is the part of a [foreign](crate::ServerBuilder::foreign) connection that carries frames.
+    pub is_within: bool,
+    /// The reason of its end, if it has ended. That of a connection which a foreign handler serves is
+    /// [`CloseReason::Foreign`].
+    pub closed: Option<CloseReason>,
+}
+
+/// The state of a stream.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StreamView {
+    /// Its id on the connection.
+    pub id: PacketId,
+    /// Whether this end has opened it.
+    pub is_opened_here: bool,
+    /// The bytes that this end may send, below zero if a message has exceeded them; `None` if the peer knows no credit.
+    pub credit: Option<i64>,
+    /// The bytes that the peer may have unread here.
+    pub window: u64,
+    /// The memory of the messages that have not been read here.
+    pub unread: usize,
+}
+
+/// The load of a worker.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WorkerView {
+    /// Its tasks: connections, and handlers that wait.
+    pub tasks: usize,
+    /// The tasks that wait for their turn.
+    pub ready: usize,
+    /// How often tasks had their turn since the worker began.
+    pub polls: u64,
+    /// How many threads it has given up since their tasks [held them up](crate::Router::held_up).
+    pub threads_given_up: usize,
+}
+
+impl Inspector {
+    pub(crate) fn new(budget: Arc<Budget>, open: Arc<Open>) -> Self {
+        Self { budget, open }
+    }
+
+    /// The counts of the server.
+    pub fn stats(&self) -> Stats {
+        Stats::new(self.budget.clone())
+    }
+
+    /// How many bytes the server may hold for its peers: [`ServerBuilder::memory_max`](crate::ServerBuilder::memory_max).
+    pub fn memory_max(&self) -> usize {
+        self.budget.total()
+    }
+
+    /// The connections that are open, by number, behind the one with the number `after`, and `max` of them at most.
+    /// Those on the way to their worker, or in a handshake of TLS, are left out, so that a page may be shorter while more
+    /// follow: go on until one is empty.
+    ///
+    /// The list is locked meanwhile, so new connections wait: ask for some hundred at a time.
+    pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
+        let mut after = after;
+        loop {
+            let page = self.open.page(after, max);
+            let last = page.last().map(|(number, _)| *number);
+            let listed: Vec<_> = page.into_iter().filter_map(|(number, it)| listed(number, it)).collect();
+            // None of a page may be listed, and yet others follow.
+            if !listed.is_empty() || last.is_none() {
+                return listed;
+            }
+            after = last;
+        }
+    }
+
+    /// The connection with a number, if it is open.
+    pub fn connection(&self, number: u64) -> Option<ListedConnection> {
+        listed(number, self.open.get(number)?)
+    }
+
+    /// The ends of the last connections, the latest first. 64 are kept.
+    pub fn last_closed(&self) -> Vec<LastClose> {
+        self.budget.counts.last_closed()
+    }
+
+    /// The workers of the server once it serves. None if it has no threads of its own, or these have rings.
+    pub fn workers(&self) -> Vec<WorkerView> {
+        let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
+        watched.iter().filter_map(|watch| (watch.0)()).collect()
+    }
+}
+
+fn listed(number: u64, admitted: Admitted) -> Option<ListedConnection> {
+    let Admitted { since, connection } = admitted;
+    Some(ListedConnection { number, age: now().saturating_duration_since(since), connection: connection? })
+}
+
+impl fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inspector").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// What can be seen of the connection now.
+    pub fn view(&self) -> ConnectionView {
+        let shared = &self.0;
+        let state = shared.mailbox.lock();
+        let streams: Vec<_> = state.streams.iter().take(STREAMS_SHOWN).cloned().collect();
+        let (peer, stream_count, queued) = (state.peer.clone(), state.streams.len(), state.queued());
+        let (is_going_away, closed) = (state.going_away, state.closed.as_deref().cloned());
+        drop(state);
+        ConnectionView {
+            peer,
+            handlers: shared.work.len(),
+            stream_count,
+            streams: streams.iter().map(|stream| stream.view()).collect(),
+            queued,
+            memory: shared.mailbox.account.held(),
+            routed: self.routed(),
+            is_going_away,
+            is_within: shared.is_within,
+            closed,
+        }
+    }
+}
+
+/// Looks at a worker, as long as it is there.
+pub(crate) struct WorkerWatch(Box<dyn Fn() -> Option<WorkerView> + Send + Sync>);
+
+impl WorkerWatch {
+    pub(crate) fn new(look: impl Fn() -> Option<WorkerView> + Send + Sync + 'static) -> Self {
+        Self(Box::new(look))
+    }
+}
+
+impl fmt::Debug for WorkerWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WorkerWatch").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Client, Handlers, Packet, Server};
+    use bytes::Bytes;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn a_connection_is_listed_with_its_handlers_and_streams_until_it_ends() {
+        let (began, mut begun) = mpsc::unbounded_channel();
+        let endless = move |connection, _packet| {
+            began.send(connection).expect("the test waits");
+            std::future::pending()
+        };
+        let acceptor =
+            Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).expect("it is right");
+        let inspector = acceptor.inspector();
+        assert!(inspector.connections(None, 10).is_empty());
+        let (here, there) = crate::memory();
+        let served = tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
+        client.send(&request).await.expect("it is open");
+        let connection = begun.recv().await.expect("the handler runs");
+        while connection.running() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
+        let listed = inspector.connections(None, 10);
+        let [only] = &listed[..] else { panic!("one is open: {listed:?}") };
+        let view = only.connection.view();
+        assert_eq!((view.handlers, view.stream_count, view.streams.len()), (1, 1, 1));
+        assert!(view.streams[0].is_opened_here && view.streams[0].credit.is_some_and(|credit| credit > 0));
+        assert!(view.peer.hello().is_some() && view.closed.is_none());
+        assert!(inspector.connections(Some(only.number), 10).is_empty(), "there is none behind it");
+        assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
+        let number = only.number;
+        drop((listed, stream, connection));
+        client.close();
+        served.await.expect("it ends");
+        assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());
+        let last = inspector.last_closed();
+        assert_eq!(last.len(), 1, "{last:?}");
+        assert_eq!(last[0].reason.kind(), crate::CloseKind::ClosedByPeer);
+    }
+}

@@ -1,0 +1,92 @@
+//! What can be seen of a server while it runs: what frisbee tells of its connections, and the calls on them.
+
+use crate::Connection;
+use crate::codegen::OfferedService;
+use crate::deadline::now;
+use crate::endpoint::offer::Offer;
+use crate::service::in_flight::InFlight;
+use frisbee::PacketId;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Shows a server while it runs: its counts, connections and workers as [`frisbee::inspect::Inspector`] does, and the
+/// calls in progress. Clones show the same server.
+///
+/// ```
+/// use frpc::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frpc::Error> {
+/// let server = Server::builder().inspectable().bind("127.0.0.1:0").await?;
+/// let inspector = server.inspector();
+/// tokio::spawn(server.serve());
+/// for listed in inspector.connections(None, 100) {
+///     let (count, oldest) = inspector.calls(&listed.connection, 10);
+///     println!("{:?} has {count} calls in progress, the oldest: {:?}", listed.connection.peer_addr(), oldest.first());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Inspector {
+    inner: frisbee::inspect::Inspector,
+    offer: Arc<Offer>,
+}
+
+/// A call in progress.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CallView {
+    /// The id of its packets, or of its stream.
+    pub id: PacketId,
+    /// The method, as `package.Service/Method`.
+    pub method: String,
+    /// The time since its handler began to wait, or its stream was opened.
+    pub age: Duration,
+    /// The time that is left until its deadline, if it has one.
+    pub time_left: Option<Duration>,
+}
+
+impl Inspector {
+    pub(crate) fn new(inner: frisbee::inspect::Inspector, offer: Arc<Offer>) -> Self {
+        Self { inner, offer }
+    }
+
+    /// How many calls of a connection are in progress, and the oldest of them, `max` at most. None unless the server is
+    /// [inspectable](crate::ServerBuilder::inspectable).
+    ///
+    /// Calls that came by a door for another protocol are not among them.
+    pub fn calls(&self, connection: &Connection, max: usize) -> (usize, Vec<CallView>) {
+        let Some(in_flight) = connection.attachments().get::<InFlight>() else { return (0, Vec::new()) };
+        let (count, oldest) = in_flight.oldest(max);
+        let now = now();
+        let view = |note: crate::service::in_flight::Note| CallView {
+            id: note.id,
+            method: note.name.to_string(),
+            age: now.saturating_duration_since(note.since),
+            time_left: note.deadline.map(|deadline| deadline.saturating_duration_since(now)),
+        };
+        (count, oldest.into_iter().map(view).collect())
+    }
+
+    /// The services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable).
+    pub fn services(&self) -> Vec<OfferedService> {
+        self.offer.offered.clone()
+    }
+}
+
+impl Deref for Inspector {
+    type Target = frisbee::inspect::Inspector;
+
+    fn deref(&self) -> &frisbee::inspect::Inspector {
+        &self.inner
+    }
+}
+
+impl fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inspector").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! The calls in progress of one connection, for those who look at a server. Only calls that wait or stream get here, and
+//! only at a server that is inspectable.
+
+use crate::schema::method::FullName;
+use frisbee::PacketId;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The calls in progress of one connection. There are no more than a peer may have calls and streams.
+#[derive(Default)]
+pub(crate) struct InFlight(Mutex<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    /// The number given last.
+    last: u64,
+    /// In the order in which they began.
+    calls: BTreeMap<u64, Note>,
+}
+
+/// A call in progress.
+#[derive(Clone, Copy)]
+pub(crate) struct Note {
+    /// The id of its packets, or of its stream.
+    pub(crate) id: PacketId,
+    pub(crate) name: FullName,
+    pub(crate) since: Instant,
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// Held while the call is in progress.
+pub(crate) struct Entered {
+    in_flight: Arc<InFlight>,
+    number: u64,
+}
+
+impl InFlight {
+    /// Notes a call until the result is dropped.
+    pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: FullName, deadline: Option<Instant>) -> Entered {
+        let note = Note { id, name, since: crate::deadline::now(), deadline };
+        let mut noted = in_flight.0.lock();
+        noted.last += 1;
+        let number = noted.last;
+        noted.calls.insert(number, note);
+        drop(noted);
+        Entered { in_flight: in_flight.clone(), number }
+    }
+
+    /// How many calls are in progress, and the oldest of them, so many at most.
+    pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<Note>) {
+        let noted = self.0.lock();
+        (noted.calls.len(), noted.calls.values().take(max).copied().collect())
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.in_flight.0.lock().calls.remove(&self.number);
+    }
+}

@@ -1,0 +1,172 @@
+//! What the introspection of a process tells of its servers, natively and as JSON.
+
+use crate::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
+use crate::support::{House, PATIENCE, connect};
+use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
+use frpc_reflection::Introspection;
+use frpc_reflection::introspection_v1::{
+    ConnectionRequest, ConnectionsRequest, IntrospectionClient, Kind, ServersRequest, WatchRequest,
+};
+use std::future::pending;
+use std::time::Duration;
+
+/// A shop whose customers wait.
+struct Slow;
+
+impl Shop for Slow {
+    async fn buy(&self, _request: Request<Thing>) -> Result<Response<Receipt>, Status> {
+        pending().await
+    }
+
+    async fn browse(&self, _request: Request<Thing>) -> Result<Response<ResponseStream<Thing>>, Status> {
+        pending().await
+    }
+}
+
+/// A client of the introspection of a server.
+async fn inspected(server: &Acceptor) -> IntrospectionClient {
+    let introspection = Introspection::new().server("shop", server.inspector());
+    let shown = Server::builder().add_service(introspection).build().expect("it is the only service");
+    IntrospectionClient::new(connect(&shown).await)
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_are_shown_with_method_age_and_deadline_until_they_end() {
+    let server = Server::builder().add_service(ShopServer::new(Slow)).inspectable().build().expect("it is right");
+    let client = inspected(&server).await;
+    let shop = ShopClient::new(connect(&server).await);
+    let buying = tokio::spawn({
+        let shop = shop.clone();
+        async move {
+            let mut request = Request::new(Thing::default());
+            request.set_timeout(Duration::from_secs(60));
+            shop.buy(request).await
+        }
+    });
+    #[allow(deprecated)] // The schema has one such method.
+    let browsing = shop.browse(Thing::default()).await.expect("the stream is opened");
+    let page = loop {
+        let page = client.connections(ConnectionsRequest::default()).await.expect("it answers").into_inner();
+        if page.connections.iter().any(|connection| connection.calls == 2) {
+            break page;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    let [connection] = &page.connections[..] else { panic!("there is one: {page:?}") };
+    assert_eq!((connection.kind(), connection.streams), (Kind::Extended, 1));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let asked = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
+    let reply = client.connection(asked()).await.expect("it is open").into_inner();
+    let hello = reply.hello.as_ref().expect("the client is extended");
+    assert!(hello.body_max > 0 && hello.stream_credit > 0, "{hello:?}");
+    let of = |method: &str| {
+        let found = reply.calls.iter().find(|call| call.method == method);
+        found.unwrap_or_else(|| panic!("{method} is in progress: {reply:?}")).clone()
+    };
+    let (buy, browse) = (of("catalog.Shop/Buy"), of("catalog.Shop/Browse"));
+    assert!((5000..6000).contains(&buy.age_ms) && (5000..6000).contains(&browse.age_ms), "{reply:?}");
+    assert!(buy.has_deadline && (54_000..=55_000).contains(&buy.time_left_ms), "{buy:?}");
+    assert!(!browse.has_deadline && reply.streams.len() == 1 && reply.streams[0].id == browse.id);
+    drop(browsing);
+    let bought = buying.await.expect("it does not panic").expect_err("nobody sells");
+    assert_eq!(bought.code(), Code::DeadlineExceeded);
+    loop {
+        let left = client.connection(asked()).await.expect("it is open").into_inner();
+        if left.calls.is_empty() && left.streams.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn connections_come_in_pages_and_those_that_have_ended_by_their_reasons() {
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+    let client = inspected(&server).await;
+    let mut shops = Vec::new();
+    for _ in 0..7 {
+        let shop = ShopClient::new(connect(&server).await);
+        shop.buy(Thing::default()).await.expect("it sells");
+        shops.push(shop);
+    }
+    let (mut after, mut sizes, mut numbers) = (0, Vec::new(), Vec::new());
+    loop {
+        let request = ConnectionsRequest { after, limit: 3, ..ConnectionsRequest::default() };
+        let page = client.connections(request).await.expect("it answers").into_inner();
+        sizes.push(page.connections.len());
+        numbers.extend(page.connections.iter().map(|connection| connection.number));
+        if page.next == 0 {
+            break;
+        }
+        after = page.next;
+    }
+    assert_eq!(sizes, [3, 3, 1, 0]);
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    drop(shops);
+    let ended = async {
+        loop {
+            let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
+            let shop = reply.servers.into_iter().next().expect("there is one");
+            if shop.open == 0 {
+                break shop;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("they end soon");
+    assert_eq!((shop.name.as_str(), shop.opened), ("shop", 7));
+    assert_eq!(shop.closes.iter().map(|close| close.count).sum::<u64>(), 7, "{:?}", shop.closes);
+    assert!(shop.last_closes.len() == 7 && shop.last_closes.iter().all(|close| !close.reason.is_empty()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits() {
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+    let client = inspected(&server).await;
+    let _shop = ShopClient::new(connect(&server).await);
+    let request = WatchRequest { interval_ms: 500, connections: 10 };
+    let mut watch = client.watch(request).await.expect("it answers").into_inner();
+    let begun = tokio::time::Instant::now();
+    for _ in 0..3 {
+        let reply = watch.message().await.expect("it goes on").expect("it does not end");
+        assert_eq!(reply.servers.len(), 1);
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(1000), "{:?}", begun.elapsed());
+    for interval_ms in [1, 99, 60_001] {
+        let request = WatchRequest { interval_ms, connections: 0 };
+        let refused = async { client.watch(request).await?.into_inner().message().await };
+        assert_eq!(refused.await.expect_err("it is out of range").code(), Code::InvalidArgument);
+    }
+    let unknown = ConnectionsRequest { server: "bakery".to_owned(), ..ConnectionsRequest::default() };
+    assert_eq!(client.connections(unknown).await.expect_err("there is none").code(), Code::NotFound);
+    let none = ConnectionRequest { number: 0, ..ConnectionRequest::default() };
+    assert_eq!(client.connection(none).await.expect_err("there is none").code(), Code::NotFound);
+    let json = Introspection::new().server("shop", server.inspector()).to_json(10);
+    assert!(
+        json.starts_with("{\"servers\":[{\"server\":{\"name\":\"shop\"") && json.contains("\"connections\""),
+        "{json}"
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_socket_of_introspection_is_for_its_own_user_and_describes_itself() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("shop.sock");
+    tokio::spawn(Introspection::new().server("shop", server.inspector()).serve_unix(path.clone()));
+    let connected = async {
+        loop {
+            // The file is private when its mode has been set, which comes last.
+            let mode = std::fs::metadata(&path).map(|file| file.permissions().mode() & 0o777);
+            if mode.is_ok_and(|mode| mode == 0o600) {
+                break frpc::Channel::connect(format!("unix:{}", path.display())).await.expect("it listens");
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let channel = tokio::time::timeout(PATIENCE, connected).await.expect("it listens soon");
+    let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("it describes itself");
+    assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
+}
