@@ -1,5 +1,6 @@
 //! The arguments of the command.
 
+use crate::top::Column;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +38,10 @@ pub(crate) enum Command {
     Sub(SubArguments),
     /// Show the frames, calls and messages of bytes, of a capture, or of connections through a proxy.
     Decode(DecodeArguments),
+    /// Follow calls through a proxy: each with its status, time and bytes when it has ended.
+    Trace(TraceArguments),
+    /// Show what goes on in a server, live: connections, calls, streams, memory, closes.
+    Top(TopArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -247,6 +252,49 @@ pub(crate) struct DecodeArguments {
     /// Listen here, and carry each connection to --server.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["hex", "pcap"])]
     pub(crate) proxy: Option<String>,
+    /// Write a dissector for Wireshark and tshark, in Lua, with the names of the methods.
+    #[arg(long, conflicts_with_all = ["hex", "pcap", "proxy"])]
+    pub(crate) wireshark: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArguments {
+    /// Only calls of methods whose name contains this: Greet, greet.Greeter.
+    pub(crate) method: Option<String>,
+    /// Listen here, and carry each connection to --server.
+    #[arg(short, long, value_name = "ADDRESS", default_value = "localhost:0")]
+    pub(crate) listen: String,
+    /// Only the connection with this number, from 0.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) connection: Option<u64>,
+    /// Only calls that have failed.
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only calls that took this time or longer.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) slow: Option<Duration>,
+    /// Show the frames of each call as well, when it has ended.
+    #[arg(long)]
+    pub(crate) frames: bool,
+    /// End after so many calls were shown.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopArguments {
+    /// The time between two looks, from 100ms to 1m.
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    pub(crate) interval: Duration,
+    /// Show it once, as text. So it is if standard output is no terminal, or with --json.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// The column by which connections are sorted.
+    #[arg(long, value_enum, default_value_t = Column::Calls)]
+    pub(crate) sort: Column,
+    /// Show only connections whose peer contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
 }
 
 /// A rate that changes at the beginning of a load.

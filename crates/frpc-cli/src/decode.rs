@@ -1,14 +1,16 @@
 //! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a connection as it goes by.
 //!
-//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`.
+//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`, the dissector for Wireshark in `decode/wireshark.rs`.
 
 mod capture;
 pub(crate) mod frames;
+mod wireshark;
 
 use crate::arguments::{DecodeArguments, Header, ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::Screen;
+use crate::source;
 use capture::End;
 use frames::{Conversation, Side, other};
 use frpc::HeaderForm;
@@ -29,6 +31,15 @@ pub(crate) async fn decode(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
+    if arguments.wireshark {
+        // A server is asked only if it is named: most captures are of others.
+        let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
+        let schema = match schema::load_if_given(source)? {
+            None if is_named => Some(source::schema(source, server).await?),
+            given => given,
+        };
+        return screen.line(wireshark::dissector(schema.as_ref()).trim_end());
+    }
     let schema = schema::load_if_given(source)?.map(Arc::new);
     // In captures the first frame says which form it is.
     let form = (server.header == Header::Old).then_some(HeaderForm::Old);
@@ -37,7 +48,15 @@ pub(crate) async fn decode(
     }
     if let Some(listen) = &arguments.proxy {
         let target = crate::target::Target::new(server)?;
-        return proxy(listen, target.address, schema, form, screen).await;
+        let screen = *screen;
+        return proxy(listen, target.address, |number| {
+            let mut conversation = Conversation::new(schema.clone(), form);
+            // If nobody reads on, bytes are carried all the same.
+            move |side, bytes: &[u8]| {
+                conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
+            }
+        })
+        .await;
     }
     let mut text = arguments.hex.join(" ");
     if text.trim() == "-" {
@@ -105,22 +124,19 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections, carries each to the server, and shows what goes by.
-async fn proxy(
-    listen: &str,
-    server: String,
-    schema: Option<Arc<Schema>>,
-    form: Option<HeaderForm>,
-    screen: &Screen,
-) -> Result<(), Failure> {
+/// Accepts connections, carries each to the server, and shows what goes by to what `watch` makes for its number.
+pub(crate) async fn proxy<W>(listen: &str, server: String, watch: impl Fn(u64) -> W) -> Result<(), Failure>
+where
+    W: FnMut(Side, &[u8]) + Send + 'static,
+{
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
     eprintln!("listening on {address} for {server}");
     for number in 0_u64.. {
         let (client, _) = listener.accept().await.map_err(|error| Failure::new(format!("accepting: {error}")))?;
-        let (server, schema, screen) = (server.clone(), schema.clone(), *screen);
+        let (server, watch) = (server.clone(), watch(number));
         tokio::spawn(async move {
-            if let Err(error) = carry(number, client, &server, schema, form, screen).await {
+            if let Err(error) = carry(client, &server, watch).await {
                 eprintln!("{number}: {error}");
             }
         });
@@ -128,21 +144,10 @@ async fn proxy(
     Ok(())
 }
 
-async fn carry(
-    number: u64,
-    client: TcpStream,
-    server: &str,
-    schema: Option<Arc<Schema>>,
-    form: Option<HeaderForm>,
-    screen: Screen,
-) -> std::io::Result<()> {
+async fn carry<W: FnMut(Side, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
     let (from_client, to_client) = client.into_split();
-    let conversation = Mutex::new(Conversation::new(schema, form));
-    let show = |side, bytes: &[u8]| {
-        let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
-        // If nobody reads on, bytes are carried all the same.
-        conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
-    };
+    let watch = Mutex::new(watch);
+    let show = |side, bytes: &[u8]| watch.lock().unwrap_or_else(PoisonError::into_inner)(side, bytes);
     let ends = match server.strip_prefix("unix:") {
         #[cfg(unix)]
         Some(path) => {

@@ -20,6 +20,8 @@ mod show;
 mod source;
 mod tap;
 mod target;
+mod top;
+mod trace;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -72,6 +74,8 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Pub(publish) => on_runtime(pubsub::publish(publish, &server, &source, screen)),
         Command::Sub(subscribe) => on_runtime(pubsub::subscribe(subscribe, &server, &source, screen)),
         Command::Decode(decode) => on_runtime(decode::decode(decode, &server, &source, screen)),
+        Command::Trace(trace) => on_runtime(trace::trace(trace, &server, &source, screen)),
+        Command::Top(top) => on_runtime(top::top(top, &server, screen)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);

@@ -4,7 +4,7 @@ use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
-use frpc_reflection::Reflection;
+use frpc_reflection::{Introspection, Reflection};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -94,6 +94,34 @@ where
     told.recv().expect("the server starts")
 }
 
+/// The greeter, and its introspection on another port.
+fn inspected() -> [String; 2] {
+    let both = serve(|| async {
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
+        let server = builder.workers(frpc::Workers::Threads(1)).bind("127.0.0.1:0").await?;
+        let introspection = Introspection::new().server("doors", server.inspector());
+        let shown = Server::builder().add_service(introspection).bind("127.0.0.1:0").await?;
+        let addresses = format!("{} {}", server.local_addr(), shown.local_addr());
+        Ok((addresses, async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
+    });
+    let mut both = both.split(' ').map(str::to_owned);
+    [(); 2].map(|()| both.next().expect("there are two"))
+}
+
+/// The introspection of a server on a Unix socket.
+#[cfg(unix)]
+fn socket(folder: &Path) -> PathBuf {
+    let path = folder.join("doors.sock");
+    let at = path.clone();
+    serve(|| async move {
+        let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
+        let introspection = Introspection::new().server("doors", server.inspector());
+        let shown = Server::builder().add_service(introspection).bind_unix(at).await?;
+        Ok((String::new(), async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
+    });
+    path
+}
+
 fn greeter() -> String {
     serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).add_service(Reflection::new());
@@ -171,11 +199,15 @@ fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
     );
     let path = path.expect("no folder has a colon");
     let commands = commands(&page);
+    let folder = tempfile::tempdir().expect("there is room");
+    let introspection = socket(folder.path());
     assert!(commands.len() >= 10, "{} commands were found", commands.len());
     for (command, shown) in commands {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(root().join("examples"));
-        let output = shell.env("PATH", &path).env("FRPC_SERVER", &address).output().expect("there is a shell");
+        let output =
+            shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
+        let output = output.expect("there is a shell");
         let written = String::from_utf8(output.stdout).expect("it is text");
         // A field is written as it is, without a line feed.
         assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
@@ -351,6 +383,47 @@ fn frames_are_decoded_from_text_and_from_a_connection_that_goes_by() {
     let all = seen.join("\n");
     assert!(all.contains("0: > HELLO version 1") && all.contains("of greet.Greeter/Greet"), "{all}");
     assert!(all.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{all}");
+}
+
+#[test]
+fn a_trace_shows_calls_with_their_statuses_and_ends_after_as_many_as_were_asked_for() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let arguments = ["trace", "-p", "proto/greet.proto", "-l", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
+    let mut trace = command(&greeter(), &arguments);
+    let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut remarks = BufReader::new(trace.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    remarks.read_line(&mut line).expect("it listens");
+    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let call = |rest: &[&str]| run(&address, &[&["call", "-p", "proto/greet.proto"], rest].concat());
+    assert!(call(&["Greet", "name=you"]).status.success());
+    assert_eq!(call(&["Greet", "name="]).status.code(), Some(67));
+    assert!(call(&["Recite", "name=you"]).status.success());
+    let mut text = String::new();
+    trace.stdout.take().expect("it is piped").read_to_string(&mut text).expect("it is text");
+    assert!(trace.wait().expect("it ends by itself").success());
+    let shown: Vec<&str> = text.lines().filter(|line| line.contains(" ms, sent ")).collect();
+    assert_eq!(shown.len(), 3, "{text}");
+    assert!(shown[0].starts_with("0: greet.Greeter/Greet OK "), "{text}");
+    assert!(shown[1].starts_with("1: greet.Greeter/Greet INVALID_ARGUMENT "), "{text}");
+    assert!(shown[2].starts_with("2: greet.Greeter/Recite OK ") && shown[2].contains("received 3 of "), "{text}");
+    assert!(text.contains("    > request ") && text.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{text}");
+}
+
+#[test]
+fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
+    let [address, introspection] = inspected();
+    assert!(run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you"]).status.success());
+    let text = stdout(&run(&introspection, &["top"]));
+    assert!(text.starts_with("doors: ") && text.contains("1 workers") && text.contains("number  peer"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
+    assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
+    let refused = run(&address, &["top"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("has no introspection"), "{refused:?}");
+    let too_often = run(&introspection, &["top", "--interval", "1ms"]);
+    assert_eq!(too_often.status.code(), Some(67), "{too_often:?}");
 }
 
 #[test]

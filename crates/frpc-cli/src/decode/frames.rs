@@ -74,6 +74,11 @@ impl Conversation {
 
     /// Takes bytes that an end has sent, and calls `show` with a text for each frame that is complete.
     pub(crate) fn feed(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str)) {
+        self.feed_steps(side, bytes, &mut |text, _| show(text));
+    }
+
+    /// As [`feed`](Self::feed), also with what each frame means for a call.
+    pub(crate) fn feed_steps(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
         let (buffer, lost) = match side {
             Side::Client => (&mut self.client, &mut self.client_lost),
             Side::Server => (&mut self.server, &mut self.server_lost),
@@ -87,13 +92,13 @@ impl Conversation {
         while let Some(rest) = bytes.get(at..) {
             match self.frame(rest) {
                 Ok(Some((frame, length))) => {
-                    let text = self.describe(side, &frame);
-                    show(&text);
+                    let (text, step) = self.describe(side, &frame);
+                    show(&text, step);
                     at += length;
                 }
                 Ok(None) => break,
                 Err(reason) => {
-                    show(&format!("{} no frame: {reason}", side.mark()));
+                    show(&format!("{} no frame: {reason}", side.mark()), None);
                     match side {
                         Side::Client => self.client_lost = true,
                         Side::Server => self.server_lost = true,
@@ -143,15 +148,16 @@ impl Conversation {
         Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
     }
 
-    fn describe(&mut self, side: Side, frame: &Frame<'_>) -> String {
+    fn describe(&mut self, side: Side, frame: &Frame<'_>) -> (String, Option<Step>) {
         let Frame { id, operation, body } = *frame;
         let mut out = format!("{} ", side.mark());
+        let mut step = None;
         // Writing to a string does not fail.
         let _ = match operation {
             0 => write!(out, "PING"),
             1 => write!(out, "PONG"),
             2 => {
-                self.stream(side, id, body, &mut out);
+                step = self.stream(side, id, body, &mut out);
                 Ok(())
             }
             3 => write!(out, "HELLO {}", hello(body)),
@@ -159,9 +165,17 @@ impl Conversation {
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
             6 => {
                 let called = number(body).and_then(|(it, _)| u16::try_from(it).ok()).unwrap_or(0);
+                step = Some(Step { opener: side, is_stream: false, id, operation: called, what: What::Cancelled });
                 write!(out, "CANCEL of call {id} of {}", self.name(called))
             }
-            7 => write!(out, "END of stream {id}{}", reset(body)),
+            7 => {
+                step = self.streams.get(&id).map(|&(opener, operation)| {
+                    let code = number(body).map(|(code, _)| Code::from_i32(i32::try_from(code).unwrap_or(2)));
+                    let what = if code.is_some() || side != opener { What::Ended(code) } else { What::Sent(None, 0) };
+                    Step { opener, is_stream: true, id, operation, what }
+                });
+                write!(out, "END of stream {id}{}", reset(body))
+            }
             8 => write!(out, "HAND_OFF of {} bytes", body.len()),
             9 => write!(out, "reserved operation 9, {} bytes", body.len()),
             _ => {
@@ -169,16 +183,20 @@ impl Conversation {
                 // The item for calls of the accepting end turns the direction around.
                 let caller = if prefix.is_backward { Side::Server } else { Side::Client };
                 let part = if side == caller { "request" } else { "reply" };
+                let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
+                let what = if side == caller { What::Began(body.len()) } else { What::Replied(status, body.len()) };
+                step = Some(Step { opener: caller, is_stream: false, id, operation, what });
                 let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
                 self.message(operation, part == "request", message, &mut out);
                 Ok(())
             }
         };
-        out
+        (out, step)
     }
 
-    fn stream(&mut self, side: Side, id: u16, body: &[u8], out: &mut String) {
+    fn stream(&mut self, side: Side, id: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let (prefix, message) = prefix(body);
+        let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
         if let [0x09, operation @ ..] = message
             && let Some((operation, _)) = number(operation)
             && !self.streams.contains_key(&id)
@@ -188,19 +206,21 @@ impl Conversation {
                 self.streams.insert(id, (side, operation));
             }
             let _ = write!(out, "STREAM {id} opened for {}{}", self.name(operation), prefix.text);
-            return;
+            return step(side, operation, What::Began(0));
         }
         if body.is_empty() {
-            self.streams.remove(&id);
             let _ = write!(out, "STREAM {id} closed");
-            return;
+            let (opener, operation) = self.streams.remove(&id)?;
+            return step(opener, operation, What::Ended(None));
         }
         let _ = write!(out, "STREAM {id}, {} bytes{}", body.len(), prefix.text);
         if let Some((opener, operation)) = self.streams.get(&id).copied() {
             self.message(operation, side == opener, message, out);
-        } else {
-            raw(message, out);
+            let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
+            return step(opener, operation, What::Sent(status.filter(|_| side != opener), body.len()));
         }
+        raw(message, out);
+        None
     }
 
     /// Adds a message to the text.
@@ -208,7 +228,7 @@ impl Conversation {
         if bytes.is_empty() {
             return;
         }
-        if bytes.first() == Some(&Kind::Error.byte()) {
+        if is_error(bytes) {
             let text = Decoder::new(bytes).error_text().unwrap_or("an error that cannot be read").to_owned();
             let _ = write!(out, "\n    error {text:?}");
             return;
@@ -235,9 +255,31 @@ impl Conversation {
         self.schema.as_ref()?.methods().find(|callable| callable.operation == operation)
     }
 
-    fn name(&self, operation: u16) -> String {
+    /// The method of an operation, or what it is called without a schema.
+    pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
     }
+}
+
+/// What a frame means for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// The end that calls.
+    pub(crate) opener: Side,
+    pub(crate) is_stream: bool,
+    pub(crate) id: u16,
+    pub(crate) operation: u16,
+    pub(crate) what: What,
+}
+
+/// What happened, with a status if the frame has one, and the bytes of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Began(usize),
+    Sent(Option<Code>, usize),
+    Replied(Option<Code>, usize),
+    Ended(Option<Code>),
+    Cancelled,
 }
 
 #[derive(Clone, Copy)]
@@ -252,6 +294,7 @@ struct Frame<'a> {
 struct Prefix {
     text: String,
     is_backward: bool,
+    status: Option<Code>,
 }
 
 /// The prefix of a body and what follows it.
@@ -274,6 +317,7 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
             3 => {
                 let (code, details) = number(value).unwrap_or((2, &[]));
                 let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
+                prefix.status = Some(code);
                 write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
             }
             4 => {
@@ -335,6 +379,11 @@ fn hello(body: &[u8]) -> String {
         };
     }
     out
+}
+
+/// Whether an error stands in the place of a message.
+fn is_error(message: &[u8]) -> bool {
+    message.first() == Some(&Kind::Error.byte())
 }
 
 /// The reason of a reset, if a stream did not end in order.

@@ -1,0 +1,45 @@
+//! `frpc decode --wireshark`: a dissector for Wireshark, with the names of the methods of a schema.
+
+use crate::schema::Schema;
+use std::fmt::Write as _;
+
+/// The dissector, with a mark where the methods stand.
+const DISSECTOR: &str = include_str!("frpc.lua");
+
+/// The line in place of which the methods stand.
+const MARK: &str = "--@METHODS@\n";
+
+/// The dissector for the methods of a schema.
+pub(super) fn dissector(schema: Option<&Schema>) -> String {
+    let mut methods = String::new();
+    for callable in schema.into_iter().flat_map(Schema::methods) {
+        // Writing to a string does not fail.
+        let _ = writeln!(methods, "  [{}] = \"{}\",", callable.operation, quoted(&callable.name()));
+    }
+    DISSECTOR.replace(MARK, &methods)
+}
+
+/// Text between the quotes of a string of Lua. Names may come from a server, which may be hostile.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"._/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "\\{byte:03}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_ends_the_string_that_it_stands_in() {
+        assert_eq!(quoted("greet.Greeter/Greet"), "greet.Greeter/Greet");
+        assert_eq!(quoted("a\"] = os.execute\n\\ß"), "a\\034\\093\\032\\061\\032os.execute\\010\\092\\195\\159");
+        assert!(DISSECTOR.contains(MARK) && !dissector(None).contains(MARK));
+    }
+}

@@ -1,0 +1,141 @@
+//! `frpc top`: a live view of what goes on in a server, by its introspection.
+//!
+//! What is shown, and what keys do to it, is in `top/board.rs`; how it is drawn in `top/view.rs`.
+
+mod board;
+mod view;
+
+use crate::arguments::{ServerArguments, TopArguments};
+use crate::failure::Failure;
+use crate::show::Screen;
+use crate::target::Target;
+pub(crate) use board::Column;
+use board::{Board, Next};
+use frpc::{Code, Status, Streaming};
+use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event};
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How long the server may take for its first answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a detail of a connection may take: the view stands still meanwhile.
+const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How many connections are asked for: as many as the server tells at most.
+const CONNECTIONS: u32 = 1024;
+
+/// Shows the servers until the user ends it; once, as text, if standard output is no terminal.
+pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, screen: &Screen) -> Result<(), Failure> {
+    let target = Target::new(server)?;
+    let client = IntrospectionClient::new(target.connect(target.builder(), None).await?);
+    let is_live = !arguments.once && !screen.json && io::stdout().is_terminal();
+    let interval_ms = u32::try_from(arguments.interval.as_millis()).unwrap_or(u32::MAX);
+    let request = WatchRequest { interval_ms, connections: CONNECTIONS };
+    let first = async {
+        let mut replies = client.watch(request).await?.into_inner();
+        let first = replies.message().await?;
+        Ok::<_, Status>((first, replies))
+    };
+    let first = tokio::time::timeout(ANSWER_TIMEOUT, first).await;
+    let (first, replies) = match first {
+        Err(_) => return Err(Failure::new(refused(&target, "it does not answer"))),
+        Ok(Err(status)) if status.code() == Code::Unimplemented => {
+            return Err(Failure::new(refused(&target, status.message())));
+        }
+        Ok(answer) => answer?,
+    };
+    let first = first.ok_or_else(|| Failure::new("the server ended its answer at once"))?;
+    let mut board = Board::new(arguments.sort, arguments.filter);
+    if is_live {
+        board.take(first, Instant::now());
+        return live(&mut board, &client, replies).await;
+    }
+    if screen.json {
+        let mut json = Vec::new();
+        let written = frpc::json::to_json(&first, &mut json).map_err(|error| error.to_string());
+        let text = written.and_then(|()| String::from_utf8(json).map_err(|error| error.to_string()));
+        return screen.json_line(&text.map_err(Failure::new)?);
+    }
+    board.take(first, Instant::now());
+    screen.line(&view::plain(&board))
+}
+
+fn refused(target: &Target, why: &str) -> String {
+    format!(
+        "the server at {} has no introspection ({why}): name the address on which the program serves it, such as \
+         --server unix:PATH",
+        target.address
+    )
+}
+
+/// Draws until the user ends it, or the server does.
+async fn live(
+    board: &mut Board,
+    client: &IntrospectionClient,
+    mut replies: Streaming<WatchReply>,
+) -> Result<(), Failure> {
+    let mut terminal = ratatui::try_init().map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+    let shown = show(board, client, &mut replies, &mut terminal, keys()).await;
+    ratatui::restore();
+    shown
+}
+
+/// What the user types, from a thread of its own, which ends with the process.
+fn keys() -> mpsc::UnboundedReceiver<Event> {
+    let (typed, keys) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        while let Ok(event) = event::read() {
+            if typed.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    keys
+}
+
+async fn show(
+    board: &mut Board,
+    client: &IntrospectionClient,
+    replies: &mut Streaming<WatchReply>,
+    terminal: &mut DefaultTerminal,
+    mut keys: mpsc::UnboundedReceiver<Event>,
+) -> Result<(), Failure> {
+    loop {
+        terminal
+            .draw(|frame| view::draw(board, frame))
+            .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+        tokio::select! {
+            key = keys.recv() => {
+                // Without keys nobody could end it.
+                let Some(event) = key else { return Ok(()) };
+                if let Event::Key(key) = event
+                    && key.is_press()
+                    && board.key(key) == Next::End
+                {
+                    return Ok(());
+                }
+            }
+            reply = replies.message() => match reply? {
+                Some(reply) => board.take(reply, Instant::now()),
+                None => return Err(Failure::new("the server has ended the view")),
+            },
+        }
+        look_closer(board, client).await;
+    }
+}
+
+/// Asks for what is shown of a single connection, if one is.
+async fn look_closer(board: &mut Board, client: &IntrospectionClient) {
+    let Some((server, number)) = board.wants_detail() else { return };
+    let request = ConnectionRequest { server, number };
+    let detail = match tokio::time::timeout(DETAIL_TIMEOUT, client.connection(request)).await {
+        Ok(Ok(reply)) => Ok(reply.into_inner()),
+        Ok(Err(status)) => Err(status.message().to_owned()),
+        Err(_) => Err("the server does not answer".to_owned()),
+    };
+    board.take_detail(detail);
+}

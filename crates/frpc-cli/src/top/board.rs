@@ -1,0 +1,214 @@
+//! What `frpc top` shows: the last two answers of the server, an order, a filter, and what the user looks at. Keys change
+//! it. It knows no terminal.
+
+use clap::ValueEnum;
+use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, ServerConnections, WatchReply};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::time::Instant;
+
+/// The longest filter, in characters.
+const FILTER_MAX: usize = 64;
+
+/// The column by which connections are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Column {
+    Number,
+    Peer,
+    Age,
+    Calls,
+    Oldest,
+    Streams,
+    Queued,
+    Memory,
+}
+
+impl Column {
+    pub(super) const ALL: [Self; 8] =
+        [Self::Number, Self::Peer, Self::Age, Self::Calls, Self::Oldest, Self::Streams, Self::Queued, Self::Memory];
+
+    fn next(self, back: bool) -> Self {
+        let at = Self::ALL.iter().position(|column| *column == self).unwrap_or(0);
+        let step = if back { Self::ALL.len() - 1 } else { 1 };
+        Self::ALL.get((at + step) % Self::ALL.len()).copied().unwrap_or(Self::Number)
+    }
+}
+
+/// What a key leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Draw,
+    End,
+}
+
+/// What is shown.
+pub(super) struct Board {
+    last: WatchReply,
+    last_at: Option<Instant>,
+    before: Option<(WatchReply, Instant)>,
+    /// Which of the servers is shown.
+    server: usize,
+    pub(super) sort: Column,
+    pub(super) is_ascending: bool,
+    pub(super) filter: String,
+    /// The user is typing a filter.
+    pub(super) is_typing: bool,
+    pub(super) is_paused: bool,
+    /// The number of the connection on which the mark stands.
+    marked: Option<u64>,
+    /// The connection that is looked at, and what is known of it.
+    pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
+}
+
+impl Board {
+    pub(super) fn new(sort: Column, filter: Option<String>) -> Self {
+        Self {
+            last: WatchReply::default(),
+            last_at: None,
+            before: None,
+            server: 0,
+            sort,
+            is_ascending: matches!(sort, Column::Number | Column::Peer),
+            filter: filter.unwrap_or_default(),
+            is_typing: false,
+            is_paused: false,
+            marked: None,
+            detail: None,
+        }
+    }
+
+    /// Takes an answer of the server.
+    pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
+        if self.is_paused {
+            return;
+        }
+        let last = std::mem::replace(&mut self.last, reply);
+        self.before = self.last_at.replace(now).map(|at| (last, at));
+    }
+
+    /// The connection that is to be asked for, with its server.
+    pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
+        let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
+        Some((self.shown().0.name.clone(), *number))
+    }
+
+    pub(super) fn take_detail(&mut self, reply: Result<ConnectionReply, String>) {
+        if let Some((_, detail)) = &mut self.detail {
+            *detail = reply;
+        }
+    }
+
+    /// The server that is shown, its place among all, and how many there are.
+    pub(super) fn shown(&self) -> (Server, usize, usize) {
+        let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
+        (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
+    }
+
+    /// How much a number of the server grows in a second. `None` before the second answer.
+    pub(super) fn rate(&self, number: impl Fn(&Server) -> u64) -> Option<f64> {
+        let (before, at) = self.before.as_ref()?;
+        let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
+        let of = |reply: &WatchReply| {
+            let shown: &ServerConnections = reply.servers.get(self.server)?;
+            shown.server.as_ref().map(&number)
+        };
+        let grown = of(&self.last)?.saturating_sub(of(before)?);
+        (seconds > 0.0).then(|| grown as f64 / seconds)
+    }
+
+    /// The connections that pass the filter, in order.
+    pub(super) fn rows(&self) -> Vec<&Connection> {
+        let all = self.last.servers.get(self.server).map(|shown| shown.connections.as_slice()).unwrap_or_default();
+        let passes = |connection: &&Connection| self.filter.is_empty() || connection.peer.contains(&self.filter);
+        let mut rows: Vec<&Connection> = all.iter().filter(passes).collect();
+        // Those that are equal stay in the order of their numbers.
+        match self.sort {
+            Column::Number => rows.sort_by_key(|row| row.number),
+            Column::Peer => rows.sort_by(|a, b| a.peer.cmp(&b.peer)),
+            Column::Age => rows.sort_by_key(|row| row.age_ms),
+            Column::Calls => rows.sort_by_key(|row| row.calls),
+            Column::Oldest => rows.sort_by_key(|row| row.oldest_call_ms),
+            Column::Streams => rows.sort_by_key(|row| row.streams),
+            Column::Queued => rows.sort_by_key(|row| row.queued),
+            Column::Memory => rows.sort_by_key(|row| row.memory),
+        }
+        if !self.is_ascending {
+            rows.reverse();
+        }
+        rows
+    }
+
+    /// The place of the mark among the rows: it stays with its connection as long as that is there.
+    pub(super) fn mark(&self, rows: &[&Connection]) -> usize {
+        rows.iter().position(|row| Some(row.number) == self.marked).unwrap_or(0)
+    }
+
+    fn move_mark(&mut self, by: isize) {
+        let number = {
+            let rows = self.rows();
+            let at = self.mark(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
+            rows.get(at).map(|row| row.number)
+        };
+        self.marked = number;
+    }
+
+    /// Does what a key asks for.
+    pub(super) fn key(&mut self, key: KeyEvent) -> Next {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            return Next::End;
+        }
+        if self.is_typing {
+            self.type_filter(key.code);
+            return Next::Draw;
+        }
+        match key.code {
+            KeyCode::Esc if self.detail.is_some() => self.detail = None,
+            KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
+            KeyCode::Char('q') | KeyCode::Esc => return Next::End,
+            KeyCode::Backspace | KeyCode::Left => self.detail = None,
+            KeyCode::Enter | KeyCode::Right => self.open(),
+            KeyCode::Up | KeyCode::Char('k') => self.move_mark(-1),
+            KeyCode::Down | KeyCode::Char('j') => self.move_mark(1),
+            KeyCode::PageUp => self.move_mark(-10),
+            KeyCode::PageDown => self.move_mark(10),
+            KeyCode::Home => self.move_mark(isize::MIN),
+            KeyCode::End => self.move_mark(isize::MAX),
+            KeyCode::Char('>' | 's') => self.sort = self.sort.next(false),
+            KeyCode::Char('<') => self.sort = self.sort.next(true),
+            KeyCode::Char('r') => self.is_ascending = !self.is_ascending,
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
+            KeyCode::Tab => {
+                self.server = (self.server + 1) % self.last.servers.len().max(1);
+                (self.marked, self.detail) = (None, None);
+            }
+            _ => {}
+        }
+        Next::Draw
+    }
+
+    fn open(&mut self) {
+        let number = {
+            let rows = self.rows();
+            rows.get(self.mark(&rows)).map(|row| row.number)
+        };
+        if let Some(number) = number {
+            self.marked = Some(number);
+            self.detail = Some((number, Err("…".to_owned())));
+        }
+    }
+
+    fn type_filter(&mut self, key: KeyCode) {
+        match key {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
+                self.is_typing = false;
+                self.filter.clear();
+            }
+            KeyCode::Backspace => {
+                self.filter.pop();
+            }
+            KeyCode::Char(letter) if self.filter.chars().count() < FILTER_MAX => self.filter.push(letter),
+            _ => {}
+        }
+    }
+}

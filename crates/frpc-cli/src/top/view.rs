@@ -1,0 +1,430 @@
+//! How `frpc top` is drawn, and its text for pipes. All text of the server is escaped before it gets here into a cell.
+
+use super::board::{Board, Column};
+use crate::show::escaped;
+use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Row, Table, TableState};
+use std::fmt::Write as _;
+
+/// The lines above the table.
+const HEAD: u16 = 4;
+
+/// The widths of the columns of connections, in the order of their headings; the peer has what is left.
+const WIDTHS: [Constraint; 9] = [
+    Constraint::Length(7),
+    Constraint::Fill(1),
+    Constraint::Length(8),
+    Constraint::Length(6),
+    Constraint::Length(6),
+    Constraint::Length(6),
+    Constraint::Length(7),
+    Constraint::Length(7),
+    Constraint::Length(7),
+];
+
+/// The headings, with the columns by which they sort.
+const HEADINGS: [(&str, Option<Column>); 9] = [
+    ("number", Some(Column::Number)),
+    ("peer", Some(Column::Peer)),
+    ("kind", None),
+    ("age", Some(Column::Age)),
+    ("calls", Some(Column::Calls)),
+    ("oldest", Some(Column::Oldest)),
+    ("streams", Some(Column::Streams)),
+    ("queued", Some(Column::Queued)),
+    ("memory", Some(Column::Memory)),
+];
+
+/// Draws the whole view.
+pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
+    let parts = [Constraint::Length(HEAD), Constraint::Min(1), Constraint::Length(1)];
+    let [head, body, foot] = Layout::vertical(parts).areas(frame.area());
+    frame.render_widget(Paragraph::new(head_lines(board).map(Line::from).to_vec()), head);
+    match &board.detail {
+        Some((number, Ok(detail))) => draw_detail(*number, detail, frame, body),
+        Some((number, Err(why))) => {
+            frame.render_widget(Paragraph::new(format!("connection {number}: {}", cell(why))), body);
+        }
+        None => draw_connections(board, frame, body),
+    }
+    let foot_style = Style::default().add_modifier(Modifier::REVERSED);
+    frame.render_widget(Paragraph::new(foot_line(board)).style(foot_style), foot);
+}
+
+/// The table of connections.
+fn draw_connections(board: &Board, frame: &mut Frame<'_>, area: Rect) {
+    let rows = board.rows();
+    let headings = HEADINGS.map(|(name, column)| {
+        let mark = if board.is_ascending { "↑" } else { "↓" };
+        if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
+    });
+    let bold = Style::default().add_modifier(Modifier::BOLD);
+    let shown = rows.iter().map(|row| Row::new(row_cells(row)));
+    let table = Table::new(shown, WIDTHS).header(Row::new(headings).style(bold));
+    let table = table.row_highlight_style(Style::default().add_modifier(Modifier::REVERSED));
+    let mut state = TableState::default().with_selected((!rows.is_empty()).then(|| board.mark(&rows)));
+    frame.render_stateful_widget(table, area, &mut state);
+}
+
+/// One connection with its calls and streams.
+fn draw_detail(number: u64, detail: &ConnectionReply, frame: &mut Frame<'_>, area: Rect) {
+    let lines = detail_lines(number, detail);
+    let shown = lines.iter().map(|line| Line::from(line.as_str())).collect::<Vec<_>>();
+    frame.render_widget(Paragraph::new(shown), area);
+}
+
+/// What is said of the server as a whole.
+fn head_lines(board: &Board) -> [String; HEAD as usize] {
+    let (server, at, of) = board.shown();
+    let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+    let opened = rate(board.rate(|server| server.opened));
+    let shed = rate(board.rate(|server| server.shed));
+    let held = format!("{} of {}", bytes(server.memory_held), bytes(server.memory_max));
+    let tasks: u64 = server.workers.iter().map(|worker| worker.tasks).sum();
+    let ready: u64 = server.workers.iter().map(|worker| worker.ready).sum();
+    let turns = rate(board.rate(|server| server.workers.iter().map(|worker| worker.polls).sum()));
+    let closes = server.closes.iter().map(|close| format!("{} {}", cell(&close.kind), close.count));
+    let closes = closes.collect::<Vec<_>>().join(", ");
+    let calls: u64 = board.rows().iter().map(|row| row.calls).sum();
+    [
+        format!(
+            "{}{of_several}: {} open, {opened} opened/s, memory {held}, {} refused ({shed}/s)",
+            cell(&server.name),
+            server.open,
+            server.shed
+        ),
+        format!("{} workers, {tasks} tasks, {ready} ready, {turns} turns/s, {calls} calls wait", server.workers.len()),
+        format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
+        last_close(&server),
+    ]
+}
+
+fn last_close(server: &Server) -> String {
+    let Some(close) = server.last_closes.first() else { return String::new() };
+    let peer = if close.peer.is_empty() { "no address" } else { &close.peer };
+    format!("last: {} ago, {}, {}", duration(close.age_ms), cell(peer), cell(&close.reason))
+}
+
+fn foot_line(board: &Board) -> String {
+    if board.is_typing {
+        return format!("filter: {}_", cell(&board.filter));
+    }
+    let state = if board.is_paused { "PAUSED  " } else { "" };
+    let filter = if board.filter.is_empty() { String::new() } else { format!("  filter: {}", cell(&board.filter)) };
+    format!("{state}q quit  < > sort  r reverse  / filter  enter look closer  p pause  tab server{filter}")
+}
+
+fn row_cells(row: &Connection) -> [String; 9] {
+    [
+        row.number.to_string(),
+        cell(if row.peer.is_empty() { "-" } else { &row.peer }),
+        kind(row).to_owned(),
+        duration(row.age_ms),
+        row.calls.to_string(),
+        if row.calls == 0 { "-".to_owned() } else { duration(row.oldest_call_ms) },
+        row.streams.to_string(),
+        bytes(row.queued),
+        bytes(row.memory),
+    ]
+}
+
+fn kind(row: &Connection) -> &'static str {
+    match row.kind() {
+        _ if row.is_going_away => "leaving",
+        Kind::Unknown => "new",
+        Kind::Plain => "plain",
+        Kind::Extended => "extended",
+        Kind::Foreign => "foreign",
+    }
+}
+
+fn detail_lines(number: u64, detail: &ConnectionReply) -> Vec<String> {
+    let mut lines = Vec::new();
+    let connection = detail.connection.clone().unwrap_or_default();
+    let addresses = format!("{} to {}", cell(&connection.peer), cell(&connection.local));
+    lines.push(format!(
+        "connection {number}, {addresses}, {}, open for {}",
+        kind(&connection),
+        duration(connection.age_ms)
+    ));
+    lines.push(match &detail.hello {
+        Some(hello) => format!(
+            "HELLO version {}: bodies of {}, {} streams, {} calls, credit {}",
+            hello.version,
+            bytes(hello.body_max.into()),
+            hello.streams_max,
+            hello.calls_max,
+            bytes(hello.stream_credit.into())
+        ),
+        None => "no HELLO".to_owned(),
+    });
+    lines.push(format!("queued {}, memory {}", bytes(connection.queued), bytes(connection.memory)));
+    if !detail.routed.is_empty() {
+        lines.push(format!("held up by {}", cell(&detail.routed)));
+    }
+    lines.push(format!("{} calls wait{}", connection.calls, if detail.calls.is_empty() { "" } else { ":" }));
+    lines.extend(detail.calls.iter().map(call));
+    lines.push(format!("{} streams{}", connection.streams, if detail.streams.is_empty() { "" } else { ":" }));
+    lines.extend(detail.streams.iter().map(stream));
+    lines
+}
+
+fn call(call: &Call) -> String {
+    let left = if call.has_deadline { format!(", {} left", duration(call.time_left_ms)) } else { String::new() };
+    format!("  {:>5}  {}  for {}{left}", call.id, cell(&call.method), duration(call.age_ms))
+}
+
+fn stream(stream: &Stream) -> String {
+    let credit = if stream.is_unlimited { "without limit".to_owned() } else { format!("{} bytes", stream.credit) };
+    let opener = if stream.is_opened_here { "the server" } else { "the client" };
+    format!(
+        "  {:>5}  opened by {opener}, may send {credit}, window {}, unread {}",
+        stream.id,
+        bytes(stream.window),
+        bytes(stream.unread)
+    )
+}
+
+/// The view as text, for pipes.
+pub(super) fn plain(board: &Board) -> String {
+    let mut out = head_lines(board).join("\n");
+    let rows: Vec<[String; 9]> = board.rows().into_iter().map(row_cells).collect();
+    let headings = HEADINGS.map(|(name, _)| name.to_owned());
+    let mut widths = [0; 9];
+    for row in rows.iter().chain([&headings]) {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    for row in [&headings].into_iter().chain(&rows) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            // Writing to a string does not fail.
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        out.push('\n');
+        out.push_str(line.trim_end());
+    }
+    out
+}
+
+/// Text of the server for a cell: escaped, and on one line.
+fn cell(text: &str) -> String {
+    escaped(text).replace(['\n', '\t'], " ")
+}
+
+/// A number of bytes, in five characters if it is not huge.
+fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["K", "M", "G", "T", "P"];
+    if count < 1024 {
+        return count.to_string();
+    }
+    let (mut value, mut unit) = (count as f64, "");
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+}
+
+/// A duration in its two largest units.
+fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0 => format!("{millis}ms"),
+        1..60 => format!("{seconds}.{}s", millis % 1000 / 100),
+        60..3600 => format!("{}m{:02}", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h{:02}", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{}d{:02}", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc_reflection::introspection_v1::{Close, CloseCount, Hello, ServerConnections, WatchReply, Worker};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    use std::time::{Duration, Instant};
+
+    fn connection(number: u64, peer: &str, calls: u64, queued: u64) -> Connection {
+        let peer = peer.to_owned();
+        Connection { number, peer, calls, queued, kind: Kind::Extended.into(), age_ms: 61_000, ..Connection::default() }
+    }
+
+    fn reply(opened: u64) -> WatchReply {
+        let server = Server {
+            name: "shop".to_owned(),
+            opened,
+            open: 3,
+            memory_max: 256 << 20,
+            memory_held: 3 << 19,
+            closes: vec![CloseCount { kind: "closed_by_peer".to_owned(), count: 7 }],
+            last_closes: vec![Close { reason: "gone\u{1b}[2J".to_owned(), age_ms: 1200, ..Close::default() }],
+            workers: vec![Worker { tasks: 4, ready: 1, polls: opened * 10, ..Worker::default() }],
+            ..Server::default()
+        };
+        let connections = vec![
+            connection(1, "10.0.0.1:1000", 1, 70_000),
+            connection(2, "10.0.0.2:2000", 9, 0),
+            connection(3, "\u{1b}[31m\u{202e}evil\n", 3, 12),
+        ];
+        WatchReply { servers: vec![ServerConnections { server: Some(server), connections }] }
+    }
+
+    fn board() -> Board {
+        let (mut board, now) = (Board::new(Column::Calls, None), Instant::now());
+        board.take(reply(10), now);
+        board.take(reply(30), now + Duration::from_secs(2));
+        board
+    }
+
+    fn drawn(board: &Board, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("it is in memory");
+        terminal.draw(|frame| draw(board, frame)).expect("it is in memory");
+        let buffer = terminal.backend().buffer();
+        let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        (0..height).map(row).collect()
+    }
+
+    fn press(board: &mut Board, code: KeyCode) {
+        board.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    fn numbers(board: &Board) -> Vec<u64> {
+        board.rows().iter().map(|row| row.number).collect()
+    }
+
+    #[test]
+    fn everything_fits_into_80_columns_and_24_lines() {
+        let lines = drawn(&board(), 80, 24);
+        assert_eq!(lines[0], "shop: 3 open, 10.0 opened/s, memory 1.5M of 256M, 0 refused (0.0/s)");
+        assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 calls wait");
+        assert_eq!(lines[2], "closed: closed_by_peer 7");
+        assert_eq!(lines[4], "number  peer               kind     age    calls↓ oldest streams queued  memory");
+        assert_eq!(lines[5], "2       10.0.0.2:2000      extended 1m01   9      0ms    0       0       0");
+        assert!(lines[23].starts_with("q quit  < > sort  r reverse  / filter  enter look closer"), "{lines:?}");
+    }
+
+    #[test]
+    fn no_text_of_the_server_reaches_the_terminal_unescaped() {
+        let mut board = board();
+        let mut text = drawn(&board, 200, 30).join("\n");
+        assert!(text.contains("gone\\u{1b}[2J") && text.contains("\\u{1b}[31m\\u{202e}evil"), "{text}");
+        board.detail = Some((3, Err("\u{9b}2J".to_owned())));
+        text += &drawn(&board, 200, 30).join("\n");
+        let call = Call { method: "\u{1b}]0;x\u{7}".to_owned(), ..Call::default() };
+        board.take_detail(Ok(ConnectionReply {
+            calls: vec![call],
+            routed: "\u{202e}".to_owned(),
+            ..Default::default()
+        }));
+        text += &drawn(&board, 200, 30).join("\n");
+        text += &plain(&board);
+        assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}']), "{text:?}");
+    }
+
+    #[test]
+    fn a_terminal_of_any_size_is_drawn_without_a_panic() {
+        let mut board = board();
+        for detail in [false, true] {
+            if detail {
+                press(&mut board, KeyCode::Enter);
+                let hello = Some(Hello { version: 1, ..Hello::default() });
+                let (calls, streams) = (vec![Call::default(); 50], vec![Stream::default(); 50]);
+                board.take_detail(Ok(ConnectionReply { hello, calls, streams, ..ConnectionReply::default() }));
+            }
+            for (width, height) in [(1, 1), (2, 5), (10, 3), (79, 23), (80, 24), (300, 100)] {
+                drawn(&board, width, height);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_sort_filter_and_open_the_connection_that_is_marked() {
+        let mut board = board();
+        assert_eq!(numbers(&board), [2, 3, 1]);
+        press(&mut board, KeyCode::Char('r'));
+        assert_eq!(numbers(&board), [1, 3, 2]);
+        while board.sort != Column::Queued {
+            press(&mut board, KeyCode::Char('>'));
+        }
+        assert_eq!(numbers(&board), [2, 3, 1]);
+        press(&mut board, KeyCode::Char('/'));
+        "0.0q".chars().for_each(|letter| press(&mut board, KeyCode::Char(letter)));
+        press(&mut board, KeyCode::Backspace);
+        assert!(drawn(&board, 80, 24)[23].starts_with("filter: 0.0_"));
+        press(&mut board, KeyCode::Enter);
+        assert_eq!(numbers(&board), [2, 1]);
+        press(&mut board, KeyCode::Down);
+        press(&mut board, KeyCode::Down);
+        press(&mut board, KeyCode::Enter);
+        assert_eq!(board.wants_detail(), Some(("shop".to_owned(), 1)));
+        let call = Call { id: 7, method: "a.B/C".to_owned(), age_ms: 1500, time_left_ms: 500, has_deadline: true };
+        let stream = Stream { id: 8, credit: -5, ..Stream::default() };
+        let connection = Some(connection(1, "10.0.0.1:1000", 1, 0));
+        let detail = ConnectionReply { connection, calls: vec![call], streams: vec![stream], ..Default::default() };
+        board.take_detail(Ok(detail));
+        let text = drawn(&board, 80, 24).join("\n");
+        assert!(text.contains("      7  a.B/C  for 1.5s, 500ms left"), "{text}");
+        assert!(text.contains("      8  opened by the client, may send -5 bytes, window 0, unread 0"), "{text}");
+        press(&mut board, KeyCode::Esc);
+        assert!(board.wants_detail().is_none());
+        press(&mut board, KeyCode::Esc);
+        assert_eq!(numbers(&board).len(), 3, "the filter is gone");
+        let ends = |board: &mut Board, code, modifiers| board.key(KeyEvent::new(code, modifiers));
+        assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), super::super::Next::End);
+        assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), super::super::Next::End);
+    }
+
+    #[test]
+    fn a_paused_view_stands_still_and_the_mark_stays_with_its_connection() {
+        let mut board = board();
+        press(&mut board, KeyCode::Down);
+        let marked = |board: &Board| board.rows()[board.mark(&board.rows())].number;
+        assert_eq!(marked(&board), 3);
+        press(&mut board, KeyCode::Char('r'));
+        press(&mut board, KeyCode::Char('>'));
+        assert_eq!(marked(&board), 3);
+        press(&mut board, KeyCode::Char('p'));
+        board.take(WatchReply::default(), Instant::now());
+        assert_eq!(numbers(&board).len(), 3);
+        press(&mut board, KeyCode::Char('p'));
+        board.take(WatchReply::default(), Instant::now());
+        assert!(numbers(&board).is_empty());
+        press(&mut board, KeyCode::Enter);
+        press(&mut board, KeyCode::Tab);
+        assert!(board.wants_detail().is_none());
+        drawn(&board, 80, 24);
+    }
+
+    #[test]
+    fn the_text_for_pipes_is_a_table() {
+        let text = plain(&board());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 8);
+        assert_eq!(lines[4], "number  peer                     kind      age   calls  oldest  streams  queued  memory");
+        assert!(lines[5].starts_with("2       10.0.0.2:2000"), "{text}");
+    }
+
+    #[test]
+    fn durations_and_bytes_are_short() {
+        for (millis, text) in [(7, "7ms"), (1250, "1.2s"), (61_000, "1m01"), (3_720_000, "1h02"), (90_000_000, "1d01")]
+        {
+            assert_eq!(duration(millis), text);
+        }
+        for (count, text) in
+            [(0, "0"), (1023, "1023"), (1024, "1.0K"), (10 << 10, "10K"), (3 << 19, "1.5M"), (u64::MAX, "16384P")]
+        {
+            assert_eq!(bytes(count), text);
+        }
+    }
+}

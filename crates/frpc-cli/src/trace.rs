@@ -1,0 +1,248 @@
+//! `frpc trace`: a proxy that follows calls, and shows each when it has ended.
+
+use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
+use crate::decode::frames::{Conversation, Side, Step, What};
+use crate::decode::proxy;
+use crate::failure::Failure;
+use crate::schema;
+use crate::show::Screen;
+use crate::source;
+use crate::target::Target;
+use frpc::Code;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// How many calls of a connection are followed at one time: as many as it can have.
+const FOLLOWED: usize = 65_536;
+
+/// How many frames of a call are kept to be shown.
+const FRAMES_KEPT: usize = 1000;
+
+/// Follows calls until the user ends it, or enough were shown.
+pub(crate) async fn trace(
+    arguments: TraceArguments,
+    server: &ServerArguments,
+    source: &SourceArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let schema = match schema::load_if_given(source)? {
+        Some(schema) => Some(schema),
+        // Without a schema, methods have numbers.
+        None => source::schema(source, server).await.ok(),
+    };
+    let schema = schema.map(Arc::new);
+    let target = Target::new(server)?;
+    let (listen, wanted) = (arguments.listen.clone(), arguments.count);
+    let (filter, screen, shown, enough) =
+        (Arc::new(arguments), *screen, Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
+    let watch = |number| {
+        let mut trace = Trace::new(Conversation::new(schema.clone(), None), filter.frames);
+        let (filter, shown, enough) = (filter.clone(), shown.clone(), enough.clone());
+        move |side, bytes: &[u8]| {
+            for call in trace.feed(side, bytes, Instant::now()) {
+                if !call.passes(number, &filter) {
+                    continue;
+                }
+                let before = shown.fetch_add(1, Ordering::Relaxed);
+                if wanted.is_none_or(|wanted| before < wanted) {
+                    // If nobody reads on, bytes are carried all the same.
+                    drop(call.show(number, &screen));
+                }
+                if wanted.is_some_and(|wanted| before + 1 >= wanted) {
+                    enough.notify_one();
+                }
+            }
+        }
+    };
+    tokio::select! {
+        ended = proxy(&listen, target.address, watch) => ended,
+        () = enough.notified() => Ok(()),
+    }
+}
+
+/// The calls of a connection that are in progress.
+struct Trace {
+    conversation: Conversation,
+    keeps_frames: bool,
+    /// By the end that calls, whether it is a stream, and the id.
+    calls: HashMap<(Side, bool, u16), Call>,
+}
+
+/// A call, as far as it has been seen.
+#[derive(Clone, Debug)]
+struct Call {
+    method: String,
+    begun: Instant,
+    took: Duration,
+    status: Option<Code>,
+    is_cancelled: bool,
+    /// Messages and bytes of the caller, and of the other end.
+    sent: [(u64, u64); 2],
+    frames: Vec<String>,
+}
+
+impl Trace {
+    fn new(conversation: Conversation, keeps_frames: bool) -> Self {
+        Self { conversation, keeps_frames, calls: HashMap::new() }
+    }
+
+    /// Takes bytes that an end has sent; returns the calls that have ended with them.
+    fn feed(&mut self, side: Side, bytes: &[u8], now: Instant) -> Vec<Call> {
+        let mut steps = Vec::new();
+        self.conversation
+            .feed_steps(side, bytes, &mut |text, step| steps.extend(step.map(|step| (text.to_owned(), step))));
+        steps.into_iter().filter_map(|(text, step)| self.step(side, text, step, now)).collect()
+    }
+
+    fn step(&mut self, side: Side, text: String, step: Step, now: Instant) -> Option<Call> {
+        let key = (step.opener, step.is_stream, step.id);
+        if matches!(step.what, What::Began(_)) && self.calls.len() < FOLLOWED {
+            let method = self.conversation.name(step.operation);
+            self.calls.insert(key, Call::new(method, now));
+        }
+        let call = self.calls.get_mut(&key)?;
+        if self.keeps_frames && call.frames.len() < FRAMES_KEPT {
+            call.frames.push(text);
+        }
+        let (status, bytes) = match step.what {
+            What::Began(bytes) => (None, bytes),
+            What::Sent(status, bytes) | What::Replied(status, bytes) => (status, bytes),
+            What::Ended(status) => (status, 0),
+            What::Cancelled => {
+                call.is_cancelled = true;
+                (None, 0)
+            }
+        };
+        if let Some(count) = call.sent.get_mut(usize::from(side != step.opener)).filter(|_| bytes > 0) {
+            *count = (count.0 + 1, count.1 + bytes as u64);
+        }
+        call.status = call.status.or(status);
+        if !matches!(step.what, What::Replied(..) | What::Ended(_)) {
+            return None;
+        }
+        let mut call = self.calls.remove(&key)?;
+        call.took = now.saturating_duration_since(call.begun);
+        Some(call)
+    }
+}
+
+impl Call {
+    fn new(method: String, begun: Instant) -> Self {
+        let sent = [(0, 0); 2];
+        Self { method, begun, took: Duration::ZERO, status: None, is_cancelled: false, sent, frames: Vec::new() }
+    }
+
+    fn code(&self) -> Code {
+        self.status.unwrap_or(Code::Ok)
+    }
+
+    /// Whether the user wants to see it.
+    fn passes(&self, connection: u64, filter: &TraceArguments) -> bool {
+        filter.connection.is_none_or(|wanted| wanted == connection)
+            && filter.method.as_ref().is_none_or(|method| self.method.contains(method))
+            && filter.slow.is_none_or(|slow| self.took >= slow)
+            && (!filter.failed || self.code() != Code::Ok)
+    }
+
+    fn show(&self, connection: u64, screen: &Screen) -> Result<(), Failure> {
+        let [(up_messages, up), (down_messages, down)] = self.sent;
+        if screen.json {
+            return screen.json_line(
+                &json!({
+                    "connection": connection, "method": self.method, "code": self.code().name(),
+                    "micros": u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX),
+                    "cancelled": self.is_cancelled, "sent": up, "received": down,
+                    "sentMessages": up_messages, "receivedMessages": down_messages, "frames": self.frames,
+                })
+                .to_string(),
+            );
+        }
+        let cancelled = if self.is_cancelled { ", cancelled" } else { "" };
+        let millis = self.took.as_secs_f64() * 1e3;
+        let mut text = format!("{connection}: {} {} {millis:.3} ms", self.method, self.code().name());
+        text += &format!(", sent {up_messages} of {up} bytes, received {down_messages} of {down} bytes{cancelled}");
+        for frame in &self.frames {
+            text += &format!("\n    {}", frame.replace('\n', "\n    "));
+        }
+        screen.line(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(id: u16, operation: u16, body: &[u8]) -> Vec<u8> {
+        let mut out = vec![0, 0x0f];
+        out.extend(id.to_be_bytes());
+        out.extend(operation.to_be_bytes());
+        out.extend(u32::try_from(body.len()).expect("it is short").to_be_bytes());
+        out.extend(body);
+        out
+    }
+
+    fn trace() -> Trace {
+        Trace::new(Conversation::new(None, None), true)
+    }
+
+    #[test]
+    fn a_call_ends_with_its_reply_and_has_the_time_status_and_bytes_between() {
+        let (mut trace, begun) = (trace(), Instant::now());
+        assert!(trace.feed(Side::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
+        assert!(trace.feed(Side::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
+        assert!(trace.feed(Side::Client, &frame(7, 6, b"\x0a"), begun).is_empty());
+        let later = begun + Duration::from_millis(12);
+        let ended = trace.feed(Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
+        let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
+        assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - begun));
+        assert!(call.is_cancelled && call.sent == [(1, 2), (1, 11)] && call.frames.len() == 3, "{call:?}");
+        let ended = trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later);
+        assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
+        assert!(trace.calls.is_empty());
+        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "nobody has called");
+    }
+
+    #[test]
+    fn a_stream_ends_with_the_end_of_the_server_and_counts_messages() {
+        let (mut trace, now) = (trace(), Instant::now());
+        trace.feed(Side::Client, &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(), now);
+        let down = [frame(1, 2, b"\x08\x01"), frame(1, 2, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")].concat();
+        assert!(trace.feed(Side::Server, &down, now).is_empty());
+        let ended = trace.feed(Side::Server, &frame(1, 7, b""), now);
+        let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
+        assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
+        // The client closes the stream, which is over.
+        assert!(trace.feed(Side::Client, &frame(1, 2, b""), now).is_empty());
+    }
+
+    #[test]
+    fn filters_take_the_method_the_status_the_time_and_the_connection() {
+        let mut call = Call::new("greet.Greeter/Greet".to_owned(), Instant::now());
+        call.took = Duration::from_millis(5);
+        let filter = |change: fn(&mut TraceArguments)| {
+            let mut filter = TraceArguments {
+                method: None,
+                listen: String::new(),
+                connection: None,
+                failed: false,
+                slow: None,
+                frames: false,
+                count: None,
+            };
+            change(&mut filter);
+            filter
+        };
+        assert!(call.passes(0, &filter(|_| {})));
+        assert!(call.passes(0, &filter(|filter| filter.method = Some("Greeter/".to_owned()))));
+        assert!(!call.passes(0, &filter(|filter| filter.method = Some("Recite".to_owned()))));
+        assert!(!call.passes(0, &filter(|filter| filter.failed = true)));
+        assert!(!call.passes(0, &filter(|filter| filter.slow = Some(Duration::from_millis(6)))));
+        assert!(!call.passes(0, &filter(|filter| filter.connection = Some(1))));
+        call.status = Some(Code::Internal);
+        assert!(call.passes(1, &filter(|filter| (filter.failed, filter.connection) = (true, Some(1)))));
+    }
+}

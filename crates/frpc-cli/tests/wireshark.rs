@@ -1,0 +1,225 @@
+//! The dissector for Wireshark, run by tshark on captures that are cut everywhere.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// The port of the server in captures.
+const PORT: u16 = 9000;
+
+/// Whether tshark is there. If it has to be, it is a failure that it is not.
+fn has_tshark() -> bool {
+    let is_there = Command::new("tshark").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !is_there {
+        assert!(env::var_os("FRISBEE_REQUIRE_TSHARK").is_none_or(|value| value != "1"), "tshark is required");
+        println!("skipped: there is no tshark");
+    }
+    is_there
+}
+
+/// Writes the dissector with the methods of a schema.
+fn dissector(folder: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+    command.current_dir(root.join("examples")).env_remove("FRPC_SERVER");
+    let output = command.args(["decode", "--wireshark", "-p", "proto/greet.proto"]).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let path = folder.join("frpc.lua");
+    fs::write(&path, output.stdout).expect("there is room");
+    path
+}
+
+fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
+    let mut out = if is_old { Vec::new() } else { vec![0, 0x0f] };
+    out.extend(id.to_be_bytes());
+    out.extend(operation.to_be_bytes());
+    out.extend(u32::try_from(body.len()).expect("it is short").to_be_bytes());
+    out.extend(body);
+    out
+}
+
+/// What a client and its server send, in turns; the client's is the first.
+fn conversation(is_old: bool) -> [Vec<u8>; 2] {
+    let one = |id, operation, body: &[u8]| frame(id, operation, body, is_old);
+    let client = [
+        one(0, 3, b"fris\x01\x02\x01\x05\x04\x01\x40\x21\x0e\x0dgreet.Greeter"),
+        one(7, 10, b"\x10\x09\x01\x02\xe8\x07\x02\x03\x01aXYZ\x08\x00\x05\x0a\x03you"),
+        one(1, 2, b"\x09\x0b"),
+        one(1, 2, b"\x08\x00"),
+        one(1, 2, b""),
+        one(9, 6, b"\x0a"),
+    ];
+    let server = [
+        one(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no"),
+        one(1, 7, b"\x05late"),
+        one(0, 4, b""),
+        one(0, 77, b"\x08\x00"),
+    ];
+    [client.concat(), server.concat()]
+}
+
+/// The packets of the list, as tshark has to show them whatever the cuts.
+const SHOWN: [&str; 2] = [
+    "HELLO; request 7 greet.Greeter/Greet; STREAM 1 greet.Greeter/Recite; STREAM 1 greet.Greeter/Recite; \
+     STREAM 1 greet.Greeter/Recite; CANCEL 9 greet.Greeter/Greet",
+    "reply 7 greet.Greeter/Greet NOT_FOUND; END 1; GOING_AWAY; reply 0 operation 77",
+];
+
+/// A capture in the classic format, of raw IP packets.
+struct Capture {
+    bytes: Vec<u8>,
+    time: u32,
+}
+
+impl Capture {
+    fn new() -> Self {
+        let mut bytes = Vec::new();
+        for number in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+            bytes.extend(number.to_le_bytes());
+        }
+        Self { bytes, time: 0 }
+    }
+
+    /// Adds a segment of a connection, which its client's port tells from others.
+    fn segment(&mut self, client: u16, from_client: bool, sequence: u32, data: &[u8]) {
+        let ports = if from_client { [client, PORT] } else { [PORT, client] };
+        let addresses: [u8; 8] = if from_client { [10, 0, 0, 1, 10, 0, 0, 2] } else { [10, 0, 0, 2, 10, 0, 0, 1] };
+        let total = u16::try_from(40 + data.len()).expect("it is short");
+        let mut packet = vec![0x45, 0];
+        packet.extend(total.to_be_bytes());
+        packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+        packet.extend(addresses);
+        packet.extend(ports.into_iter().flat_map(u16::to_be_bytes));
+        packet.extend(sequence.to_be_bytes());
+        packet.extend([0, 0, 0, 1, 0x50, 0x18, 0x20, 0, 0, 0, 0, 0]);
+        packet.extend(data);
+        self.time += 1;
+        let length = u32::from(total);
+        for number in [self.time, 0, length, length] {
+            self.bytes.extend(number.to_le_bytes());
+        }
+        self.bytes.extend(packet);
+    }
+
+    /// Adds a connection whose two directions are cut at these places.
+    fn connection(&mut self, client: u16, sent: &[Vec<u8>; 2], cuts: [&[usize]; 2]) {
+        for ((bytes, cuts), from_client) in sent.iter().zip(cuts).zip([true, false]) {
+            let mut places = vec![0];
+            places.extend(cuts);
+            places.push(bytes.len());
+            for pair in places.windows(2) {
+                let data = &bytes[pair[0]..pair[1]];
+                if !data.is_empty() {
+                    self.segment(client, from_client, 1 + u32::try_from(pair[0]).expect("it is short"), data);
+                }
+            }
+        }
+    }
+}
+
+/// Has tshark read a capture. For each connection and direction: the frames, by the client's port.
+fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, [Vec<String>; 2])> {
+    let path = folder.join("capture.pcap");
+    fs::write(&path, capture).expect("there is room");
+    let mut command = Command::new("tshark");
+    command.env("HOME", folder).arg("-r").arg(&path).arg("-X").arg(format!("lua_script:{}", lua.display()));
+    if by_port {
+        command.args(["-d", &format!("tcp.port=={PORT},frpc")]);
+    }
+    command.args(["-Y", "frpc", "-T", "fields", "-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "frpc.name"]);
+    let output = command.args(["-E", "aggregator=;"]).output().expect("it runs");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!errors.contains("Lua") && !text.contains("Lua"), "{errors}\n{text}");
+    let mut found: Vec<(u16, [Vec<String>; 2])> = Vec::new();
+    for line in text.lines() {
+        let mut columns = line.split('\t');
+        let mut port = || columns.next().and_then(|port| port.parse::<u16>().ok()).expect("it is a port");
+        let (from, to) = (port(), port());
+        let names = columns.next().unwrap_or_default().split(';').filter(|name| !name.is_empty()).map(str::to_owned);
+        let (client, side) = if to == PORT { (from, 0) } else { (to, 1) };
+        if !found.iter().any(|(port, _)| *port == client) {
+            found.push((client, Default::default()));
+        }
+        let (_, sides) = found.iter_mut().find(|(port, _)| *port == client).expect("it was added");
+        sides[side].extend(names);
+    }
+    found
+}
+
+fn check(found: &[(u16, [Vec<String>; 2])], count: usize) {
+    assert_eq!(found.len(), count);
+    for (client, sides) in found {
+        for (side, names) in sides.iter().enumerate() {
+            assert_eq!(names.join("; "), SHOWN[side], "connection {client}, side {side}");
+        }
+    }
+}
+
+#[test]
+fn frames_are_the_same_wherever_segments_are_cut_and_in_both_forms_of_header() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let lua = dissector(folder.path());
+    for is_old in [false, true] {
+        let sent = conversation(is_old);
+        let mut capture = Capture::new();
+        let longest = sent.iter().map(Vec::len).max().expect("there are two");
+        for at in 0..longest {
+            let client = 10_000 + u16::try_from(at).expect("it is short");
+            let cut = |side: usize| [at.min(sent[side].len())];
+            capture.connection(client, &sent, [&cut(0), &cut(1)]);
+        }
+        // Each byte in a segment of its own.
+        let all = |side: usize| (1..sent[side].len()).collect::<Vec<_>>();
+        capture.connection(9999, &sent, [&all(0), &all(1)]);
+        check(&shown(folder.path(), &lua, &capture.bytes, true), longest + 1);
+    }
+}
+
+#[test]
+fn connections_in_the_current_form_are_recognised_on_any_port_and_others_are_left_alone() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let lua = dissector(folder.path());
+    let mut capture = Capture::new();
+    capture.connection(20_000, &conversation(false), [&[30], &[20]]);
+    let http = [b"GET / HTTP/1.1\r\n\r\n".to_vec(), b"HTTP/1.1 200 OK\r\n\r\n".to_vec()];
+    capture.connection(20_001, &http, [&[], &[]]);
+    check(&shown(folder.path(), &lua, &capture.bytes, false), 1);
+}
+
+#[test]
+fn captures_that_end_anywhere_and_random_bytes_bring_no_error_of_the_script() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let lua = dissector(folder.path());
+    let mut capture = Capture::new();
+    let mut random = fastrand::Rng::with_seed(1);
+    for client in 0..300 {
+        let mut bytes: Vec<u8> = (0..random.usize(1..120)).map(|_| random.u8(..)).collect();
+        if random.bool() {
+            bytes = frame(random.u16(..3), random.u16(..12), &bytes, false);
+        }
+        capture.connection(30_000 + client, &[bytes.clone(), bytes], [&[], &[]]);
+    }
+    // Each packet was captured in part only: its record says less than its header.
+    let sent = conversation(false);
+    for length in 1..sent[0].len() {
+        let at = capture.bytes.len();
+        capture.segment(40_000 + u16::try_from(length).expect("it is short"), true, 1, &sent[0]);
+        let kept = 40 + length;
+        capture.bytes[at + 8..at + 12].copy_from_slice(&u32::try_from(kept).expect("it is short").to_le_bytes());
+        capture.bytes.truncate(at + 16 + kept);
+    }
+    let found = shown(folder.path(), &lua, &capture.bytes, true);
+    assert!(found.len() > 300, "{}", found.len());
+    for end in [capture.bytes.len() - 7, capture.bytes.len() - 30] {
+        shown(folder.path(), &lua, &capture.bytes[..end], true);
+    }
+}
