@@ -63,7 +63,7 @@ mod unix {
     /// Everything but the address.
     fn builder(settings: &Settings, counters: &Counters) -> Result<ServerBuilder, Box<dyn Error>> {
         let http = Http::new().connect().grpc().health().metrics(counters);
-        let http = settings.hosts.iter().fold(http, |http, host| http.host(host));
+        let http = settings.hosts.iter().fold(http, Http::host);
         Ok(Server::builder()
             .settings(&settings.server)?
             .log_settings(true)
