@@ -188,7 +188,7 @@ function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undef
     const { name, member } = field;
     if (from.at === from.end && atRoot && bounds.missing > 0) {
       bounds.missing--;
-      if (!(name in value)) value[name] = field.zero();
+      if (!Object.hasOwn(value, name)) value[name] = field.zero();
     } else if (!member) value[name] = field.take(from, bounds);
     else if (member === member.all[0] && from.bytes[from.at] === 3) {
       from.at++;
@@ -202,7 +202,7 @@ function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undef
       const is = member.take(from, bounds);
       const isSet = is instanceof Uint8Array ? is.length > 0 : is !== "" && is !== 0n && is !== false && is !== undefined && !Object.is(is, 0);
       if (isSet) value[name] = { case: member.case, value: is };
-      else if (!(name in value)) value[name] = undefined;
+      else if (!Object.hasOwn(value, name)) value[name] = undefined;
     }
   }
   bounds.depth++;

@@ -35,28 +35,28 @@ function un(n,e,t,s){if(!s)throw cn(e.name,`nests deeper than ${ye}`);n.byte(8),
 put(n,t[o],s);else if(a===a.all[0]){n.byte(3);let d=t[o],c=d&&a.all.find(u=>u.case===d.case);if(d&&!c)throw new Error(`has no member ${d.case}`);n.varint(c?c.number:
 0),c?.put(n,d?.value,s)}}}catch(i){throw i instanceof v?i:cn(`${e.name}.${r}`,i.message)}}function fn(n,e,t){let s=n.byte();if(s===0)return;if(s!==8)throw new y(
 `${e.name}: byte ${s} begins no message`);n.byte();let r=t.depth===ye;if(!t.depth--)throw new y(`messages nest deeper than ${ye}`);let{fields:i}=e;kt(t,wt+bt*i.
-length);let o={},a=[];for(let d of i){let{name:c,member:u}=d;if(n.at===n.end&&r&&t.missing>0)t.missing--,c in o||(o[c]=d.zero());else if(!u)o[c]=d.take(n,t);else if(u===
-u.all[0]&&n.bytes[n.at]===3){n.at++,a.push(c);let f=n.varint(),p=u.all.find(m=>m.number===f);if(f&&!p)throw new y(`${e.name}.${c} has no member ${f}`);o[c]=p&&{
-case:p.case,value:Et(p,n,t)}}else if(!a.includes(c)){let f=u.take(n,t);(f instanceof Uint8Array?f.length>0:f!==""&&f!==0n&&f!==!1&&f!==void 0&&!Object.is(f,0))?
-o[c]={case:u.case,value:f}:c in o||(o[c]=void 0)}}return t.depth++,o}function pn(n,e){for(let{name:t,zero:s}of n.fields)e[t]=s();return e}function kt(n,e){if((n.
-memory-=e)<0)throw new y("it takes too much memory")}function He(n,e){let t=n.byte();if(t!==e)throw new y(`kind ${t} stands in the place of ${e}`)}var $s=n=>({kind:3,
-least:1,zero(){},put:(e,t,s)=>t===void 0?e.byte(0):un(e,n,t,s-1),take:(e,t)=>fn(e,n,t),table:n});function Et(n,e,t){let s=n.take(e,t);return s!==void 0||!n.table?
-s:(kt(t,wt+bt*n.table.fields.length),pn(n.table,{}))}var Is=n=>({...n,zero(){},put:(e,t,s)=>t===void 0?e.byte(0):n.put(e,t,s),take:(e,t)=>e.bytes[e.at]===0?void e.
-at++:n.take(e,t)});function mn(n,e,t){for(let s of e)n.byte(s);n.varint(t)}function hn(n,e,t,s,r){for(let o of t)He(n,o);let i=n.varint();if(i*s>n.end-n.at)throw new y(
-me);return kt(e,i*r),i}function Cs(n){let e=[1,n.kind,10];return{...n,zero:()=>[],put(t,s=[],r){mn(t,e,s.length);for(let i of s)n.put(t,i,r)},take(t,s){let r=[];
-for(let i=hn(t,s,e,n.least,bt);i>0;i--)r.push(Et(n,t,s));return r}}}function Os(n,e){let t=[2,n.kind,e.kind,10];return{...e,zero:()=>new Map,put(s,r=new Map,i){
-mn(s,t,r.size);for(let[o,a]of r)n.put(s,o,i),e.put(s,a,i)},take(s,r){let i=new Map;if(s.bytes[s.at]===0)s.at++;else for(let o=hn(s,r,t,n.least+e.least,wt);o>0;o--)
-i.set(n.take(s,r),Et(e,s,r));return i}}}var W=(n,e,t,s,r)=>({kind:n,least:e,zero:t,put(i,o=t()){i.byte(n),s(i,o)},take(i){return He(i,n),r(i)}});function Rs(n){
-let e=Object.values(n);return W(10,2,()=>e[0],(t,s)=>{let r=e.indexOf(s),i=s+2147483648;he(r>=0||s===(s|0)&&s<0&&i>=e.length,s),t.varint(r<0?i:r)},t=>{let s=t.varint(),
-r=s-2147483648;if(s>=e.length&&(r>=0||e.includes(r)))throw new y(`an enum has the index ${s}`);return e[s]??r})}var Pe=(n,e)=>W(n?13:11,2,()=>e?0:0n,(t,s)=>{let r=BigInt(
-s);he((n?BigInt.asIntN:BigInt.asUintN)(64,r)===r,s),$.setBigInt64(0,n?r<<1n^r>>63n:r),t.varint($.getUint32(4),$.getUint32(0))},t=>{$.setUint32(4,t.varint(10)),$.
-setUint32(0,t.high);let s=$.getBigUint64(0),r=n?s>>1n^-(s&1n):s,i=Number(r);if(e&&!Number.isSafeInteger(i))throw new y("an integer is beyond 2^53");return e?i:r}),
-ln=(n,e,t,s)=>W(n,e+1,()=>0,(r,i)=>{$[t](0,i);for(let o=0;o<e;o++)r.byte($.getUint8(o))},r=>{for(let i=0;i<e;i++)$.setUint8(i,r.byte());return $[s](0)}),dn={b:W(
-7,2,()=>!1,(n,e)=>n.byte(+e),n=>{let e=n.byte();if(e>1)throw new y(`a bool is ${e}`);return e>0}),i:W(12,2,()=>0,(n,e)=>{he(e===(e|0),e),n.varint((e<<1^e>>31)>>>
-0)},n=>{let e=n.varint();return e>>>1^-(e&1)}),u:W(10,2,()=>0,(n,e)=>{he(e===e>>>0,e),n.varint(e)},n=>n.varint()),l:Pe(!0,!1),w:Pe(!1,!1),L:Pe(!0,!0),W:Pe(!1,!0),
-f:ln(14,4,"setFloat32","getFloat32"),d:ln(15,8,"setFloat64","getFloat64"),s:W(5,3,()=>"",(n,e)=>{he(typeof e=="string",e),n.byte(10),n.text(e)},n=>(He(n,10),n.text(
-n.varint()))),y:W(4,3,()=>new Uint8Array,(n,e)=>{n.byte(10),n.sized(e)},n=>(He(n,10),new Uint8Array(n.view(n.varint()))))},cn=(n,e)=>A(3,`${n} ${e}`);function he(n,e){
-if(!n)throw new Error(`cannot be ${String(e)}`)}var At=16,yn=65536,gn=256,Ls=61440,vn=/^[a-z0-9_.-]{1,256}$/,bn=/^[ -~]*$/,Us={metadata:{}};function Je(n,{backward:e,timeout:t,metadata:s,status:r}){let i=new S(
+length);let o={},a=[];for(let d of i){let{name:c,member:u}=d;if(n.at===n.end&&r&&t.missing>0)t.missing--,Object.hasOwn(o,c)||(o[c]=d.zero());else if(!u)o[c]=d.take(
+n,t);else if(u===u.all[0]&&n.bytes[n.at]===3){n.at++,a.push(c);let f=n.varint(),p=u.all.find(m=>m.number===f);if(f&&!p)throw new y(`${e.name}.${c} has no member\
+ ${f}`);o[c]=p&&{case:p.case,value:Et(p,n,t)}}else if(!a.includes(c)){let f=u.take(n,t);(f instanceof Uint8Array?f.length>0:f!==""&&f!==0n&&f!==!1&&f!==void 0&&
+!Object.is(f,0))?o[c]={case:u.case,value:f}:Object.hasOwn(o,c)||(o[c]=void 0)}}return t.depth++,o}function pn(n,e){for(let{name:t,zero:s}of n.fields)e[t]=s();return e}
+function kt(n,e){if((n.memory-=e)<0)throw new y("it takes too much memory")}function He(n,e){let t=n.byte();if(t!==e)throw new y(`kind ${t} stands in the place \
+of ${e}`)}var $s=n=>({kind:3,least:1,zero(){},put:(e,t,s)=>t===void 0?e.byte(0):un(e,n,t,s-1),take:(e,t)=>fn(e,n,t),table:n});function Et(n,e,t){let s=n.take(e,
+t);return s!==void 0||!n.table?s:(kt(t,wt+bt*n.table.fields.length),pn(n.table,{}))}var Is=n=>({...n,zero(){},put:(e,t,s)=>t===void 0?e.byte(0):n.put(e,t,s),take:(e,t)=>e.
+bytes[e.at]===0?void e.at++:n.take(e,t)});function mn(n,e,t){for(let s of e)n.byte(s);n.varint(t)}function hn(n,e,t,s,r){for(let o of t)He(n,o);let i=n.varint();
+if(i*s>n.end-n.at)throw new y(me);return kt(e,i*r),i}function Cs(n){let e=[1,n.kind,10];return{...n,zero:()=>[],put(t,s=[],r){mn(t,e,s.length);for(let i of s)n.
+put(t,i,r)},take(t,s){let r=[];for(let i=hn(t,s,e,n.least,bt);i>0;i--)r.push(Et(n,t,s));return r}}}function Os(n,e){let t=[2,n.kind,e.kind,10];return{...e,zero:()=>new Map,
+put(s,r=new Map,i){mn(s,t,r.size);for(let[o,a]of r)n.put(s,o,i),e.put(s,a,i)},take(s,r){let i=new Map;if(s.bytes[s.at]===0)s.at++;else for(let o=hn(s,r,t,n.least+
+e.least,wt);o>0;o--)i.set(n.take(s,r),Et(e,s,r));return i}}}var W=(n,e,t,s,r)=>({kind:n,least:e,zero:t,put(i,o=t()){i.byte(n),s(i,o)},take(i){return He(i,n),r(i)}});
+function Rs(n){let e=Object.values(n);return W(10,2,()=>e[0],(t,s)=>{let r=e.indexOf(s),i=s+2147483648;he(r>=0||s===(s|0)&&s<0&&i>=e.length,s),t.varint(r<0?i:r)},
+t=>{let s=t.varint(),r=s-2147483648;if(s>=e.length&&(r>=0||e.includes(r)))throw new y(`an enum has the index ${s}`);return e[s]??r})}var Pe=(n,e)=>W(n?13:11,2,()=>e?
+0:0n,(t,s)=>{let r=BigInt(s);he((n?BigInt.asIntN:BigInt.asUintN)(64,r)===r,s),$.setBigInt64(0,n?r<<1n^r>>63n:r),t.varint($.getUint32(4),$.getUint32(0))},t=>{$.setUint32(
+4,t.varint(10)),$.setUint32(0,t.high);let s=$.getBigUint64(0),r=n?s>>1n^-(s&1n):s,i=Number(r);if(e&&!Number.isSafeInteger(i))throw new y("an integer is beyond 2\
+^53");return e?i:r}),ln=(n,e,t,s)=>W(n,e+1,()=>0,(r,i)=>{$[t](0,i);for(let o=0;o<e;o++)r.byte($.getUint8(o))},r=>{for(let i=0;i<e;i++)$.setUint8(i,r.byte());return $[s](
+0)}),dn={b:W(7,2,()=>!1,(n,e)=>n.byte(+e),n=>{let e=n.byte();if(e>1)throw new y(`a bool is ${e}`);return e>0}),i:W(12,2,()=>0,(n,e)=>{he(e===(e|0),e),n.varint((e<<
+1^e>>31)>>>0)},n=>{let e=n.varint();return e>>>1^-(e&1)}),u:W(10,2,()=>0,(n,e)=>{he(e===e>>>0,e),n.varint(e)},n=>n.varint()),l:Pe(!0,!1),w:Pe(!1,!1),L:Pe(!0,!0),
+W:Pe(!1,!0),f:ln(14,4,"setFloat32","getFloat32"),d:ln(15,8,"setFloat64","getFloat64"),s:W(5,3,()=>"",(n,e)=>{he(typeof e=="string",e),n.byte(10),n.text(e)},n=>(He(
+n,10),n.text(n.varint()))),y:W(4,3,()=>new Uint8Array,(n,e)=>{n.byte(10),n.sized(e)},n=>(He(n,10),new Uint8Array(n.view(n.varint()))))},cn=(n,e)=>A(3,`${n} ${e}`);
+function he(n,e){if(!n)throw new Error(`cannot be ${String(e)}`)}var At=16,yn=65536,gn=256,Ls=61440,vn=/^[a-z0-9_.-]{1,256}$/,bn=/^[ -~]*$/,Us={metadata:{}};function Je(n,{backward:e,timeout:t,metadata:s,status:r}){let i=new S(
 64),o=(c,u)=>{i.byte(c),i.sized(u)};if(e&&o(4,new Uint8Array),t!==void 0){let c=new S(10),u=Math.max(0,Math.round(t*1e3));c.varint(u>>>0,Math.floor(u/4294967296)),
 o(1,c.done())}let a=0,d=0;for(let[c,u]of Object.entries(s??{})){let f=new S(64),p=typeof u=="string";if(!vn.test(c)||p===c.endsWith("-bin")||p&&!bn.test(u))throw A(
 3,`metadata cannot have this entry: ${c}`);if(f.text(c),f.raw(p?I(u):u),d+=c.length+u.length+8,++a>gn||d>Ls)throw A(8,"too much metadata");o(2,f.done())}if(r){let c=new S(
