@@ -126,6 +126,21 @@ pub(crate) mod limits {
     }
 }
 
+mod operate {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::Server;
+    use frpc::observe::Counters;
+    use frpc_gateway::{Gateway, Http, ServeGateway};
+    use frpc_reflection::{Health, Reflection};
+
+    async fn serve(settings: frpc::ServerSettings) -> Outcome {
+        statements!("operate-1");
+        Ok(())
+    }
+}
+
 mod two_way {
     use super::*;
     use crate::fixtures::Agent;
