@@ -8,6 +8,7 @@
 //! `frpc top --server unix:PATH`.
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use frpc::observe::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 #[cfg(unix)]
@@ -58,6 +59,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_service(Reflection::new())
         .add_service(Health::new())
         .inspectable()
+        .counters(&Counters::new())
         .gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;

@@ -22,7 +22,7 @@ mod unix {
     use frpc::observe::Counters;
     use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, ServerSettings, Status};
     use frpc_gateway::{Gateway, Http, ServeGateway};
-    use frpc_reflection::{Health, Reflection};
+    use frpc_reflection::{Health, Introspection, Reflection};
     use serde::Deserialize;
     use std::error::Error;
     use std::path::PathBuf;
@@ -56,6 +56,8 @@ mod unix {
         hosts: Vec<String>,
         /// The socket by which the next process gets those of this one.
         restart: PathBuf,
+        /// The socket on which `frpc top` sees what goes on.
+        introspection: Option<PathBuf>,
         #[serde(default)]
         server: ServerSettings,
     }
@@ -68,6 +70,7 @@ mod unix {
             .settings(&settings.server)?
             .log_settings(true)
             .counters(counters)
+            .inspectable()
             .add_service(GreeterServer::new(Service))
             .add_service(Reflection::new())
             .add_service(Health::new())
@@ -83,6 +86,10 @@ mod unix {
         let listener = generation.tcp("rpc", &settings.listen).await?;
         let server = builder(&settings, &Counters::new())?.listen_on(listener)?;
         println!("listening on {}", server.local_addr());
+        if let Some(path) = &settings.introspection {
+            let introspection = Introspection::new().server("operated", server.inspector());
+            tokio::spawn(introspection.serve_unix(path.clone()));
+        }
         // SIGTERM or SIGINT: health says NOT_SERVING, extended peers go elsewhere, calls in progress end.
         let terminated = frpc::signal::terminate();
         match generation.serve(terminated, |shutdown| server.serve_with_shutdown(shutdown)).await? {

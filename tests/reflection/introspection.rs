@@ -2,10 +2,11 @@
 
 use crate::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use crate::support::{House, PATIENCE, connect};
+use frpc::observe::Counters;
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;
 use frpc_reflection::introspection_v1::{
-    ConnectionRequest, ConnectionsRequest, IntrospectionClient, Kind, ServersRequest, WatchRequest,
+    ConnectionRequest, ConnectionsRequest, Figures, IntrospectionClient, Kind, ServersRequest, WatchRequest,
 };
 use std::future::pending;
 use std::time::Duration;
@@ -146,6 +147,57 @@ async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits
         json.starts_with("{\"servers\":[{\"server\":{\"name\":\"shop\"") && json.contains("\"connections\""),
         "{json}"
     );
+}
+
+#[tokio::test]
+async fn calls_that_have_ended_are_told_by_method_with_codes_and_times_if_they_are_counted() {
+    let build = |builder: frpc::ServerBuilder| builder.add_service(ShopServer::new(Slow)).build().expect("it is right");
+    let server = build(Server::builder().counters(&Counters::new()).inspectable());
+    let client = inspected(&server).await;
+    let shop = ShopClient::new(connect(&server).await);
+    let told = async || {
+        let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
+        let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
+        buy.and_then(|buy| buy.figures.clone()).expect("calls are counted")
+    };
+    assert_eq!(told().await, Figures::default());
+    for _ in 0..3 {
+        let mut request = Request::new(Thing::default());
+        request.set_timeout(Duration::from_millis(1));
+        shop.buy(request).await.expect_err("nobody sells");
+    }
+    let counted = async {
+        loop {
+            let figures = told().await;
+            if figures.failed.iter().map(|failed| failed.count).sum::<u64>() == 3 {
+                break figures;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("they end soon");
+    assert!(figures.ok == 0 && figures.failed.iter().all(|failed| failed.code != 0), "{figures:?}");
+    let Figures { sum_ns, p50_ns, p99_ns, max_ns, .. } = figures;
+    assert!(0 < p50_ns && p50_ns <= p99_ns && p99_ns <= max_ns && 0 < sum_ns && sum_ns <= 3 * max_ns, "{figures:?}");
+    let others = inspected(&build(Server::builder().inspectable())).await;
+    let reply = others.servers(ServersRequest {}).await.expect("it answers").into_inner();
+    assert!(reply.servers[0].methods.len() == 2 && reply.servers[0].methods.iter().all(|one| one.figures.is_none()));
+}
+
+#[tokio::test]
+async fn calls_that_end_well_are_told_apart_from_those_that_fail() {
+    let counters = Counters::new();
+    let server = Server::builder().add_service(ShopServer::new(House)).counters(&counters);
+    let server = server.build().expect("it is right");
+    let client = inspected(&server).await;
+    let shop = ShopClient::new(connect(&server).await);
+    for _ in 0..2 {
+        shop.buy(Thing::default()).await.expect("it sells");
+    }
+    let reply = client.servers(ServersRequest {}).await.expect("it answers").into_inner();
+    let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
+    let figures = buy.and_then(|buy| buy.figures.as_ref()).expect("it need not be inspectable");
+    assert!(figures.ok == 2 && figures.failed.is_empty() && figures.max_ns > 0, "{figures:?}");
 }
 
 #[cfg(unix)]

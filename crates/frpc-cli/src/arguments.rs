@@ -286,13 +286,16 @@ pub(crate) struct TopArguments {
     /// The time between two looks, from 100ms to 1m.
     #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     pub(crate) interval: Duration,
-    /// Show it once, as text. So it is if standard output is no terminal, or with --json.
+    /// Show it once, as text, after two looks. So it is if standard output is no terminal. With --json it is one look.
     #[arg(long)]
     pub(crate) once: bool,
-    /// The column by which connections are sorted.
-    #[arg(long, value_enum, default_value_t = Column::Calls)]
-    pub(crate) sort: Column,
-    /// Show only connections whose peer contains this text.
+    /// Show methods with the figures of their calls, in place of connections. The key m changes between them.
+    #[arg(short, long)]
+    pub(crate) methods: bool,
+    /// The column by which connections or methods are sorted; one of methods shows these.
+    #[arg(long, value_enum)]
+    pub(crate) sort: Option<Column>,
+    /// Show only connections whose peer, or methods whose name, contains this text.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
 }

@@ -1,8 +1,10 @@
 //! `frpc top`: a live view of what goes on in a server, by its introspection.
 //!
-//! What is shown, and what keys do to it, is in `top/board.rs`; how it is drawn in `top/view.rs`.
+//! What is shown, and what keys do to it, is in `top/board.rs`, the figures of methods in `top/methods.rs`; how it is drawn
+//! in `top/view.rs`.
 
 mod board;
+mod methods;
 mod view;
 
 use crate::arguments::{ServerArguments, TopArguments};
@@ -41,7 +43,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         Ok::<_, Status>((first, replies))
     };
     let first = tokio::time::timeout(ANSWER_TIMEOUT, first).await;
-    let (first, replies) = match first {
+    let (first, mut replies) = match first {
         Err(_) => return Err(Failure::new(refused(&target, "it does not answer"))),
         Ok(Err(status)) if status.code() == Code::Unimplemented => {
             return Err(Failure::new(refused(&target, status.message())));
@@ -49,7 +51,8 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         Ok(answer) => answer?,
     };
     let first = first.ok_or_else(|| Failure::new("the server ended its answer at once"))?;
-    let mut board = Board::new(arguments.sort, arguments.filter);
+    let usual = if arguments.methods { Column::Rate } else { Column::Calls };
+    let mut board = Board::new(arguments.sort.unwrap_or(usual), arguments.filter);
     if is_live {
         board.take(first, Instant::now());
         return live(&mut board, &client, replies).await;
@@ -60,7 +63,12 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         let text = written.and_then(|()| String::from_utf8(json).map_err(|error| error.to_string()));
         return screen.json_line(&text.map_err(Failure::new)?);
     }
+    // Rates need two answers.
     board.take(first, Instant::now());
+    let second = tokio::time::timeout(arguments.interval + ANSWER_TIMEOUT, replies.message()).await;
+    if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it answers only once")))?? {
+        board.take(second, Instant::now());
+    }
     screen.line(&view::plain(&board))
 }
 

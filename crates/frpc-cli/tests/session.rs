@@ -2,6 +2,7 @@
 
 use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+use frpc::observe::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};
@@ -98,6 +99,7 @@ where
 fn inspected() -> [String; 2] {
     let both = serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
+        let builder = builder.counters(&Counters::new());
         let server = builder.workers(frpc::Workers::Threads(1)).bind("127.0.0.1:0").await?;
         let introspection = Introspection::new().server("doors", server.inspector());
         let shown = Server::builder().add_service(introspection).bind("127.0.0.1:0").await?;
@@ -114,7 +116,8 @@ fn socket(folder: &Path) -> PathBuf {
     let path = folder.join("doors.sock");
     let at = path.clone();
     serve(|| async move {
-        let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).counters(&Counters::new());
+        let server = builder.bind("127.0.0.1:0").await?;
         let introspection = Introspection::new().server("doors", server.inspector());
         let shown = Server::builder().add_service(introspection).bind_unix(at).await?;
         Ok((String::new(), async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
@@ -416,9 +419,14 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
     assert!(run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you"]).status.success());
     let text = stdout(&run(&introspection, &["top"]));
     assert!(text.starts_with("doors: ") && text.contains("1 workers") && text.contains("number  peer"), "{text}");
+    assert!(text.contains("calls: 0.0/s, 0.0 errors/s; 1 have ended, 0 of them failed"), "{text}");
+    let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
+    let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));
+    assert!(greet.ends_with(" 1") && greet.contains("0.0") && text.contains("method "), "{text}");
     let json: serde_json::Value =
         serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
     assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
+    assert_eq!(json["servers"][0]["server"]["methods"][0]["figures"]["ok"], "1", "{json}");
     let refused = run(&address, &["top"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("has no introspection"), "{refused:?}");

@@ -1,6 +1,7 @@
 //! The service `frpc.introspection.v1.Introspection`: what goes on in the servers of a process. What is told of each is in
-//! `introspection/tell.rs`.
+//! `introspection/tell.rs`, and of its calls in `introspection/figures.rs`.
 
+mod figures;
 mod tell;
 
 use crate::introspection_v1::{
@@ -26,7 +27,8 @@ const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 ///
 /// It is a service as any other, but **tells the addresses of clients and the calls that they make**: put it on a listener
 /// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of pays
-/// nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable).
+/// nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and figures of calls that have
+/// ended for servers with [counters](frpc::ServerBuilder::counters).
 ///
 /// ```
 /// use examples::greeter::GreeterServer;

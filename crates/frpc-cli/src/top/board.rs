@@ -1,6 +1,7 @@
 //! What `frpc top` shows: the last two answers of the server, an order, a filter, and what the user looks at. Keys change
 //! it. It knows no terminal.
 
+use super::methods::{self, MethodRow};
 use clap::ValueEnum;
 use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, ServerConnections, WatchReply};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -9,7 +10,7 @@ use std::time::Instant;
 /// The longest filter, in characters.
 const FILTER_MAX: usize = 64;
 
-/// The column by which connections are sorted.
+/// The column by which connections or methods are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Column {
     Number,
@@ -20,16 +21,37 @@ pub(crate) enum Column {
     Streams,
     Queued,
     Memory,
+    Method,
+    Rate,
+    Errors,
+    P50,
+    P99,
+    Max,
+    Ended,
 }
 
 impl Column {
-    pub(super) const ALL: [Self; 8] =
+    const OF_CONNECTIONS: [Self; 8] =
         [Self::Number, Self::Peer, Self::Age, Self::Calls, Self::Oldest, Self::Streams, Self::Queued, Self::Memory];
 
+    const OF_METHODS: [Self; 7] =
+        [Self::Method, Self::Rate, Self::Errors, Self::P50, Self::P99, Self::Max, Self::Ended];
+
+    /// Whether it is one of the table of methods.
+    fn is_of_methods(self) -> bool {
+        Self::OF_METHODS.contains(&self)
+    }
+
+    /// Texts begin with the first one, numbers with the largest.
+    fn is_ascending(self) -> bool {
+        matches!(self, Self::Number | Self::Peer | Self::Method)
+    }
+
     fn next(self, back: bool) -> Self {
-        let at = Self::ALL.iter().position(|column| *column == self).unwrap_or(0);
-        let step = if back { Self::ALL.len() - 1 } else { 1 };
-        Self::ALL.get((at + step) % Self::ALL.len()).copied().unwrap_or(Self::Number)
+        let all: &[Self] = if self.is_of_methods() { &Self::OF_METHODS } else { &Self::OF_CONNECTIONS };
+        let at = all.iter().position(|column| *column == self).unwrap_or(0);
+        let step = if back { all.len() - 1 } else { 1 };
+        all.get((at + step) % all.len()).copied().unwrap_or(self)
     }
 }
 
@@ -49,12 +71,16 @@ pub(super) struct Board {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
+    /// The order of the table that is not shown.
+    other: (Column, bool),
     pub(super) filter: String,
     /// The user is typing a filter.
     pub(super) is_typing: bool,
     pub(super) is_paused: bool,
     /// The number of the connection on which the mark stands.
     marked: Option<u64>,
+    /// The name of the method on which the mark stands.
+    marked_method: Option<String>,
     /// The connection that is looked at, and what is known of it.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
@@ -67,13 +93,20 @@ impl Board {
             before: None,
             server: 0,
             sort,
-            is_ascending: matches!(sort, Column::Number | Column::Peer),
+            is_ascending: sort.is_ascending(),
+            other: if sort.is_of_methods() { (Column::Calls, false) } else { (Column::Rate, false) },
             filter: filter.unwrap_or_default(),
             is_typing: false,
             is_paused: false,
             marked: None,
+            marked_method: None,
             detail: None,
         }
+    }
+
+    /// Whether methods are shown, in place of connections.
+    pub(super) fn shows_methods(&self) -> bool {
+        self.sort.is_of_methods()
     }
 
     /// Takes an answer of the server.
@@ -129,12 +162,41 @@ impl Board {
             Column::Oldest => rows.sort_by_key(|row| row.oldest_call_ms),
             Column::Streams => rows.sort_by_key(|row| row.streams),
             Column::Queued => rows.sort_by_key(|row| row.queued),
-            Column::Memory => rows.sort_by_key(|row| row.memory),
+            // Others are not of this table.
+            _ => rows.sort_by_key(|row| row.memory),
         }
         if !self.is_ascending {
             rows.reverse();
         }
         rows
+    }
+
+    /// What is known of all methods, in the order of the server.
+    pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
+        fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
+            reply.servers.get(server)?.server.as_ref()
+        }
+        let before = self.before.as_ref().zip(self.last_at).and_then(|((reply, at), last_at)| {
+            let seconds = last_at.saturating_duration_since(*at).as_secs_f64();
+            Some((of(reply, self.server)?, seconds)).filter(|_| seconds > 0.0)
+        });
+        of(&self.last, self.server).map(|last| methods::rows(last, before)).unwrap_or_default()
+    }
+
+    /// The methods that pass the filter, in order.
+    pub(super) fn methods(&self) -> Vec<MethodRow<'_>> {
+        let mut rows = self.all_methods();
+        rows.retain(|row| row.name.contains(&self.filter));
+        methods::sort(&mut rows, self.sort);
+        if !self.is_ascending {
+            rows.reverse();
+        }
+        rows
+    }
+
+    /// The place of the mark among the methods.
+    pub(super) fn method_mark(&self, rows: &[MethodRow<'_>]) -> usize {
+        rows.iter().position(|row| Some(row.name) == self.marked_method.as_deref()).unwrap_or(0)
     }
 
     /// The place of the mark among the rows: it stays with its connection as long as that is there.
@@ -143,6 +205,12 @@ impl Board {
     }
 
     fn move_mark(&mut self, by: isize) {
+        if self.shows_methods() {
+            let rows = self.methods();
+            let at = self.method_mark(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
+            self.marked_method = rows.get(at).map(|row| row.name.to_owned());
+            return;
+        }
         let number = {
             let rows = self.rows();
             let at = self.mark(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
@@ -172,6 +240,11 @@ impl Board {
             KeyCode::PageDown => self.move_mark(10),
             KeyCode::Home => self.move_mark(isize::MIN),
             KeyCode::End => self.move_mark(isize::MAX),
+            KeyCode::Char('m') => {
+                self.detail = None;
+                let shown = (self.sort, self.is_ascending);
+                (self.sort, self.is_ascending) = std::mem::replace(&mut self.other, shown);
+            }
             KeyCode::Char('>' | 's') => self.sort = self.sort.next(false),
             KeyCode::Char('<') => self.sort = self.sort.next(true),
             KeyCode::Char('r') => self.is_ascending = !self.is_ascending,
@@ -179,7 +252,7 @@ impl Board {
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
             KeyCode::Tab => {
                 self.server = (self.server + 1) % self.last.servers.len().max(1);
-                (self.marked, self.detail) = (None, None);
+                (self.marked, self.marked_method, self.detail) = (None, None, None);
             }
             _ => {}
         }
@@ -187,6 +260,9 @@ impl Board {
     }
 
     fn open(&mut self) {
+        if self.shows_methods() {
+            return;
+        }
         let number = {
             let rows = self.rows();
             rows.get(self.mark(&rows)).map(|row| row.number)

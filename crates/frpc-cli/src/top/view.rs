@@ -1,6 +1,7 @@
 //! How `frpc top` is drawn, and its text for pipes. All text of the server is escaped before it gets here into a cell.
 
 use super::board::{Board, Column};
+use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream};
 use ratatui::Frame;
@@ -11,7 +12,7 @@ use ratatui::widgets::{Paragraph, Row, Table, TableState};
 use std::fmt::Write as _;
 
 /// The lines above the table.
-const HEAD: u16 = 4;
+const HEAD: u16 = 5;
 
 /// The widths of the columns of connections, in the order of their headings; the peer has what is left.
 const WIDTHS: [Constraint; 9] = [
@@ -39,6 +40,20 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
+/// The widths of the columns of methods behind the name, which has what is left.
+const METHOD_WIDTHS: [u16; 6] = [9, 9, 6, 6, 6, 10];
+
+/// The headings of methods, with the columns by which they sort.
+const METHOD_HEADINGS: [(&str, Column); 7] = [
+    ("method", Column::Method),
+    ("calls/s", Column::Rate),
+    ("errors/s", Column::Errors),
+    ("p50", Column::P50),
+    ("p99", Column::P99),
+    ("max", Column::Max),
+    ("ended", Column::Ended),
+];
+
 /// Draws the whole view.
 pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
     let parts = [Constraint::Length(HEAD), Constraint::Min(1), Constraint::Length(1)];
@@ -49,6 +64,7 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
         Some((number, Err(why))) => {
             frame.render_widget(Paragraph::new(format!("connection {number}: {}", cell(why))), body);
         }
+        None if board.shows_methods() => draw_methods(board, frame, body),
         None => draw_connections(board, frame, body),
     }
     let foot_style = Style::default().add_modifier(Modifier::REVERSED);
@@ -58,16 +74,36 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
 /// The table of connections.
 fn draw_connections(board: &Board, frame: &mut Frame<'_>, area: Rect) {
     let rows = board.rows();
-    let headings = HEADINGS.map(|(name, column)| {
-        let mark = if board.is_ascending { "↑" } else { "↓" };
-        if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
-    });
-    let bold = Style::default().add_modifier(Modifier::BOLD);
+    let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
     let shown = rows.iter().map(|row| Row::new(row_cells(row)));
-    let table = Table::new(shown, WIDTHS).header(Row::new(headings).style(bold));
+    let mark = (!rows.is_empty()).then(|| board.mark(&rows));
+    draw_table(Table::new(shown, WIDTHS).header(Row::new(headings).style(Modifier::BOLD)), mark, frame, area);
+}
+
+/// The table of methods with the figures of their calls.
+fn draw_methods(board: &Board, frame: &mut Frame<'_>, area: Rect) {
+    let rows = board.methods();
+    let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
+    // Each column has a blank in front of it.
+    let others = METHOD_WIDTHS.iter().map(|width| width + 1).sum();
+    let room = usize::from(area.width.saturating_sub(others));
+    let shown = rows.iter().map(|row| {
+        let name = methods::short(&cell(row.name), room);
+        Row::new(std::iter::once(name).chain(methods::cells(row)))
+    });
+    let widths = std::iter::once(Constraint::Fill(1)).chain(METHOD_WIDTHS.map(Constraint::Length));
+    let mark = (!rows.is_empty()).then(|| board.method_mark(&rows));
+    draw_table(Table::new(shown, widths).header(Row::new(headings).style(Modifier::BOLD)), mark, frame, area);
+}
+
+fn heading(board: &Board, name: &str, column: Option<Column>) -> String {
+    let mark = if board.is_ascending { "↑" } else { "↓" };
+    if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
+}
+
+fn draw_table(table: Table<'_>, mark: Option<usize>, frame: &mut Frame<'_>, area: Rect) {
     let table = table.row_highlight_style(Style::default().add_modifier(Modifier::REVERSED));
-    let mut state = TableState::default().with_selected((!rows.is_empty()).then(|| board.mark(&rows)));
-    frame.render_stateful_widget(table, area, &mut state);
+    frame.render_stateful_widget(table, area, &mut TableState::default().with_selected(mark));
 }
 
 /// One connection with its calls and streams.
@@ -99,6 +135,7 @@ fn head_lines(board: &Board) -> [String; HEAD as usize] {
             server.shed
         ),
         format!("{} workers, {tasks} tasks, {ready} ready, {turns} turns/s, {calls} calls wait", server.workers.len()),
+        methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),
     ]
@@ -116,7 +153,9 @@ fn foot_line(board: &Board) -> String {
     }
     let state = if board.is_paused { "PAUSED  " } else { "" };
     let filter = if board.filter.is_empty() { String::new() } else { format!("  filter: {}", cell(&board.filter)) };
-    format!("{state}q quit  < > sort  r reverse  / filter  enter look closer  p pause  tab server{filter}")
+    let other = if board.shows_methods() { "m connections" } else { "m methods  enter look" };
+    let next = if board.shown().2 > 1 { "  tab next" } else { "" };
+    format!("{state}q quit  {other}  < > sort  r reverse  / filter  p pause{next}{filter}")
 }
 
 fn row_cells(row: &Connection) -> [String; 9] {
@@ -192,10 +231,16 @@ fn stream(stream: &Stream) -> String {
 
 /// The view as text, for pipes.
 pub(super) fn plain(board: &Board) -> String {
+    let (headings, rows): (Vec<String>, Vec<Vec<String>>) = if board.shows_methods() {
+        let cells = |row: MethodRow<'_>| std::iter::once(cell(row.name)).chain(methods::cells(&row)).collect();
+        let rows = board.methods().into_iter().map(cells).collect();
+        (METHOD_HEADINGS.iter().map(|(name, _)| (*name).to_owned()).collect(), rows)
+    } else {
+        let rows = board.rows().into_iter().map(|row| row_cells(row).to_vec()).collect();
+        (HEADINGS.iter().map(|(name, _)| (*name).to_owned()).collect(), rows)
+    };
     let mut out = head_lines(board).join("\n");
-    let rows: Vec<[String; 9]> = board.rows().into_iter().map(row_cells).collect();
-    let headings = HEADINGS.map(|(name, _)| name.to_owned());
-    let mut widths = [0; 9];
+    let mut widths = vec![0; headings.len()];
     for row in rows.iter().chain([&headings]) {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
@@ -203,7 +248,7 @@ pub(super) fn plain(board: &Board) -> String {
     }
     for row in [&headings].into_iter().chain(&rows) {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
+        for (cell, &width) in row.iter().zip(&widths) {
             // Writing to a string does not fail.
             let _ = write!(line, "{cell:width$}  ");
         }
@@ -249,7 +294,9 @@ fn duration(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frpc_reflection::introspection_v1::{Close, CloseCount, Hello, ServerConnections, WatchReply, Worker};
+    use frpc_reflection::introspection_v1::{
+        Close, CloseCount, CodeCount, Figures, Hello, Method, ServerConnections, WatchReply, Worker,
+    };
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -258,6 +305,13 @@ mod tests {
     fn connection(number: u64, peer: &str, calls: u64, queued: u64) -> Connection {
         let peer = peer.to_owned();
         Connection { number, peer, calls, queued, kind: Kind::Extended.into(), age_ms: 61_000, ..Connection::default() }
+    }
+
+    fn method(name: &str, ok: u64, failed: u64) -> Method {
+        let failed = vec![CodeCount { code: 5, count: failed }];
+        let figures =
+            Figures { ok, failed, p50_ns: 1500, p99_ns: 2_000_000, max_ns: 3_000_000_000, ..Figures::default() };
+        Method { name: name.to_owned(), figures: Some(figures), ..Method::default() }
     }
 
     fn reply(opened: u64) -> WatchReply {
@@ -270,6 +324,11 @@ mod tests {
             closes: vec![CloseCount { kind: "closed_by_peer".to_owned(), count: 7 }],
             last_closes: vec![Close { reason: "gone\u{1b}[2J".to_owned(), age_ms: 1200, ..Close::default() }],
             workers: vec![Worker { tasks: 4, ready: 1, polls: opened * 10, ..Worker::default() }],
+            methods: vec![
+                method("shop.Shop/Browse", 10, 0),
+                method("acme.warehouse.v1.warehouse.Warehouse/Buy", opened * 100 - opened / 3, opened / 3),
+                Method { name: "shop.Shop/Other".to_owned(), ..Method::default() },
+            ],
             ..Server::default()
         };
         let connections = vec![
@@ -308,10 +367,44 @@ mod tests {
         let lines = drawn(&board(), 80, 24);
         assert_eq!(lines[0], "shop: 3 open, 10.0 opened/s, memory 1.5M of 256M, 0 refused (0.0/s)");
         assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 calls wait");
-        assert_eq!(lines[2], "closed: closed_by_peer 7");
-        assert_eq!(lines[4], "number  peer               kind     age    calls↓ oldest streams queued  memory");
-        assert_eq!(lines[5], "2       10.0.0.2:2000      extended 1m01   9      0ms    0       0       0");
-        assert!(lines[23].starts_with("q quit  < > sort  r reverse  / filter  enter look closer"), "{lines:?}");
+        assert_eq!(lines[2], "calls: 1000.0/s, 3.5 errors/s; 3010 have ended, 10 of them failed");
+        assert_eq!(lines[3], "closed: closed_by_peer 7");
+        assert_eq!(lines[5], "number  peer               kind     age    calls↓ oldest streams queued  memory");
+        assert_eq!(lines[6], "2       10.0.0.2:2000      extended 1m01   9      0ms    0       0       0");
+        assert!(
+            lines[23].starts_with("q quit  m methods  enter look  < > sort  r reverse  / filter  p pause"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn methods_are_sorted_filtered_and_named_by_their_end_in_80_columns() {
+        let mut board = board();
+        press(&mut board, KeyCode::Char('m'));
+        let lines = drawn(&board, 80, 24);
+        assert_eq!(lines[5], "method                       calls/s↓  errors/s  p50    p99    max    ended");
+        assert_eq!(lines[6], "….v1.warehouse.Warehouse/Buy 1000.0    3.5       1.5µs  2.0ms  3.0s   3000");
+        assert_eq!(lines[7], "shop.Shop/Browse             0.0       0.0       1.5µs  2.0ms  3.0s   10");
+        assert_eq!(lines[8], "", "nothing is known of the third");
+        assert!(lines[23].starts_with("q quit  m connections  < > sort"), "{lines:?}");
+        let names = |board: &Board| board.methods().iter().map(|row| row.name.len()).collect::<Vec<_>>();
+        press(&mut board, KeyCode::Char('r'));
+        assert_eq!(names(&board), [16, 41]);
+        press(&mut board, KeyCode::Down);
+        press(&mut board, KeyCode::Char('r'));
+        assert_eq!(board.method_mark(&board.methods()), 0, "the mark stays with its method");
+        while board.sort != Column::Method {
+            press(&mut board, KeyCode::Char('<'));
+        }
+        board.filter = "Browse".to_owned();
+        assert_eq!(names(&board), [16]);
+        let text = plain(&board);
+        assert!(text.ends_with("shop.Shop/Browse  0.0      0.0       1.5µs  2.0ms  3.0s  10"), "{text}");
+        press(&mut board, KeyCode::Enter);
+        assert!(board.wants_detail().is_none());
+        board.filter.clear();
+        press(&mut board, KeyCode::Char('m'));
+        assert_eq!((board.sort, numbers(&board)), (Column::Calls, vec![2, 3, 1]));
     }
 
     #[test]
@@ -329,14 +422,31 @@ mod tests {
         }));
         text += &drawn(&board, 200, 30).join("\n");
         text += &plain(&board);
+        board.take(
+            WatchReply {
+                servers: vec![ServerConnections {
+                    server: Some(Server { methods: vec![method("\u{1b}c\u{202e}", 1, 1)], ..Server::default() }),
+                    ..ServerConnections::default()
+                }],
+            },
+            Instant::now(),
+        );
+        press(&mut board, KeyCode::Char('m'));
+        text += &drawn(&board, 200, 30).join("\n");
+        text += &plain(&board);
+        assert!(text.contains("\\u{1b}c"), "{text}");
         assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}']), "{text:?}");
     }
 
     #[test]
     fn a_terminal_of_any_size_is_drawn_without_a_panic() {
         let mut board = board();
-        for detail in [false, true] {
-            if detail {
+        for round in 0..3 {
+            if round == 1 {
+                press(&mut board, KeyCode::Char('m'));
+            }
+            if round == 2 {
+                press(&mut board, KeyCode::Char('m'));
                 press(&mut board, KeyCode::Enter);
                 let hello = Some(Hello { version: 1, ..Hello::default() });
                 let (calls, streams) = (vec![Call::default(); 50], vec![Stream::default(); 50]);
@@ -410,9 +520,9 @@ mod tests {
     fn the_text_for_pipes_is_a_table() {
         let text = plain(&board());
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 8);
-        assert_eq!(lines[4], "number  peer                     kind      age   calls  oldest  streams  queued  memory");
-        assert!(lines[5].starts_with("2       10.0.0.2:2000"), "{text}");
+        assert_eq!(lines.len(), 9);
+        assert_eq!(lines[5], "number  peer                     kind      age   calls  oldest  streams  queued  memory");
+        assert!(lines[6].starts_with("2       10.0.0.2:2000"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What introspection tells of a server, a connection, a call.
 
+use super::figures;
 use crate::introspection_v1 as v1;
 use frpc::frisbee::PeerKind;
 use frpc::frisbee::inspect::{ConnectionView, ListedConnection};
@@ -51,7 +52,7 @@ pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
         closes: stats.closed().filter(|(_, count)| *count > 0).map(count).collect(),
         last_closes: inspector.last_closed().into_iter().map(close).collect(),
         workers: inspector.workers().into_iter().map(worker).collect(),
-        methods: methods(inspector),
+        methods: figures::add(inspector, methods(inspector)),
     }
 }
 
@@ -61,6 +62,7 @@ fn methods(inspector: &Inspector) -> Vec<v1::Method> {
     let method = |(service, method): (&str, &frpc::codegen::OfferedMethod)| v1::Method {
         name: format!("{service}/{}", method.name()),
         operation: method.operation().into(),
+        figures: None,
     };
     all.map(method).collect()
 }

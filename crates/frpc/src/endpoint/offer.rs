@@ -92,7 +92,7 @@ impl Offering {
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
         let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
-        let is_asked = self.is_inspectable || !lifecycles.is_empty();
+        let is_asked = self.is_inspectable || self.watching.is_some() || !lifecycles.is_empty();
         let offered: Vec<_> = if is_asked { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
         let terms = FormatTerms {
             nesting: self.nesting,

@@ -40,6 +40,10 @@ impl Watching {
         self.counters = counters.clone();
     }
 
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
     pub(crate) fn set_observer(&mut self, observer: impl Observer) {
         self.observer = Some(Arc::new(observer));
     }

@@ -1,0 +1,160 @@
+//! The figures of methods in `frpc top`: what of two answers makes a row, and how it is written.
+
+use super::board::Column;
+use frpc_reflection::introspection_v1::{Figures, Method, Server};
+use std::collections::HashMap;
+
+/// A method whose calls are counted.
+pub(super) struct MethodRow<'a> {
+    pub(super) name: &'a str,
+    /// Calls that ended in a second, and those among them that failed. `None` before the second answer.
+    pub(super) rates: Option<(f64, f64)>,
+    /// Since the server counts.
+    pub(super) ended: u64,
+    pub(super) failed: u64,
+    figures: &'a Figures,
+}
+
+/// The methods of a server that counts calls. `before` is the answer before, and the seconds since.
+pub(super) fn rows<'a>(last: &'a Server, before: Option<(&Server, f64)>) -> Vec<MethodRow<'a>> {
+    let old: HashMap<&str, (u64, u64)> = before.iter().flat_map(|(server, _)| counted(server)).map(counts).collect();
+    let row = |(method, figures): (&'a Method, &'a Figures)| {
+        let (name, (ended, failed)) = counts((method, figures));
+        let rates = before.and_then(|(_, seconds)| {
+            let (old_ended, old_failed) = old.get(name)?;
+            let rate = |now: u64, before: &u64| now.saturating_sub(*before) as f64 / seconds;
+            Some((rate(ended, old_ended), rate(failed, old_failed)))
+        });
+        MethodRow { name, rates, ended, failed, figures }
+    };
+    counted(last).map(row).collect()
+}
+
+fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
+    server.methods.iter().filter_map(|method| Some((method, method.figures.as_ref()?)))
+}
+
+/// The calls of a method that have ended, and those that failed. A server may say any number.
+fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
+    let failed = figures.failed.iter().fold(0, |sum: u64, failed| sum.saturating_add(failed.count));
+    (&method.name, (figures.ok.saturating_add(failed), failed))
+}
+
+/// Sorts by a column, the least first. Those that are equal stay in the order of the server.
+pub(super) fn sort(rows: &mut [MethodRow<'_>], column: Column) {
+    match column {
+        Column::Method => rows.sort_by(|a, b| a.name.cmp(b.name)),
+        Column::Errors => by_rate(rows, |(_, errors)| errors),
+        Column::P50 => rows.sort_by_key(|row| row.figures.p50_ns),
+        Column::P99 => rows.sort_by_key(|row| row.figures.p99_ns),
+        Column::Max => rows.sort_by_key(|row| row.figures.max_ns),
+        Column::Ended => rows.sort_by_key(|row| row.ended),
+        // By calls in a second.
+        _ => by_rate(rows, |(calls, _)| calls),
+    }
+}
+
+fn by_rate(rows: &mut [MethodRow<'_>], rate: fn((f64, f64)) -> f64) {
+    let of = |row: &MethodRow<'_>| row.rates.map_or(-1.0, rate);
+    rows.sort_by(|a, b| of(a).total_cmp(&of(b)));
+}
+
+/// The calls of all methods together, for the head of the view.
+pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
+    if rows.is_empty() {
+        return "calls: the server does not count them".to_owned();
+    }
+    let sum = |number: fn(&MethodRow<'_>) -> u64| rows.iter().map(number).fold(0, u64::saturating_add);
+    let rates = rows.iter().filter_map(|row| row.rates).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
+    let (calls, errors) = (rate(rates.map(|rates| rates.0)), rate(rates.map(|rates| rates.1)));
+    let (ended, failed) = (sum(|row| row.ended), sum(|row| row.failed));
+    format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
+}
+
+/// The cells behind the name.
+pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
+    let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
+    let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
+    [
+        rate(row.rates.map(|rates| rates.0)),
+        rate(row.rates.map(|rates| rates.1)),
+        time(*p50_ns),
+        time(*p99_ns),
+        time(*max_ns),
+        row.ended.to_string(),
+    ]
+}
+
+/// A name of at most so many characters: of a longer one the end, where the method stands.
+pub(super) fn short(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    let end = name.chars().skip(length.saturating_sub(width.saturating_sub(1)));
+    std::iter::once('…').chain(end).collect()
+}
+
+fn rate(rate: Option<f64>) -> String {
+    rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"))
+}
+
+/// A time in at most six characters, if it is not longer than a day.
+fn time(nanos: u64) -> String {
+    let (value, unit) = match nanos {
+        0..1000 => return format!("{nanos}ns"),
+        1000..1_000_000 => (nanos as f64 / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (nanos as f64 / 1e6, "ms"),
+        _ => (nanos as f64 / 1e9, "s"),
+    };
+    if value < 99.95 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc_reflection::introspection_v1::CodeCount;
+
+    fn server(methods: &[(&str, u64, u64, u64)]) -> Server {
+        let method = |&(name, ok, failed, p99_ns): &(&str, u64, u64, u64)| {
+            let failed = vec![CodeCount { code: 3, count: failed }];
+            let figures = Some(Figures { ok, failed, p50_ns: 900, p99_ns, max_ns: u64::MAX, ..Figures::default() });
+            Method { name: name.to_owned(), figures, ..Method::default() }
+        };
+        Server { methods: methods.iter().map(method).collect(), ..Server::default() }
+    }
+
+    #[test]
+    fn rates_are_of_the_time_between_two_answers_and_times_of_all_calls() {
+        let before = server(&[("a.A/One", 10, 0, 1000), ("a.A/Two", 5, 5, 1000)]);
+        let last = server(&[("a.A/Two", 5, 8, 1_500_000), ("a.A/One", 110, 2, 99_960), ("a.A/New", 0, 0, 0)]);
+        let mut rows = rows(&last, Some((&before, 2.0)));
+        assert_eq!(total(&rows), "calls: 52.5/s, 2.5 errors/s; 125 have ended, 10 of them failed");
+        let order = |rows: &mut Vec<MethodRow<'_>>, column| {
+            sort(rows, column);
+            rows.iter().map(|row| row.name.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&mut rows, Column::Rate), ["a.A/New", "a.A/Two", "a.A/One"]);
+        assert_eq!(order(&mut rows, Column::Errors), ["a.A/New", "a.A/One", "a.A/Two"]);
+        assert_eq!(order(&mut rows, Column::Method), ["a.A/New", "a.A/One", "a.A/Two"]);
+        assert_eq!(order(&mut rows, Column::P99), ["a.A/New", "a.A/One", "a.A/Two"]);
+        let shown: Vec<_> = rows.iter().map(cells).collect();
+        assert_eq!(shown[0], ["-", "-", "-", "-", "-", "0"]);
+        assert_eq!(shown[1][..4], ["51.0", "1.0", "900ns", "100µs"]);
+        assert_eq!(shown[2][..4], ["1.5", "1.5", "900ns", "1.5ms"]);
+    }
+
+    #[test]
+    fn numbers_of_any_size_and_methods_without_figures_are_borne() {
+        let huge = server(&[("a", u64::MAX, u64::MAX, u64::MAX), ("b", u64::MAX, 1, 0)]);
+        let shown = rows(&huge, Some((&server(&[("a", u64::MAX, 0, 0)]), 0.001)));
+        assert!(total(&shown).starts_with("calls: 0.0/s"), "{}", total(&shown));
+        let none = Server { methods: vec![Method::default()], ..Server::default() };
+        assert_eq!(total(&rows(&none, None)), "calls: the server does not count them");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        assert_eq!([short("a.B/Call", 8), short("a.B/Call", 5), short("ä", 0)], ["a.B/Call", "…Call", "…"]);
+    }
+}
