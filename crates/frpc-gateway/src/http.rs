@@ -26,12 +26,13 @@ use transport::Rewound;
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut plain = Plain::new(gateway, http, context, transport);
-    let left = plain.run().await?;
+    // Each in a box, so that a connection of WebSocket does not keep the room that they have taken.
+    let left = Box::pin(plain.run()).await?;
     let transport = plain.into_transport();
     match left {
         Left::Nothing => Ok(()),
-        Left::Http1(early) => rest::http1(Service::new(gateway, context), early, transport).await,
-        Left::Http2(early) => rest::http2(Service::new(gateway, context), early, transport).await,
+        Left::Http1(early) => Box::pin(rest::http1(Service::new(gateway, context), early, transport)).await,
+        Left::Http2(early) => Box::pin(rest::http2(Service::new(gateway, context), early, transport)).await,
         Left::Socket(upgrade, metadata, early) => {
             // Messages have times of their own.
             let transport = Rewound::new(early, transport.into_inner());
