@@ -1,5 +1,8 @@
 //! Turns sockets into driven connections, and knows the open ones.
 
+mod arrivals;
+
+use self::arrivals::Arrivals;
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::foreign::{Inner, Layers, Phase, Within};
@@ -14,9 +17,8 @@ use crate::workers::executor::settle;
 use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
-use std::ops::Bound;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, ready};
@@ -353,8 +355,9 @@ pub(crate) struct Open {
 
 #[derive(Debug)]
 struct Connections {
-    /// In order, so that they can be listed page by page.
-    by_number: BTreeMap<u64, Admitted>,
+    /// Without a handle as long as it is on the way.
+    by_number: HashMap<u64, Option<Connection>>,
+    arrivals: Arrivals,
     next: u64,
     phase: Phase,
     /// Ends the task that ends them with a runtime.
@@ -371,13 +374,20 @@ pub(crate) struct Admitted {
 
 impl Connections {
     fn handles(&self) -> Vec<Connection> {
-        self.by_number.values().filter_map(|admitted| admitted.connection.clone()).collect()
+        self.by_number.values().flatten().cloned().collect()
+    }
+
+    /// A connection, and when it came.
+    fn admitted(&self, number: u64) -> Option<Admitted> {
+        let connection = self.by_number.get(&number)?.clone();
+        Some(Admitted { since: self.arrivals.since(number)?, connection })
     }
 }
 
 impl Default for Open {
     fn default() -> Self {
-        let inner = Connections { by_number: BTreeMap::new(), next: 0, phase: Phase::Serving, tie: None };
+        let (by_number, arrivals) = (HashMap::new(), Arrivals::default());
+        let inner = Connections { by_number, arrivals, next: 0, phase: Phase::Serving, tie: None };
         Self {
             inner: Mutex::new(inner),
             changed: Notify::new(),
@@ -410,21 +420,27 @@ impl Open {
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, Admitted { since: now(), connection: None });
+        inner.by_number.insert(number, None);
+        inner.arrivals.note(number, now());
         Some(Entry { open: open.clone(), number })
     }
 
     /// The next connections behind a number, so many at most.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<(u64, Admitted)> {
-        let first = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner.lock();
-        let page = inner.by_number.range((first, Bound::Unbounded)).take(max);
-        page.map(|(number, admitted)| (*number, admitted.clone())).collect()
+        let is_behind = |number: &u64| after.is_none_or(|after| *number > after);
+        let mut numbers: Vec<_> = inner.by_number.keys().copied().filter(is_behind).collect();
+        if max < numbers.len() {
+            numbers.select_nth_unstable(max);
+            numbers.truncate(max);
+        }
+        numbers.sort_unstable();
+        numbers.into_iter().filter_map(|number| Some((number, inner.admitted(number)?))).collect()
     }
 
     /// The connection with a number.
     pub(crate) fn get(&self, number: u64) -> Option<Admitted> {
-        self.inner.lock().by_number.get(&number).cloned()
+        self.inner.lock().admitted(number)
     }
 
     /// Ends the connections with the current runtime, for those that threads drive which outlive it.
@@ -521,10 +537,8 @@ impl Entry {
     fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
-        if phase < Phase::Closing
-            && let Some(admitted) = inner.by_number.get_mut(&self.number)
-        {
-            admitted.connection = Some(connection.clone());
+        if phase < Phase::Closing {
+            inner.by_number.insert(self.number, Some(connection.clone()));
         }
         drop(inner);
         if phase == Phase::Stopping {

@@ -399,8 +399,8 @@ impl Endpoint {
         if let Some(tally) = session.caller.tally().filter(|tally| !tally.is_empty()) {
             tally.flush(nanos(deadline::now().saturating_duration_since(turn.now)));
         }
-        if session.strays > STRAYS_MAX {
-            close_for_strays(&session.caller.connection, session.strays);
+        if u64::from(session.strays) > STRAYS_MAX {
+            close_for_strays(&session.caller.connection, session.strays.into());
         }
         if self.offer.mounts.is_empty() {
             return calls;

@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) replies: Vec<Packet>,
     pub(crate) wake: Vec<Waker>,
     /// Packets that answered nothing, besides those that the table of calls has counted.
-    pub(crate) strays: u64,
+    pub(crate) strays: u32,
     /// The verdicts on the layouts that the peer has named.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,

@@ -16,8 +16,13 @@ pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// How replies are written. They are marked if this end dialled the connection.
     style: Style,
+    /// Whoever looks on. In a box, since most servers have nobody.
+    onlookers: Option<Box<Onlookers>>,
+}
+
+struct Onlookers {
     /// The calls that are observed, if any are.
-    tally: Option<Box<Tally>>,
+    tally: Option<Tally>,
     /// Where calls in progress are noted, if they are.
     in_flight: Option<Arc<InFlight>>,
 }
@@ -26,25 +31,32 @@ impl Caller {
     pub(crate) fn new(connection: &Connection, backward: bool, tally: Option<Tally>, is_inspectable: bool) -> Self {
         let style = Style { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
-        Self { connection: connection.clone(), style, tally: tally.map(Box::new), in_flight }
+        let is_seen = tally.is_some() || in_flight.is_some();
+        let onlookers = is_seen.then(|| Box::new(Onlookers { tally, in_flight }));
+        Self { connection: connection.clone(), style, onlookers }
     }
 
     /// The calls that are observed, if any are.
     #[inline]
     pub(crate) fn tally(&self) -> Option<&Tally> {
-        self.tally.as_deref()
+        self.onlookers.as_ref()?.tally.as_ref()
     }
 
     /// Whether calls in progress are noted.
     #[inline]
     pub(crate) fn is_inspected(&self) -> bool {
-        self.in_flight.is_some()
+        self.in_flight().is_some()
     }
 
     /// Notes a call until the result is dropped, if calls are noted.
     #[cold]
     pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<Entered> {
-        self.in_flight.as_ref().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
+        self.in_flight().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
+    }
+
+    #[inline]
+    fn in_flight(&self) -> Option<&Arc<InFlight>> {
+        self.onlookers.as_ref()?.in_flight.as_ref()
     }
 
     /// The origin of requests.
