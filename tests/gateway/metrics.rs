@@ -77,7 +77,7 @@ async fn the_page_has_the_calls_of_all_doors_and_the_counts_of_the_server() {
 }
 
 #[tokio::test]
-async fn the_page_is_there_only_if_it_was_added_and_only_for_those_who_may_call() {
+async fn the_page_is_there_only_if_it_was_added_and_only_for_callers_that_the_locks_admit() {
     let server = called().await;
     assert!(server.exchange(get("evil.example")).await.starts_with("HTTP/1.1 403 "));
     let post = get("localhost").replace("GET", "POST");

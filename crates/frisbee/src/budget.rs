@@ -13,7 +13,7 @@ use self::account::Addresses;
 pub use self::account::Hold;
 use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
-pub use self::log_limit::Seldom;
+pub use self::log_limit::{LogLimit, Seldom};
 pub(crate) use self::output::Output;
 use self::trim::Trim;
 use bytes::Bytes;

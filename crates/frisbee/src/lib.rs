@@ -105,7 +105,7 @@ pub use workers::Workers;
 /// The parts of this crate that frpc needs beside its public surface. Nothing here is covered by semantic versioning.
 #[doc(hidden)]
 pub mod support {
-    pub use crate::budget::{Hold, Seldom, body_memory};
+    pub use crate::budget::{Hold, LogLimit, Seldom, body_memory};
     pub use crate::connection::Task;
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;

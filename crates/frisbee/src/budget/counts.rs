@@ -56,7 +56,7 @@ impl Counts {
     /// Counts a failure to accept, and logs it.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
-        match self.log.may_say(None, CloseKind::Local, now) {
+        match self.log.may_say("accepting", now) {
             Some(unsaid) => tracing::warn!(%error, ?pause, suppressed = unsaid, "accepting failed"),
             None => tracing::trace!(%error, ?pause, "accepting failed"),
         }
@@ -88,7 +88,7 @@ impl Counts {
         if !is_peers_fault {
             return tracing::debug!(?peer, %reason, "connection ended");
         }
-        match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {
+        match self.log.may_say((peer.map(|peer| peer.ip()), kind), now) {
             Some(unsaid) => {
                 tracing::warn!(?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
             }

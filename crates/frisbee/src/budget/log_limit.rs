@@ -1,12 +1,10 @@
 //! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
-//! and [`Seldom`] for all that one place of the code has to say.
+//! or by anything else, and [`Seldom`] for all that one place of the code has to say.
 
-use crate::CloseKind;
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::BuildHasher;
-use std::net::IpAddr;
+use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
 /// Lines of the log that are limited separately. Peers that share a place share its limit.
@@ -15,10 +13,10 @@ const PLACES: usize = 256;
 /// How long one peer and reason stay unsaid after a line about them.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The lines that were logged lately: one a second for each place, to which peer and reason are hashed with a seed that
-/// peers do not know.
+/// The lines that were logged lately: one a second for each place, to which the subject of a line is hashed with a seed
+/// that peers do not know.
 #[derive(Default)]
-pub(super) struct LogLimit {
+pub struct LogLimit {
     /// Allocated with the first line.
     places: Mutex<Vec<Place>>,
     seed: RandomState,
@@ -31,9 +29,10 @@ struct Place {
 }
 
 impl LogLimit {
-    /// Whether a line may be written now; how many have not been since the last.
-    pub(super) fn may_say(&self, peer: Option<IpAddr>, kind: CloseKind, now: Instant) -> Option<u64> {
-        let index = self.seed.hash_one((peer, kind)) as usize % PLACES;
+    /// Whether a line about a subject, such as a peer and a reason, may be written now; how many have not been since the
+    /// last.
+    pub fn may_say(&self, subject: impl Hash, now: Instant) -> Option<u64> {
+        let index = self.seed.hash_one(subject) as usize % PLACES;
         let mut places = self.places.lock();
         places.resize(PLACES, Place::default());
         places.get_mut(index)?.may_say(now)
@@ -82,6 +81,8 @@ impl fmt::Debug for LogLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CloseKind;
+    use std::net::IpAddr;
 
     #[test]
     fn one_peer_and_reason_get_one_line_a_second() {
@@ -92,7 +93,7 @@ mod tests {
         let mut unsaid = 0;
         for millisecond in 0..10_000 {
             let now = start + Duration::from_millis(millisecond);
-            if let Some(count) = log.may_say(peer, CloseKind::BadMagic, now) {
+            if let Some(count) = log.may_say((peer, CloseKind::BadMagic), now) {
                 lines += 1;
                 unsaid += count;
             }
@@ -115,7 +116,7 @@ mod tests {
         let log = LogLimit::default();
         let now = Instant::now();
         let peers = (0..100_000_u32).map(|peer| Some(IpAddr::from(peer.to_be_bytes())));
-        let lines = peers.filter_map(|peer| log.may_say(peer, CloseKind::BadMagic, now)).count();
+        let lines = peers.filter_map(|peer| log.may_say((peer, CloseKind::BadMagic), now)).count();
         assert!((100..=PLACES).contains(&lines), "{lines}");
     }
 }

@@ -1,6 +1,6 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::budget::{READ_BUFFER, Seldom};
+use crate::budget::{LogLimit, READ_BUFFER, Seldom};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::{Trust, TrustHandle};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -425,9 +425,10 @@ fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
 
 #[cold]
 fn report(connection: &Connection, panic: &(dyn Any + Send)) {
-    static LINE: Seldom = Seldom::new();
-    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+    static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
+    let text = panic_text(panic);
+    if let Some(suppressed) = LINES.may_say(text, Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::error!(?peer, panic = panic_text(panic), suppressed, "a handler panicked");
+        tracing::error!(?peer, panic = text, suppressed, "a handler panicked");
     }
 }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_threads_have_counted_is_added_up_and_stays_when_they_have_ended() {
+    fn counts_of_threads_are_added_up_and_stay_when_these_have_ended() {
         let counters = Counters::new();
         let rows = [counters.row(&about(0)), counters.row(&about(1))];
         assert_eq!((rows, counters.row(&about(0))), ([0, 1], 0));

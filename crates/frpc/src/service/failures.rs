@@ -3,9 +3,10 @@
 use crate::schema::method::FullName;
 use crate::wire::body::{self, Style};
 use crate::{Code, Status};
-use frisbee::support::{Seldom, panic_text};
+use frisbee::support::{LogLimit, Seldom, panic_text};
 use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
 use std::any::Any;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Refuses a request.
@@ -30,10 +31,11 @@ pub(crate) fn given_up() -> Status {
 /// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
 #[cold]
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
-    static LINE: Seldom = Seldom::new();
-    if let Some(suppressed) = LINE.may_say(Instant::now()) {
+    static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
+    let text = panic_text(panic);
+    if let Some(suppressed) = LINES.may_say((method.to_string(), text), Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::error!(%method, ?peer, panic = panic_text(panic), suppressed, "a handler panicked");
+        tracing::error!(%method, ?peer, panic = text, suppressed, "a handler panicked");
     }
     Status::internal("the handler panicked")
 }
