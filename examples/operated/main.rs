@@ -80,8 +80,9 @@ mod unix {
     #[tokio::main]
     pub(super) async fn main() -> Result<(), Box<dyn Error>> {
         tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-        let Some(path) = std::env::args_os().nth(1) else { return show().await };
-        let settings: Settings = toml::from_str(&std::fs::read_to_string(path)?)?;
+        let Some(path) = std::env::args_os().nth(1).map(PathBuf::from) else { return show().await };
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let settings: Settings = toml::from_str(&text)?;
         let mut generation = Restart::new(&settings.restart).take_over().await?;
         let listener = generation.tcp("rpc", &settings.listen).await?;
         let server = builder(&settings, &Counters::new())?.listen_on(listener)?;

@@ -101,11 +101,12 @@ export class Topics {
     } else if (operation === Op.Lagged) {
       const count = from.number();
       for (const one of this.subscriptions.values()) one.lost += count;
-    } else if (operation === Op.Sync) {
+    } else if (operation === Op.Sync && !body.length) {
       this.syncs.get(id)?.resolve();
       this.syncs.delete(id);
-    } else if (operation === Op.Subscribe && body.length === 0) subscribed?.activate();
-    else if (operation === Op.Subscribe || operation === Op.Refused) {
+    } else if (operation === Op.Subscribe && !body.length) subscribed?.activate();
+    // Also the answer of a server that has no broker.
+    else if (body.length) {
       const reason = from.byte();
       const code = reason === 3 ? Is.RESOURCE_EXHAUSTED : reason === 4 ? Is.UNIMPLEMENTED : Is.INVALID_ARGUMENT;
       const status = new Status(code, text(from.view(from.end - from.at)), { mayHaveRun: false });

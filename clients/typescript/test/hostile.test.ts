@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
-import { Code } from "frisbee-rpc";
+import { Code, Topics } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
 import { failed, until } from "./place.js";
 import { DeskClient } from "./generated/desk.js";
@@ -64,6 +64,20 @@ for (const [name, bytes, reason] of [
       assert.match(status.message, reason);
     }));
 }
+
+test("a server without a broker fails what waits for one", () =>
+  facing(
+    HELLO,
+    async (client) => {
+      const topics = new Topics(client.channel);
+      await assert.rejects(topics.sync());
+      await assert.rejects(topics.subscribe("a"));
+    },
+    (socket, request) => {
+      // As for any operation that it does not have.
+      if (operationOf(request) >= 0xff00) socket.write(frame(idOf(request), operationOf(request), [6, 5, 2, 0x6e, 0x6f]));
+    },
+  ));
 
 test("packets that belong to nothing are skipped", () => {
   const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];

@@ -178,8 +178,8 @@ channel.connected(),r=s.begin(0,Se+2);s.out.sized(I(e)),s.out.raw(typeof t=="str
 link=e;let t=this.next=this.next%65535+1,s=new Promise((r,i)=>this.syncs.set(t,{resolve:r,reject:i}));return e.packet(t,Se+3),s}handle(e,t,s,r){if(e!==this.link)
 return;let i=new b(r),o=this.subscriptions.get(t);if(s===2){let a=i.text(i.varint()),d=new Uint8Array(i.view(i.end-i.at));if(t!==0)o?.put({topic:a,payload:d});else
 for(let c of this.subscriptions.values())!c.isGroup&&c.matches(a)&&c.put({topic:a,payload:d})}else if(s===4){let a=i.number();for(let d of this.subscriptions.values())
-d.lost+=a}else if(s===3)this.syncs.get(t)?.resolve(),this.syncs.delete(t);else if(s===0&&r.length===0)o?.activate();else if(s===0||s===5){let a=i.byte(),d=a===3?
-8:a===4?12:3,c=new v(d,E(i.view(i.end-i.at)),{mayHaveRun:!1});o?.end(c),this.syncs.get(t)?.reject(c),this.syncs.delete(t),this.subscriptions.delete(t)}}down(e,t){
+d.lost+=a}else if(s===3&&!r.length)this.syncs.get(t)?.resolve(),this.syncs.delete(t);else if(s===0&&!r.length)o?.activate();else if(r.length){let a=i.byte(),d=a===
+3?8:a===4?12:3,c=new v(d,E(i.view(i.end-i.at)),{mayHaveRun:!1});o?.end(c),this.syncs.get(t)?.reject(c),this.syncs.delete(t),this.subscriptions.delete(t)}}down(e,t){
 if(e===this.link){for(let s of this.subscriptions.values())s.end(t);for(let{reject:s}of this.syncs.values())s(t);this.subscriptions.clear(),this.syncs.clear()}}},
 Rt=class extends re{constructor(t,s,r){super();this.isGroup=s;this.leave=r;this.tokens=t.split("."),this.active=new Promise((i,o)=>{this.activate=i,this.refuse=
 o})}active;lost=0;activate=()=>{};refuse=()=>{};tokens;unread=0;matches(t){let s=t.split("."),{length:r}=this.tokens;return(this.tokens[r-1]===">"?s.length<r:s.
