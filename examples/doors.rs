@@ -7,9 +7,10 @@
 //! it calls itself by some of them and ends. With the path of a Unix socket behind the address it shows there what goes on:
 //! `frpc top --server unix:PATH`.
 
-use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use examples::greet::{GreeterClient, GreeterServer, Name};
+use examples::started::Polite;
+use frpc::Server;
 use frpc::observe::Counters;
-use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 #[cfg(unix)]
 use frpc_reflection::Introspection;
@@ -17,24 +18,6 @@ use frpc_reflection::{Health, Reflection};
 use std::env;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-struct Service;
-
-impl Greeter for Service {
-    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        let name = request.into_inner().name;
-        if name.is_empty() {
-            return Err(Status::invalid_argument("the name is empty"));
-        }
-        Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
-    }
-
-    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        let name = request.into_inner().name;
-        let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
-        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
-    }
-}
 
 /// The response of the server to a request of HTTP.
 async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> {
@@ -55,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = Http::new().connect().grpc().health().console(Console::new());
     let gateway = Gateway::new().json_rpc().http(http).web_socket();
     let builder = Server::builder()
-        .add_service(GreeterServer::new(Service))
+        .add_service(GreeterServer::new(Polite))
         .add_service(Reflection::new())
         .add_service(Health::new())
         .inspectable()

@@ -4,46 +4,11 @@
 //! Prometheus takes `static_configs: [{targets: ["127.0.0.1:8080"]}]`. Without an address it shows what has been counted
 //! and ends.
 
-use examples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
+use examples::greet::{GreeterClient, GreeterServer, Name};
+use examples::started::Polite;
 use frpc::observe::Counters;
-use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
-use std::time::Duration;
-
-struct Arithmetic;
-
-impl Calculator for Arithmetic {
-    async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
-        let Terms { a, b } = request.into_inner();
-        let value = a.checked_add(b).ok_or_else(|| Status::out_of_range(format!("{a} + {b} is too large")))?;
-        Ok(Response::new(Number { value }))
-    }
-
-    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
-        let Range { from, count } = request.into_inner();
-        let numbers = (from..from.saturating_add(count.into())).map(|value| Ok(Number { value }));
-        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
-    }
-
-    /// A slow one, for the histogram.
-    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
-        let mut numbers = request.into_inner();
-        let mut sum = Sum::default();
-        while let Some(number) = numbers.message().await? {
-            sum.total += number.value;
-            sum.count += 1;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        Ok(Response::new(sum))
-    }
-
-    async fn running_sum(
-        &self,
-        _request: Request<Streaming<Number>>,
-    ) -> Result<Response<ResponseStream<Number>>, Status> {
-        Err(Status::unimplemented("see the example quickstart"))
-    }
-}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,22 +17,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Server::builder()
         .counters(&counters)
         .gateway(Gateway::new().http(Http::new().metrics(&counters)))
-        .add_service(CalculatorServer::new(Arithmetic))
+        .add_service(GreeterServer::new(Polite))
         .bind(address.as_deref().unwrap_or("127.0.0.1:0"))
         .await?;
     let (local, stats) = (server.local_addr().to_string(), server.stats());
     let serving = tokio::spawn(server.serve());
 
-    let channel = Channel::builder().counters(&counters).calls::<CalculatorClient>().connect(local.as_str()).await?;
-    let client = CalculatorClient::new(channel);
-    for a in 0..1000 {
-        client.add(Terms { a, b: 1 }).await?;
+    let channel = Channel::builder().counters(&counters).calls::<GreeterClient>().connect(local.as_str()).await?;
+    let client = GreeterClient::new(channel);
+    let named = |name: &str| Name { name: name.to_owned() };
+    for _ in 0..1000 {
+        client.greet(named("Ada")).await?;
     }
-    let failed = client.add(Terms { a: i64::MAX, b: 1 }).await.expect_err("the sum is too large");
+    let failed = client.greet(named("")).await.expect_err("the name is empty");
     println!("one call failed: {failed}");
-    let mut numbers = client.count_up(Range { from: 0, count: 10 }).await?.into_inner();
-    while numbers.message().await?.is_some() {}
-    client.sum_up(frpc::iter([Number { value: 1 }, Number { value: 2 }])).await?;
+    let mut verses = client.recite(named("Ada")).await?.into_inner();
+    while verses.message().await?.is_some() {}
 
     let snapshot = counters.snapshot();
     println!("{:8}{:12}{:12}{:>8}{:>14}{:>14}", "side", "method", "code", "calls", "p50", "p99");

@@ -1,6 +1,7 @@
-//! A server that runs already, for the examples in the documentation of frpc. The examples beside this file start
-//! servers of their own.
+//! A service that greets, for the examples whose subject is something else, and a server of it that runs already, for the
+//! examples in the documentation of frpc.
 
+use crate::greet;
 use crate::greeter::{Greeter, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 
@@ -20,6 +21,19 @@ impl Greeter for Polite {
             greetings.push(greeting(&name));
         }
         Ok(Response::new(ResponseStream::new(frpc::iter(greetings))))
+    }
+}
+
+impl greet::Greeter for Polite {
+    async fn greet(&self, request: Request<greet::Name>) -> Result<Response<greet::Greeting>, Status> {
+        let name = Name { name: request.into_inner().name };
+        Ok(Response::new(greet::Greeting { text: greeting(&name)?.text }))
+    }
+
+    async fn recite(&self, request: Request<greet::Name>) -> Result<Response<ResponseStream<greet::Greeting>>, Status> {
+        let name = request.into_inner().name;
+        let verses = (1..=3).map(move |n| Ok(greet::Greeting { text: format!("Hello {n}, {name}!") }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
     }
 }
 

@@ -17,33 +17,16 @@ fn main() {
 
 #[cfg(unix)]
 mod unix {
-    use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+    use examples::greet::{GreeterClient, GreeterServer, Name};
+    use examples::started::Polite;
     use frisbee_restart::{Ending, Restart};
     use frpc::observe::Counters;
-    use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, ServerSettings, Status};
+    use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};
     use serde::Deserialize;
     use std::error::Error;
     use std::path::PathBuf;
-
-    struct Service;
-
-    impl Greeter for Service {
-        async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-            let name = request.into_inner().name;
-            if name.is_empty() {
-                return Err(Status::invalid_argument("the name is empty"));
-            }
-            Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
-        }
-
-        async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-            let name = request.into_inner().name;
-            let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
-            Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
-        }
-    }
 
     /// The file of settings.
     #[derive(Deserialize)]
@@ -71,7 +54,7 @@ mod unix {
             .log_settings(true)
             .counters(counters)
             .inspectable()
-            .add_service(GreeterServer::new(Service))
+            .add_service(GreeterServer::new(Polite))
             .add_service(Reflection::new())
             .add_service(Health::new())
             .gateway(Gateway::new().json_rpc().http(http).web_socket()))

@@ -2,6 +2,7 @@
 
 use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+use examples::started::Polite;
 use frpc::observe::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// What the example `doors` serves.
+/// What the example `doors` serves, and now and then a hostile status.
 struct Service;
 
 impl Greeter for Service {
@@ -19,17 +20,11 @@ impl Greeter for Service {
         if request.metadata().get("tenant") == Some("hostile") {
             return Err(Status::aborted("\u{1b}[2J\u{202e}gone"));
         }
-        let name = request.into_inner().name;
-        if name.is_empty() {
-            return Err(Status::invalid_argument("the name is empty"));
-        }
-        Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
+        Polite.greet(request).await
     }
 
     async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        let name = request.into_inner().name;
-        let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
-        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+        Polite.recite(request).await
     }
 }
 

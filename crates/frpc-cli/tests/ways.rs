@@ -1,8 +1,9 @@
 //! The ways to a server: each transport, with frames shown on it, and each source of a schema; and a server in Go.
 
-use examples::greet::{Greeter, GreeterServer, Greeting, Name};
+use examples::greet::GreeterServer;
+use examples::started::Polite;
+use frpc::Server;
 use frpc::tls::{Authorities, Identity, ServerTls};
-use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::Reflection;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -10,18 +11,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
-
-struct Polite;
-
-impl Greeter for Polite {
-    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        Ok(Response::new(Greeting { text: format!("Hello, {}!", request.get_ref().name) }))
-    }
-
-    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("there is no verse"))
-    }
-}
 
 /// Files in PEM: an authority, and a certificate for loopback with its key, as server and as client.
 struct Certified {
