@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from .conftest import LIMIT, program
 
 SERVER = """
@@ -76,31 +78,13 @@ server._native = None
     assert program(text) == "end\n"
 
 
-def test_a_server_ends_with_ctrl_c() -> None:
-    text = """
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_server_of_functions_or_coroutines_ends_with_ctrl_c(kind: str) -> None:
+    text = f"""
 from frisbee_rpc import Server
 server = Server()
 @server
-def sum(a: int, b: int) -> int:
-    return a + b
-import threading, os, signal
-def interrupt():
-    while server._native is None:
-        pass
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt).start()
-server.run("127.0.0.1:0")
-print("stopped")
-"""
-    assert program(text) == "stopped\n"
-
-
-def test_a_server_of_coroutines_ends_with_ctrl_c() -> None:
-    text = """
-from frisbee_rpc import Server
-server = Server()
-@server
-async def sum(a: int, b: int) -> int:
+{kind} sum(a: int, b: int) -> int:
     return a + b
 import threading, os, signal
 def interrupt():

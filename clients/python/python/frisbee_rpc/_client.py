@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Mapping, TypeVar
+from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Iterable, Mapping, TypeVar
 
 from ._native import Api, AsyncMessages, Channel, Inbox, Requests, Schema
 from ._status import Metadata
@@ -81,9 +81,21 @@ class _Base:
     _timeout: float | None
     _metadata: Metadata | None
 
-    def _begin(self, address: str, blocking: bool, tls: Tls | None, timeout: float | None) -> None:
+    #: Whether callers wait without an event loop.
+    _blocking: ClassVar[bool]
+
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        *,
+        tls: Tls | None = None,
+        timeout: float | None = None,
+        schema: Schema | None = None,
+        proto: str | os.PathLike[str] | None = None,
+    ) -> None:
         pem, name = (None, None) if tls is None else (tls.pem, tls.server_name)
-        self._channel = Channel(address, blocking, pem, name, timeout)
+        self._channel = Channel(address, self._blocking, pem, name, timeout)
+        self._schemas = _schema(schema, proto)
         self._service = self._timeout = self._metadata = None
 
     def _copy(self: _Self) -> _Self:
@@ -125,17 +137,7 @@ class Client(_Base):
     for its reply without the GIL. Streams of requests are iterables, and streams of replies iterators.
     """
 
-    def __init__(
-        self,
-        address: str = DEFAULT_ADDRESS,
-        *,
-        tls: Tls | None = None,
-        timeout: float | None = None,
-        schema: Schema | None = None,
-        proto: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self._schemas = _schema(schema, proto)
-        self._begin(address, True, tls, timeout)
+    _blocking = True
 
     def __enter__(self) -> Client:
         return self
@@ -217,17 +219,7 @@ class AsyncClient(_Base):
     schema. A task that is cancelled ends its call at once. A client may be used by several event loops.
     """
 
-    def __init__(
-        self,
-        address: str = DEFAULT_ADDRESS,
-        *,
-        tls: Tls | None = None,
-        timeout: float | None = None,
-        schema: Schema | None = None,
-        proto: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self._schemas = _schema(schema, proto)
-        self._begin(address, False, tls, timeout)
+    _blocking = False
 
     @classmethod
     async def connect(cls, address: str = DEFAULT_ADDRESS, **options: Any) -> AsyncClient:
