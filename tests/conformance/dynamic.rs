@@ -54,6 +54,40 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, generated: &T) -> 
     if ours == generated { Ok(()) } else { Err(format!("{what}\n     ours: {ours:02x?}\ngenerated: {generated:02x?}")) }
 }
 
+/// How often both codecs have refused or accepted something.
+#[derive(Default)]
+struct Verdicts {
+    refused: usize,
+    accepted: usize,
+}
+
+impl Verdicts {
+    fn compare<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        ours: Result<T, String>,
+        generated: Result<T, String>,
+        shown: impl FnOnce() -> String,
+    ) -> Outcome {
+        match (ours, generated) {
+            (Ok(ours), Ok(generated)) => {
+                self.accepted += 1;
+                same("read otherwise", &ours, &generated)
+            }
+            (Err(_), Err(_)) => {
+                self.refused += 1;
+                Ok(())
+            }
+            (Ok(_), Err(error)) => Err(format!("the generated codec alone refuses {}: {error}", shown())),
+            (Err(error), Ok(_)) => Err(format!("the codec by descriptors alone refuses {}: {error}", shown())),
+        }
+    }
+
+    fn are_of_both_kinds(&self) {
+        let Self { refused, accepted } = self;
+        assert!(*refused > 100 && *accepted > 100, "{refused} were refused, {accepted} accepted");
+    }
+}
+
 #[test]
 fn random_values_have_the_bytes_of_the_generated_codec_in_both_directions() {
     let codec = Codec::new();
@@ -85,7 +119,7 @@ fn random_values_have_the_json_of_the_generated_codec_in_both_directions() {
 
 #[test]
 fn json_with_mistakes_is_refused_by_both_codecs_or_by_neither() {
-    let (mut refused, mut accepted) = (0, 0);
+    let mut verdicts = Verdicts::default();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {
         let Ok(json) = to_json(value) else { return Ok(()) };
         let mut json = json.into_bytes();
@@ -109,26 +143,15 @@ fn json_with_mistakes_is_refused_by_both_codecs_or_by_neither() {
         }
         let ours = from_json(descriptor, &json).and_then(|again| to_json(&again)).map_err(|error| error.to_string());
         let shown = String::from_utf8_lossy(&json);
-        match (ours, (ways.read_json)(&json)) {
-            (Ok(ours), Ok(generated)) => {
-                accepted += 1;
-                same("read otherwise", &ours, &generated)
-            }
-            (Err(_), Err(_)) => {
-                refused += 1;
-                Ok(())
-            }
-            (Ok(_), Err(error)) => Err(format!("the generated codec alone refuses {shown}: {error}")),
-            (Err(error), Ok(_)) => Err(format!("the codec by descriptors alone refuses {shown}: {error}")),
-        }
+        verdicts.compare(ours, (ways.read_json)(&json), || shown.into_owned())
     });
-    assert!(refused > 100 && accepted > 100, "{refused} were refused, {accepted} accepted");
+    verdicts.are_of_both_kinds();
 }
 
 #[test]
 fn bodies_with_mistakes_are_refused_by_both_codecs_or_by_neither() {
     let codec = Codec::new();
-    let (mut refused, mut accepted) = (0, 0);
+    let mut verdicts = Verdicts::default();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {
         let form = [Form::Flat, Form::Extended][random.below(2)];
         let mut body = written(&codec, value, form)?;
@@ -145,18 +168,7 @@ fn bodies_with_mistakes_are_refused_by_both_codecs_or_by_neither() {
             }
         }
         let ours = read(&codec, descriptor, &body).and_then(|again| written(&codec, &again, Form::Extended));
-        match (ours, (ways.read)(&body)) {
-            (Ok(ours), Ok(generated)) => {
-                accepted += 1;
-                same("read otherwise", &ours, &generated)
-            }
-            (Err(_), Err(_)) => {
-                refused += 1;
-                Ok(())
-            }
-            (Ok(_), Err(error)) => Err(format!("the generated codec alone refuses {body:02x?}: {error}")),
-            (Err(error), Ok(_)) => Err(format!("the codec by descriptors alone refuses {body:02x?}: {error}")),
-        }
+        verdicts.compare(ours, (ways.read)(&body), || format!("{body:02x?}"))
     });
-    assert!(refused > 100 && accepted > 100, "{refused} were refused, {accepted} accepted");
+    verdicts.are_of_both_kinds();
 }
