@@ -392,57 +392,18 @@ impl Pending<'_> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
         W: Watch,
     {
-        if self.caller.is_inspected() {
-            return self.go_on_noted(parked, site, permits, outbox, watch);
-        }
         let Self { caller, asked, deadline, memory: [before, memory], name } = self;
         let Asked { id, operation } = asked;
         let memory = before + memory;
         let style = caller.style();
         // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
+        let entered = if caller.is_inspected() { caller.enter(id, name, deadline) } else { None };
         let spawned = caller.connection.spawn_call(call, memory, site, |task| {
             let answer = Answer { task, id, operation, style, name, watched: watch.go_on() };
-            if deadline.is_none() && permits.is_none() {
+            if deadline.is_none() && permits.is_none() && entered.is_none() {
                 return parked.then(answer);
             }
-            Box::pin(async move { answer.then(held_to(permits, deadline, parked).await) })
-        });
-        if !spawned {
-            caller.connection.count_shed();
-            let (status, before) = (too_many(&caller.connection), watch.before(outbox));
-            let routed = refuse(outbox, id, operation, &status, style);
-            watch.end(caller.tally(), || status.code(), outbox, before);
-            return routed;
-        }
-        Routed::Continue
-    }
-}
-
-impl Pending<'_> {
-    /// As [`go_on`](Self::go_on), and notes the call until it is answered.
-    #[cold]
-    #[inline(never)]
-    fn go_on_noted<B, F, W>(
-        self,
-        parked: Parked<F, Answer<W::Task>>,
-        site: Site,
-        permits: Option<Arc<Semaphore>>,
-        outbox: &mut Outbox,
-        watch: &W,
-    ) -> Routed
-    where
-        B: Message + Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-        W: Watch,
-    {
-        let Self { caller, asked, deadline, memory: [before, memory], name } = self;
-        let Asked { id, operation } = asked;
-        let style = caller.style();
-        let call = caller.is_extended().then_some((id, operation));
-        let entered = caller.enter(id, name, deadline);
-        let spawned = caller.connection.spawn_call(call, before + memory, site, |task| {
-            let answer = Answer { task, id, operation, style, name, watched: watch.go_on() };
             Box::pin(async move {
                 let worked = held_to(permits, deadline, parked).await;
                 drop(entered);
