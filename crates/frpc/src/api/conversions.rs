@@ -92,11 +92,13 @@ impl From<frisbee::Error> for Status {
 
 /// An error of a connection is [`Unavailable`](crate::Code::Unavailable) or
 /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). An error in how a server or a channel was built is
-/// [`Internal`](crate::Code::Internal): a mistake of this program and not of its caller.
+/// [`Internal`](crate::Code::Internal): a mistake of this program and not of its caller. The status of a call that
+/// failed is that status again.
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
         match error {
             Error::Transport(error) => error.into(),
+            Error::Call(status) => status,
             error => Self::internal(error.to_string()),
         }
     }
@@ -249,6 +251,17 @@ mod tests {
         let late = frisbee::Error::ConnectTimeout { address: address() };
         assert_eq!(Status::from(Error::from(late)).code(), Code::DeadlineExceeded);
         assert_eq!(Status::from(Error::UnknownMethod("a.B/C".to_owned())).code(), Code::Internal);
+    }
+
+    #[tokio::test]
+    async fn a_program_returns_one_error_for_connections_and_calls() {
+        async fn program() -> Result<(), Error> {
+            let refused = Err::<(), _>(Status::not_found("no such book").with_details(vec![1, 2]));
+            Ok(refused?)
+        }
+        let error = program().await.unwrap_err();
+        assert_eq!(format!("{error:?}"), "not found: no such book");
+        assert_eq!(Status::from(error), Status::not_found("no such book").with_details(vec![1, 2]));
     }
 
     #[test]

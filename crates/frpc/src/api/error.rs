@@ -1,12 +1,13 @@
-//! Errors outside of calls.
+//! Errors of servers and clients, as programs return them.
 
+use crate::Status;
 use frisbee::MountError;
 use std::{fmt, io};
 
-/// Why a server cannot serve or a client cannot connect.
+/// Why a server cannot serve, a client cannot connect, or a call has failed.
 ///
-/// Every function that sets up a server, a channel or a blocking client fails with this error, so `main` can return it:
-/// its `Debug` output is its text.
+/// Every function that sets up a server, a channel or a blocking client fails with this error. Calls fail with a
+/// [`Status`], which `?` turns into this error. So `main` can return it for both: its `Debug` output is its text.
 ///
 /// ```
 /// use frpc::{Channel, Error, frisbee};
@@ -25,6 +26,8 @@ use std::{fmt, io};
 pub enum Error {
     /// Listening, connecting or mounting a router failed.
     Transport(frisbee::Error),
+    /// A call failed.
+    Call(Status),
     /// The list of servers to connect to is empty.
     NoServers,
     /// The system could not start a thread.
@@ -55,6 +58,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
+            Self::Call(status) => status.fmt(f),
             Self::NoServers => f.write_str("the list of servers to connect to is empty"),
             Self::Thread(error) => write!(f, "starting a thread failed: {error}"),
             Self::Overlap { operation, methods: [one, other] } => {
@@ -95,6 +99,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Transport(error) => error.source(),
+            Self::Call(status) => status.source(),
             Self::Thread(error) => Some(error),
             Self::NoServers
             | Self::Overlap { .. }
@@ -115,5 +120,11 @@ impl From<frisbee::Error> for Error {
 impl From<MountError> for Error {
     fn from(error: MountError) -> Self {
         Self::Transport(error.into())
+    }
+}
+
+impl From<Status> for Error {
+    fn from(status: Status) -> Self {
+        Self::Call(status)
     }
 }
