@@ -1,6 +1,7 @@
 //! The page of metrics: who gets it, what stands there, and whether Prometheus can read it.
 
 use crate::greeter::{Open, all, greet};
+use frisbee_tests::until;
 use frpc::observe::Counters;
 use frpc_gateway::Http;
 use std::collections::{BTreeMap, HashSet};
@@ -24,6 +25,8 @@ async fn called() -> Open {
     tokio::io::AsyncWriteExt::write_all(&mut client, json_rpc.as_bytes()).await.expect("it is read");
     tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("it is open");
     assert!(crate::greeter::rest(&mut client).await.contains("Hello, Ada!"));
+    // The server may notice later than its clients that a connection has ended.
+    until("the connections of the calls are closed", || server.stats.open() == 0).await;
     server
 }
 

@@ -19,8 +19,9 @@ const CONNECTIONS: usize = 400;
 /// What one may keep, in bytes of the allocator's blocks.
 const KEPT_MAX: usize = 2048;
 
-/// How long connections may take to give back what a call needed: some of the intervals of silence after which they do.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long connections may take to give back what a call needed. They do after some intervals of silence, which is a
+/// few seconds, if the machine is not busy.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn live() -> usize {
     dhat::HeapStats::get().curr_bytes

@@ -20,7 +20,7 @@ const CONNECTIONS: usize = 400;
 const KEPT_MAX: usize = 10 * 1024;
 
 /// How long connections may take to give back what a call needed.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn live() -> usize {
     dhat::HeapStats::get().curr_bytes
