@@ -170,11 +170,22 @@ impl Connection {
         }
     }
 
-    /// Takes the next packet from the input if it is complete and for the router, as most are, and nothing else is due.
-    /// Otherwise [`poll_event`](Self::poll_event) finds out.
+    /// Whether the next byte of the input begins a packet, and nothing else is due before it. Only then may
+    /// [`poll_packet`](Self::poll_packet) be asked.
+    #[inline]
+    pub fn is_at_packet(&self) -> bool {
+        !self.is_special && self.first.is_none() && self.decoder.is_at_header()
+    }
+
+    /// Takes the next packet from the input if it is complete and for the router or a stream, as most are. Otherwise
+    /// [`poll_event`](Self::poll_event) finds out what it is, and `input` is as before.
+    ///
+    /// To be asked only while the connection [is at a packet](Self::is_at_packet). It still is afterwards, so one look
+    /// serves all packets of a read up to the next call of `poll_event`.
     #[inline(always)]
-    pub fn poll_packet(&mut self, input: &mut Bytes) -> Option<Packet> {
-        if self.is_special || self.first.is_some() { None } else { self.decoder.next_whole(input) }
+    pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
+        debug_assert!(self.is_at_packet(), "the caller has asked");
+        self.decoder.next_whole(input)
     }
 
     /// Takes the next event from the input, at most one packet. PING and PONG are answered here, and the reserved

@@ -95,7 +95,8 @@ impl Outbox {
     /// The bytes that wait.
     #[inline]
     pub fn len(&self) -> usize {
-        self.buffer.len().saturating_sub(self.written).saturating_add(self.bulk_len)
+        // Invariant: `written` is within the buffer. Both parts are in memory, so their sum is a length as well.
+        self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
     /// How many of the bytes that wait lie in memory that is shared, or may be.
@@ -383,20 +384,25 @@ impl PacketWriter<'_> {
     /// If the body is longer than the limit; the packet is taken back then.
     #[inline(always)]
     pub fn finish(self) -> Result<(), TooLong> {
-        let mut length = self.outbox.buffer.len().saturating_sub(self.body);
+        // The buffer has only grown since the header.
+        let mut length = self.outbox.buffer.len().wrapping_sub(self.body);
         let mut shared = 0_usize;
         if self.outbox.bulk.len() > self.bulk_start {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
             length = length.saturating_add(shared);
         }
         let limit = self.outbox.room;
-        let declared = u32::try_from(length).ok().filter(|declared| *declared <= limit);
-        let Some(declared) = declared else { return Err(TooLong { length, limit }) };
-        let field = self.body.saturating_sub(4)..self.body;
-        if let Some(field) = self.outbox.buffer.get_mut(field) {
-            field.copy_from_slice(&declared.to_be_bytes());
+        if length > limit as usize {
+            return Err(TooLong { length, limit });
         }
-        self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
+        if let Some((header, _)) = self.outbox.buffer.split_at_mut_checked(self.body)
+            && let Some(field) = header.last_chunk_mut()
+        {
+            *field = (length as u32).to_be_bytes(); // Within the limit.
+        }
+        if shared > 0 {
+            self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
+        }
         std::mem::forget(self); // It owns nothing; dropping it would take the packet back.
         Ok(())
     }

@@ -299,48 +299,55 @@ impl<R: Router> Engine<R> {
         // The next owner gets the connection at the end of the packet that is arriving.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_TURN };
         let mut routed = 0;
+        // Looked at again behind every event, since packets alone change neither.
+        let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
-            if !self.has_room() {
+            if room.is_some_and(|room| self.core.outbox().len() >= room) {
                 return self.route_full(now);
             }
             left -= 1;
             if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
                 break;
             }
-            let (length, next);
-            let mut is_last = false;
-            if let Some(packet) = self.core.poll_packet(&mut self.input.unrouted) {
-                length = packet.body.len();
-                next = self.handle_packet(packet);
+            if at_packet && let Some(packet) = self.core.poll_packet(&mut self.input.unrouted) {
+                let length = packet.body.len();
+                let next = match packet.operation {
+                    Operation::STREAM if self.session.is_some() => self.handle_stream(packet.id, packet.body),
+                    _ => self.handle_packet(packet),
+                };
+                routed += 1;
+                // The compiler does not know that nothing is to be dropped.
+                let stops = match next {
+                    next @ Routed::Continue => {
+                        std::mem::forget(next);
+                        false
+                    }
+                    next => self.stops(next, length, now),
+                };
                 // Behind a whole packet there is nothing in between two.
-                is_last = self.input.unrouted.is_empty();
-            } else {
-                if self.mail_is_held && self.leave_to_foreign() {
+                if stops || self.input.unrouted.is_empty() {
                     break;
                 }
-                let event = self.core.poll_event(&mut self.input.unrouted, now)?;
-                if self.mail_is_held {
-                    self.release_held_mail();
-                }
-                let Some(event) = event else { break };
-                if self.charges.body > 0 {
-                    self.release_body();
-                }
-                length = event.body_len();
-                next = self.handle_event(event);
+                continue;
             }
-            routed += 1;
-            let stops = match next {
-                // The compiler does not know that nothing is to be dropped.
-                next @ Routed::Continue => {
-                    std::mem::forget(next);
-                    false
-                }
-                next => self.stops(next, length, now),
-            };
-            if stops || is_last {
+            if self.mail_is_held && self.leave_to_foreign() {
                 break;
             }
+            let event = self.core.poll_event(&mut self.input.unrouted, now)?;
+            if self.mail_is_held {
+                self.release_held_mail();
+            }
+            let Some(event) = event else { break };
+            if self.charges.body > 0 {
+                self.release_body();
+            }
+            let length = event.body_len();
+            let next = self.handle_event(event);
+            routed += 1;
+            if !matches!(next, Routed::Continue) && self.stops(next, length, now) {
+                break;
+            }
+            (at_packet, room) = (self.core.is_at_packet(), self.room());
         }
         self.routing = if routed == 1 { Routing::Single } else { Routing::All };
         Ok(())
@@ -378,8 +385,16 @@ impl<R: Router> Engine<R> {
 
     /// Whether all packets may be routed. At a server whose client does not accept its replies, requests wait.
     fn has_room(&mut self) -> bool {
-        self.core.role() == Role::Client
-            || self.core.outbox().len() < self.output.limit(self.handle.0.mailbox.backlog_max())
+        self.room().is_none_or(|room| self.core.outbox().len() < room)
+    }
+
+    /// How many bytes may wait to be written while all packets are routed; `None` if any number may.
+    #[inline]
+    fn room(&self) -> Option<usize> {
+        match self.core.role() {
+            Role::Client => None,
+            Role::Server => Some(self.output.limit(self.handle.0.mailbox.backlog_max())),
+        }
     }
 
     /// Ends a turn for the router in which nothing was routed.
