@@ -444,3 +444,12 @@ mod observe {
         super::items!("observe-4");
     }
 }
+
+mod fleet {
+    use super::*;
+
+    async fn resolvers() -> Outcome {
+        statements!("fleet-1");
+        Ok(())
+    }
+}

@@ -12,6 +12,7 @@
 mod balancing;
 mod peers;
 mod pubsub;
+mod resolving;
 mod service;
 mod turmoil;
 mod world;

@@ -6,6 +6,7 @@ pub mod blocking;
 pub(crate) mod builder;
 pub(crate) mod channel;
 pub(crate) mod dial;
+pub(crate) mod fleet;
 pub(crate) mod hand_off;
 pub(crate) mod link;
 pub(crate) mod links;

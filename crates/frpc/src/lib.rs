@@ -31,6 +31,7 @@
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
+//! * [`resolve`]: servers that come and go while a channel lives
 //! * [`blocking`]: calls without async
 //!
 //! # Features
@@ -54,6 +55,7 @@ mod endpoint;
 pub mod grpc;
 pub mod guide;
 pub mod observe;
+pub mod resolve;
 mod schema;
 mod server;
 mod service;
@@ -80,6 +82,7 @@ pub use api::try_send::TrySendError;
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
+pub use client::fleet::view::{FleetServer, FleetView};
 pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;

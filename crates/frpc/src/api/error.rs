@@ -30,6 +30,13 @@ pub enum Error {
     Call(Status),
     /// The list of servers to connect to is empty.
     NoServers,
+    /// No endpoint of a resolver accepted a connection in time.
+    NoEndpoint {
+        /// The name of the resolver.
+        resolver: String,
+        /// What is known of the reasons.
+        trouble: String,
+    },
     /// The system could not start a thread.
     Thread(io::Error),
     /// Two services of one server have a method on the same operation.
@@ -60,6 +67,7 @@ impl fmt::Display for Error {
             Self::Transport(error) => error.fmt(f),
             Self::Call(status) => status.fmt(f),
             Self::NoServers => f.write_str("the list of servers to connect to is empty"),
+            Self::NoEndpoint { resolver, trouble } => write!(f, "{trouble} (resolved by {resolver})"),
             Self::Thread(error) => write!(f, "starting a thread failed: {error}"),
             Self::Overlap { operation, methods: [one, other] } => {
                 write!(f, "the methods {one} and {other} both have operation {operation}: ")?;
@@ -102,6 +110,7 @@ impl std::error::Error for Error {
             Self::Call(status) => status.source(),
             Self::Thread(error) => Some(error),
             Self::NoServers
+            | Self::NoEndpoint { .. }
             | Self::Overlap { .. }
             | Self::UnknownMethod(_)
             | Self::StreamingPolicy(_)

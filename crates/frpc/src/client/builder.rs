@@ -2,12 +2,15 @@
 
 use crate::api::middleware::Chain;
 use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
-use crate::client::dial::{Address, Connector, Dialler, Given};
+use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector};
+use crate::client::fleet::resolving::{Connects, Follower};
+use crate::client::fleet::{self, Fleet};
 use crate::client::links::Links;
 use crate::client::making::Maker;
 use crate::client::retries::RetryBudget;
-use crate::client::servers::{Servers, Several};
+use crate::client::servers::Servers;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
+use crate::resolve::{AnyResolver, Endpoint, Resolver};
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};
 use parking_lot::Mutex;
@@ -23,6 +26,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be replaced.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Over how long connections to endpoints that join are spread: a thousand clients are then some three hundred in a
+/// second, and a channel that waits has lost nothing but evenness.
+const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
 impl Channel {
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
@@ -93,9 +100,13 @@ pub struct ChannelBuilder {
     pub(crate) offering: Offering,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
+    pub(crate) spread: Duration,
     /// The middleware around the channel's calls.
     chain: Chain,
 }
+
+/// How connections to endpoints are made, and what is wrong with one.
+type Checked = (Connects, fn(&Endpoint) -> Result<(), frisbee::Error>);
 
 impl ChannelBuilder {
     /// The default settings.
@@ -109,6 +120,7 @@ impl ChannelBuilder {
             offering: Offering::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
+            spread: CONNECTION_SPREAD,
             chain: Chain::default(),
         }
     }
@@ -164,6 +176,14 @@ impl ChannelBuilder {
     /// on afterwards, for later calls.
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sets over how long the clients of a [resolver](crate::resolve) spread their connections to an endpoint that joins,
+    /// or that has closed its connections: each waits for a random part of this, unless a call finds no connection at
+    /// all. Default: 3 s.
+    pub fn connection_spread(mut self, spread: Duration) -> Self {
+        self.spread = spread;
         self
     }
 
@@ -354,6 +374,67 @@ impl ChannelBuilder {
         self.connect_all_by(connectors.into_iter().map(|connector| Connector { connector, timeout })).await
     }
 
+    /// Connects to the servers that a [`Resolver`] states, and follows it: servers join and leave while the channel lives;
+    /// see [`resolve`](crate::resolve). Calls are balanced as by [`connect_all`](Self::connect_all). Ready when the first
+    /// connection is established.
+    ///
+    /// ```
+    /// # use examples::started::greeter;
+    /// use frpc::Channel;
+    /// use frpc::resolve::{Endpoint, StaticResolver};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (large, small) = (greeter().await?, greeter().await?);
+    /// let endpoints = [Endpoint::new(large).with_weight(3), Endpoint::new(small)];
+    /// let channel = Channel::builder().connect_resolved(StaticResolver::new(endpoints)).await?;
+    /// assert_eq!(channel.fleet().map(|fleet| fleet.servers.len()), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If no endpoint has accepted a connection within [`connect_timeout`](Self::connect_timeout), or if two services or
+    /// mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_resolved(self, resolver: impl Resolver) -> Result<Channel, Error> {
+        self.connect_fleet(resolver, Self::dialled).await
+    }
+
+    /// Connects as [`connect_resolved`](Self::connect_resolved) does, by a function that makes a transport to an endpoint.
+    ///
+    /// # Errors
+    /// As [`connect_resolved`](Self::connect_resolved).
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    pub async fn connect_resolved_with_connector<C, F, T>(
+        self,
+        resolver: impl Resolver,
+        connector: C,
+    ) -> Result<Channel, Error>
+    where
+        C: Fn(Endpoint) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.connect_fleet(resolver, |builder, offer, made| builder.connected(connector, offer, made)).await
+    }
+
+    /// Creates a channel to the servers that a [`Resolver`] states without waiting for it. Calls wait for the first
+    /// connection as after a [lost one](Self::reconnect_patience).
+    ///
+    /// # Errors
+    /// If two services or mounted routers overlap.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, which drives the connections.
+    pub fn connect_resolved_lazy(self, resolver: impl Resolver) -> Result<Channel, Error> {
+        self.channel_to_fleet(resolver, Self::dialled).map(|(channel, _)| channel)
+    }
+
     /// Creates a channel over a transport, as [`Channel::connect_io`] does.
     ///
     /// # Errors
@@ -385,10 +466,59 @@ impl ChannelBuilder {
         let offer = self.offer()?;
         let made = Arc::default();
         let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer, &made)).collect();
-        let Some(several) = Several::connected(all, made, self.patience, &Handle::current()).await else {
+        let Some(fleet) = fleet::connected(all, made, self.patience, &Handle::current()).await else {
             return Err(Error::NoServers);
         };
-        Ok(self.channel(Servers::Several(several?), &offer))
+        Ok(self.channel(Servers::Several(Arc::new(fleet?)), &offer))
+    }
+
+    async fn connect_fleet(
+        self,
+        resolver: impl Resolver,
+        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>) -> Checked,
+    ) -> Result<Channel, Error> {
+        let (timeout, name) = (self.connect_timeout, resolver.name());
+        let (channel, fleet) = self.channel_to_fleet(resolver, connects)?;
+        match fleet.first_connection(timeout).await {
+            Ok(()) => Ok(channel),
+            Err(trouble) => Err(Error::NoEndpoint { resolver: name, trouble }),
+        }
+    }
+
+    fn channel_to_fleet(
+        mut self,
+        resolver: impl Resolver,
+        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>) -> Checked,
+    ) -> Result<(Channel, Arc<Fleet>), Error> {
+        let offer = self.offer()?;
+        let made = Arc::default();
+        let (connects, check) = connects(&self, &offer, &made);
+        let fleet = Arc::new(Fleet::new(made, self.patience));
+        let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
+        Follower { resolver, connects, check, spread: self.spread, runtime }.start(&fleet);
+        Ok((self.channel(Servers::Several(fleet.clone()), &offer), fleet))
+    }
+
+    /// Connections to endpoints by their addresses.
+    fn dialled(&self, offer: &Arc<Offer>, made: &Arc<Notify>) -> Checked {
+        let makes = self.makes(offer, made);
+        let connects = move |endpoint: &Arc<Endpoint>| makes(Arc::new(Resolved(endpoint.clone())));
+        (Box::new(connects), |endpoint| Client::check_address(endpoint.address()))
+    }
+
+    /// Connections to endpoints by a function.
+    fn connected<C, F, T>(&self, connector: C, offer: &Arc<Offer>, made: &Arc<Notify>) -> Checked
+    where
+        C: Fn(Endpoint) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (makes, timeout, connector) = (self.makes(offer, made), self.connect_timeout, Arc::new(connector));
+        let connects = move |endpoint: &Arc<Endpoint>| {
+            let (connector, endpoint) = (connector.clone(), endpoint.clone());
+            makes(Arc::new(ResolvedConnector { connector, endpoint, timeout }))
+        };
+        (Box::new(connects), |_| Ok(()))
     }
 
     /// The offer on every connection.
@@ -401,14 +531,21 @@ impl ChannelBuilder {
 
     /// Connections that are still to be made. `made` is notified of each.
     fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>, made: &Arc<Notify>) -> Links {
-        Links::by(Maker {
-            client: self.client.clone(),
-            dialler: dialler.into(),
-            patience: self.patience,
-            offer: offer.clone(),
-            runtime: Handle::current(),
-            made: made.clone(),
-        })
+        self.makes(offer, made)(dialler.into())
+    }
+
+    /// A function that makes them, and outlives the builder.
+    fn makes(
+        &self,
+        offer: &Arc<Offer>,
+        made: &Arc<Notify>,
+    ) -> impl Fn(Arc<dyn Dialler>) -> Links + Send + Sync + use<> {
+        let (client, patience, runtime) = (self.client.clone(), self.patience, Handle::current());
+        let (offer, made) = (offer.clone(), made.clone());
+        move |dialler| {
+            let (client, offer, runtime, made) = (client.clone(), offer.clone(), runtime.clone(), made.clone());
+            Links::by(Maker { client, dialler, patience, offer, runtime, made })
+        }
     }
 
     fn channel(self, servers: Servers, offer: &Offer) -> Channel {

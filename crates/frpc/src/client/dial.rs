@@ -1,10 +1,12 @@
-//! The ways from a channel to its server: an address, a connector, or one given transport.
+//! The ways from a channel to its server: an address, an endpoint, a connector, or one given transport.
 
 use crate::endpoint::Endpoint;
+use crate::resolve;
 use frisbee::{Client, ClientBuilder, Connection};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -47,6 +49,47 @@ impl Dialler for Address {
     }
 }
 
+/// Dials an endpoint by its address.
+pub(crate) struct Resolved(pub(crate) Arc<resolve::Endpoint>);
+
+impl Dialler for Resolved {
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
+        #[cfg(feature = "tls")]
+        let client = match self.0.server_name() {
+            Some(name) => client.server_name(name),
+            None => client,
+        };
+        Box::pin(client.connect(self.0.address().to_owned(), endpoint))
+    }
+
+    fn name(&self) -> &str {
+        self.0.address()
+    }
+}
+
+/// Calls a function of the program for an endpoint.
+pub(crate) struct ResolvedConnector<C> {
+    pub(crate) connector: Arc<C>,
+    pub(crate) endpoint: Arc<resolve::Endpoint>,
+    pub(crate) timeout: Duration,
+}
+
+impl<C, F, T> Dialler for ResolvedConnector<C>
+where
+    C: Fn(resolve::Endpoint) -> F + Send + Sync + 'static,
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
+        let connecting = (self.connector)(resolve::Endpoint::clone(&self.endpoint));
+        connected(connecting, self.timeout, self.name().to_owned(), client, endpoint)
+    }
+
+    fn name(&self) -> &str {
+        self.endpoint.address()
+    }
+}
+
 /// Calls a function of the program.
 pub(crate) struct Connector<C> {
     pub(crate) connector: C,
@@ -62,19 +105,32 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        let (connecting, timeout) = ((self.connector)(), self.timeout);
-        Box::pin(async move {
-            match tokio::time::timeout(timeout, connecting).await {
-                Ok(Ok(io)) => client.connect_io(io, endpoint).await,
-                Ok(Err(source)) => Err(frisbee::Error::Connect { address: CONNECTOR.into(), source }),
-                Err(_) => Err(frisbee::Error::ConnectTimeout { address: CONNECTOR.into() }),
-            }
-        })
+        connected((self.connector)(), self.timeout, CONNECTOR.to_owned(), client, endpoint)
     }
 
     fn name(&self) -> &str {
         CONNECTOR
     }
+}
+
+/// Connects over the transport that a function of the program makes.
+fn connected<T>(
+    connecting: impl Future<Output = io::Result<T>> + Send + 'static,
+    timeout: Duration,
+    address: String,
+    client: ClientBuilder,
+    endpoint: Endpoint,
+) -> Dialling
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    Box::pin(async move {
+        match tokio::time::timeout(timeout, connecting).await {
+            Ok(Ok(io)) => client.connect_io(io, endpoint).await,
+            Ok(Err(source)) => Err(frisbee::Error::Connect { address, source }),
+            Err(_) => Err(frisbee::Error::ConnectTimeout { address }),
+        }
+    })
 }
 
 /// Uses one transport, once.

@@ -71,11 +71,6 @@ impl Links {
         }
     }
 
-    /// Whether the channel was closed by its owner.
-    pub(crate) fn is_closed(&self) -> bool {
-        is_closed(&self.current)
-    }
-
     /// Whether the last attempt to connect has failed.
     pub(crate) fn has_trouble(&self) -> bool {
         self.making.as_ref().is_some_and(|making| making.has_trouble())
@@ -102,19 +97,24 @@ impl Links {
 
     /// Replaces each lost connection, without a call as well. Ready when no connection can be made any more.
     pub(crate) async fn stay_connected(&self) {
-        loop {
-            let link = match (self.current(), &self.making) {
-                (Some(link), _) => link,
-                (None, Some(making)) => match making.make(Instant::now(), Duration::MAX).await {
-                    Ok(link) => link,
-                    Err(_) => return,
-                },
-                (None, None) => return,
-            };
-            let calls = link.calls.clone();
-            drop(link);
-            calls.retired().await;
-        }
+        while self.keep_one().await {}
+    }
+
+    /// Makes a connection if there is none, and waits until it takes no new calls. Returns `false` if no connection can
+    /// be made any more.
+    pub(crate) async fn keep_one(&self) -> bool {
+        let link = match (self.current(), &self.making) {
+            (Some(link), _) => link,
+            (None, Some(making)) => match making.make(Instant::now(), Duration::MAX).await {
+                Ok(link) => link,
+                Err(_) => return false,
+            },
+            (None, None) => return false,
+        };
+        let calls = link.calls.clone();
+        drop(link);
+        calls.retired().await;
+        true
     }
 }
 

@@ -1,0 +1,275 @@
+//! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
+
+use crate::client::fleet::Fleet;
+use crate::client::fleet::members::{Member, Pauses, Row};
+use crate::client::links::Links;
+use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// For how long an endpoint has to be missing before it is removed: sources that flap come back sooner, and a second
+/// after the end of a lease its server is to be gone.
+const MISSING_FOR: Duration = Duration::from_millis(500);
+
+/// The longest pause after the first failure of a resolver, which doubles with each further one.
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+
+/// The upper limit of the longest pause. A registry that returns after hours is found within half a minute.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// How often the log tells of failures of one resolver.
+const COMPLAINS_EVERY: Duration = Duration::from_secs(60);
+
+/// So many connections are made at once when a channel begins, and the others of a large set after random pauses.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// Connections that are still to be made to an endpoint.
+pub(crate) type Connects = Box<dyn Fn(&Arc<Endpoint>) -> Links + Send + Sync>;
+
+/// The task that follows a resolver, and how that goes. Ends with this.
+pub(crate) struct Resolving {
+    pub(crate) name: String,
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The last failure, until an answer follows.
+    trouble: Mutex<Option<String>>,
+}
+
+impl Resolving {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.task.abort();
+    }
+
+    /// The last failure, unless an answer has followed.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.shared.trouble.lock().clone()
+    }
+
+    pub(crate) fn with_trouble(&self, text: &str) -> String {
+        match self.trouble() {
+            Some(trouble) => format!("{text}; {trouble}"),
+            None => format!("{text}; resolved by {}", self.name),
+        }
+    }
+}
+
+impl Drop for Resolving {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// A resolver with all that is needed to follow it.
+pub(crate) struct Follower {
+    pub(crate) resolver: AnyResolver,
+    pub(crate) connects: Connects,
+    /// What is wrong with an endpoint, if anything is.
+    pub(crate) check: fn(&Endpoint) -> Result<(), frisbee::Error>,
+    pub(crate) spread: Duration,
+    pub(crate) runtime: Handle,
+}
+
+impl Follower {
+    /// Follows the resolver for as long as the fleet lives.
+    pub(crate) fn start(self, fleet: &Arc<Fleet>) {
+        let name = self.resolver.name();
+        let shared = Arc::<Shared>::default();
+        let runtime = self.runtime.clone();
+        let task = runtime.spawn(self.follow(Arc::downgrade(fleet), shared.clone()));
+        drop(fleet.resolving.set(Resolving { name, shared, task }));
+    }
+
+    async fn follow(mut self, fleet: Weak<Fleet>, shared: Arc<Shared>) {
+        let name = self.resolver.name();
+        let mut failures = Failures::default();
+        let (mut removal, mut pause) = (None, Duration::ZERO);
+        loop {
+            let answer = {
+                let mut asking = pin!(async {
+                    tokio::time::sleep(std::mem::take(&mut pause)).await;
+                    self.resolver.next().await
+                });
+                loop {
+                    let Some(at) = removal else { break asking.as_mut().await };
+                    match tokio::time::timeout_at(at, asking.as_mut()).await {
+                        Ok(answer) => break answer,
+                        Err(_) => {
+                            let Some(fleet) = fleet.upgrade() else { return };
+                            removal = fleet.remove_missing(Instant::now());
+                        }
+                    }
+                }
+            };
+            let Some(fleet) = fleet.upgrade() else { return };
+            let judged = answer.and_then(|endpoints| self.judged(endpoints));
+            match judged {
+                Ok((endpoints, fault)) => {
+                    failures.count = 0;
+                    if let Some(fault) = fault.filter(|_| failures.may_complain(Instant::now())) {
+                        tracing::warn!(resolver = name, fault, "some endpoints of a resolver are left out");
+                    }
+                    *shared.trouble.lock() = None;
+                    removal = fleet.handle_set(endpoints, &self, Instant::now());
+                }
+                Err(error) => {
+                    pause = failures.fail();
+                    if failures.may_complain(Instant::now()) {
+                        tracing::warn!(resolver = name, failures = failures.count, %error, "a resolver failed");
+                    }
+                    *shared.trouble.lock() = Some(format!("resolving by {name} failed: {error}"));
+                }
+            }
+        }
+    }
+
+    /// The valid endpoints of an answer, of each key the last; and why others are left out, if any are.
+    fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
+        let count = endpoints.len();
+        // In order, so that a simulation repeats itself.
+        let mut judged = BTreeMap::new();
+        let mut fault = None;
+        for endpoint in endpoints {
+            if let Err(error) = (self.check)(&endpoint) {
+                fault = Some(error.to_string());
+                continue;
+            }
+            let key = endpoint.key();
+            if judged.len() < ENDPOINTS_MAX || judged.contains_key(&key) {
+                judged.insert(key, Arc::new(endpoint));
+            } else {
+                fault = Some(format!("{count} are more than {ENDPOINTS_MAX}"));
+            }
+        }
+        if judged.is_empty() {
+            let why = fault.unwrap_or_else(|| "the answer has no endpoint".to_owned());
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("{why}; the last good set stays")));
+        }
+        Ok((judged.into_values().collect(), fault))
+    }
+}
+
+impl Fleet {
+    /// Makes this set of at least one endpoint that of the members. Returns when to [remove](Self::remove_missing)
+    /// those that are missing, if any are.
+    fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
+        let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
+        let is_first = self.members.read().rows().is_empty();
+        let mut members = self.members.write();
+        let removed = members.retain(|row| {
+            match stated.remove(&row.endpoint.key()) {
+                Some(endpoint) => (row.endpoint, row.missing_since) = (endpoint, None),
+                None => drop(row.missing_since.get_or_insert(now)),
+            }
+            true
+        });
+        drop(members);
+        debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
+        let mut joining: Vec<_> = stated.into_values().collect();
+        // Else all clients would begin with the same ones.
+        fastrand::shuffle(&mut joining);
+        self.join(joining, is_first, follower);
+        self.remove_missing(now)
+    }
+
+    /// Adds endpoints that are new.
+    fn join(&self, joining: Vec<Arc<Endpoint>>, is_first: bool, follower: &Follower) {
+        let mut rows = Vec::new();
+        for endpoint in joining {
+            let is_at_once = is_first && rows.len() < AT_ONCE;
+            let first = if is_at_once { Duration::ZERO } else { follower.spread };
+            let pauses = Pauses { first, further: follower.spread };
+            let member = Member::kept((follower.connects)(&endpoint), &self.urgency, pauses, &follower.runtime);
+            rows.push(Row::new(endpoint, member));
+        }
+        if !rows.is_empty() {
+            self.add(rows);
+        }
+    }
+
+    /// Removes members that have been missing for long enough. Returns when to look again, if any are missing.
+    fn remove_missing(&self, now: Instant) -> Option<Instant> {
+        let end = |since: Instant| since + MISSING_FOR;
+        let next = |members: &super::members::Members| {
+            members.rows().iter().filter_map(|row| row.missing_since).min().map(end)
+        };
+        if next(&self.members.read()).is_none_or(|end| end > now) {
+            return next(&self.members.read());
+        }
+        let mut members = self.members.write();
+        let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
+        let next = next(&members);
+        drop(members);
+        for row in removed {
+            tracing::debug!(address = row.endpoint.address(), "an endpoint has left");
+            row.member.drain();
+        }
+        next
+    }
+}
+
+/// Successive failures of a resolver.
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    complains_at: Option<Instant>,
+}
+
+impl Failures {
+    /// Notes a failure, and returns the pause that follows.
+    fn fail(&mut self) -> Duration {
+        let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
+        self.count = self.count.saturating_add(1);
+        // Never without a pause: a resolver may fail at once.
+        longest.mul_f64(0.5 + fastrand::f64() / 2.0)
+    }
+
+    /// Whether the log may have another line.
+    fn may_complain(&mut self, now: Instant) -> bool {
+        let may = self.complains_at.is_none_or(|at| at <= now);
+        if may {
+            self.complains_at = now.checked_add(COMPLAINS_EVERY);
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_log_has_one_line_a_minute_of_a_resolver_that_fails() {
+        let mut failures = Failures::default();
+        let mut lines = 0;
+        for _ in 0..600 {
+            failures.fail();
+            lines += u32::from(failures.may_complain(Instant::now()));
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(lines, 10);
+    }
+
+    #[test]
+    fn pauses_of_a_resolver_that_fails_grow_to_their_limit() {
+        let mut failures = Failures::default();
+        let pauses: Vec<_> = (0..40).map(|_| failures.fail()).collect();
+        assert!(pauses[0] <= PAUSE_FIRST && pauses[0] >= PAUSE_FIRST / 2);
+        assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
+        assert!(pauses[30..].iter().all(|pause| *pause >= PAUSE_MAX / 2));
+    }
+}

@@ -1,0 +1,68 @@
+//! What can be seen of a fleet.
+
+use crate::client::channel::Channel;
+use crate::client::fleet::Fleet;
+use crate::client::servers::Servers;
+use crate::resolve::Endpoint;
+use std::sync::Arc;
+
+/// The servers of a channel at one moment, by [`Channel::fleet`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FleetView {
+    /// The servers, in no particular order.
+    pub servers: Vec<FleetServer>,
+    /// The name of the resolver, if the channel has one.
+    pub resolver: Option<String>,
+    /// Why the resolver could not answer, if its last answer was a failure.
+    pub resolver_trouble: Option<String>,
+}
+
+/// A server of a [`FleetView`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FleetServer {
+    /// The server as its resolver states it; of other channels, its address alone.
+    pub endpoint: Endpoint,
+    /// Whether there is a connection that takes calls.
+    pub is_connected: bool,
+    /// The number of calls and streams of the channel in progress on that connection.
+    pub load: usize,
+    /// Whether the server has answered that it cannot work, and not otherwise since.
+    pub is_doubted: bool,
+    /// Whether the resolver states it no more; it is about to be removed.
+    pub is_missing: bool,
+}
+
+impl Channel {
+    /// The servers among which the channel chooses, with what it knows of them. `None` for a channel to a single server.
+    pub fn fleet(&self) -> Option<FleetView> {
+        match &self.inner.servers {
+            Servers::One(_) => None,
+            Servers::Several(fleet) => Some(fleet.view()),
+        }
+    }
+}
+
+impl Fleet {
+    fn view(&self) -> FleetView {
+        let rows = self.members.read();
+        let servers = rows.rows().iter().map(|row| {
+            let link = row.current();
+            FleetServer {
+                endpoint: Endpoint::clone(&row.endpoint),
+                is_connected: link.is_some(),
+                // The channel and this function hold it too.
+                load: link.as_ref().map_or(0, |link| Arc::strong_count(link).saturating_sub(2)),
+                is_doubted: link.is_some_and(|link| link.calls.is_doubted()),
+                is_missing: row.missing_since.is_some(),
+            }
+        });
+        let resolving = self.resolving.get();
+        FleetView {
+            servers: servers.collect(),
+            resolver: resolving.map(|resolving| resolving.name.clone()),
+            resolver_trouble: resolving.and_then(super::resolving::Resolving::trouble),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Endpoints in a file that is watched.
+
+use super::{ENDPOINTS_MAX, Endpoint, Resolver};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often the file is read. Reading some kilobytes takes microseconds, and is the same on all systems and file
+/// systems, where notices of changes are not.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// After a change the file is read again: a program that writes it in place may not have finished.
+const SETTLES: Duration = Duration::from_millis(50);
+
+/// The longest file, in bytes: more than 100 for each of the most endpoints of a set.
+const LENGTH_MAX: u64 = 1 << 20;
+const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
+
+/// The endpoints in a text file, which is looked at once a second.
+///
+/// A line is an [endpoint as text](Endpoint), empty, or a comment behind `#`. A file with any other line is an error as a
+/// whole, so that the last good set stays.
+///
+/// ```text
+/// # The shop's servers.
+/// 10.0.0.1:8080 weight=2 zone=a
+/// 10.0.0.2:8080 zone=b rack=7
+/// ```
+///
+/// A change counts when the file has been the same for 50 ms. Programs that write it should do so beside it and rename.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use frpc::resolve::{FileResolver, Resolver};
+///
+/// # let path = std::env::temp_dir().join(format!("frpc-endpoints-{}", std::process::id()));
+/// std::fs::write(&path, "10.0.0.1:8080 weight=2\n")?;
+/// let endpoints = FileResolver::new(&path).next().await?;
+/// assert_eq!((endpoints[0].address(), endpoints[0].weight()), ("10.0.0.1:8080", 2));
+/// # std::fs::remove_file(&path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FileResolver {
+    path: PathBuf,
+    /// The text that was stated last.
+    stated: Option<String>,
+}
+
+impl FileResolver {
+    /// Watches the file at a path, which need not exist yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), stated: None }
+    }
+
+    /// The text of the file, once it does not change any more.
+    async fn text(&self) -> io::Result<String> {
+        let mut text = read(self.path.clone()).await?;
+        while self.stated.as_ref() != Some(&text) {
+            tokio::time::sleep(SETTLES).await;
+            let again = read(self.path.clone()).await?;
+            if again == text {
+                break;
+            }
+            text = again;
+        }
+        Ok(text)
+    }
+}
+
+impl Resolver for FileResolver {
+    async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        loop {
+            let text = self.text().await?;
+            if self.stated.as_ref() != Some(&text) {
+                let endpoints = parse(&text)?;
+                self.stated = Some(text);
+                return Ok(endpoints);
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+async fn read(path: PathBuf) -> io::Result<String> {
+    let reading = tokio::task::spawn_blocking(move || read_now(&path));
+    reading.await.unwrap_or_else(|ended| Err(io::Error::other(ended)))
+}
+
+fn read_now(path: &Path) -> io::Result<String> {
+    use io::Read;
+    let mut text = String::new();
+    let length = std::fs::File::open(path)?.take(LENGTH_MAX + 1).read_to_string(&mut text)? as u64;
+    match length {
+        ..=LENGTH_MAX => Ok(text),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("the file exceeds {LENGTH_MAX} bytes"))),
+    }
+}
+
+fn parse(text: &str) -> io::Result<Vec<Endpoint>> {
+    let lines = text.lines().zip(1_usize..).filter(|(line, _)| {
+        let line = line.trim_start();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let endpoint = |(line, number): (&str, usize)| {
+        line.parse().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, format!("line {number}: {why}")))
+    };
+    lines.map(endpoint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
+        let text = "# all of them\n\n10.0.0.1:80 weight=3 zone=a rack=7=b # the old one\n[::1]:80 server_name=shop\n";
+        let [one, other] = parse(text).expect("it is well formed").try_into().expect("there are two");
+        let expected = Endpoint::new("10.0.0.1:80").with_weight(3).with_zone("a").with_metadata("rack", "7=b");
+        assert_eq!((one, other), (expected, Endpoint::new("[::1]:80").with_server_name("shop")));
+        for wrong in ["a:1 weight=x", "a:1 heavy", "a:1 weight=-1"] {
+            let error = parse(&format!("b:1\n{wrong}\n")).expect_err(wrong);
+            assert!(error.to_string().contains("line 2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Channels that follow a resolver: endpoints join, leave, flap and come twice.
+
+use crate::service::{Memory, Service};
+use frisbee_sim::{Process, World, sim_test};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
+use frpc::resolve::{Endpoint, Resolver, StaticResolver, WatchResolver};
+use frpc::{Channel, Code, Server};
+use parking_lot::Mutex;
+use std::future::{pending, ready};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// A server, what it has done, and when connections have come to it.
+struct Node {
+    memory: Arc<Memory>,
+    connections: Arc<Mutex<Vec<Duration>>>,
+}
+
+impl Node {
+    fn start(world: &World, name: &str) -> Self {
+        let node = Self { memory: Arc::default(), connections: Arc::default() };
+        let (memory, connections, of) = (node.memory.clone(), node.connections.clone(), world.clone());
+        world.node(name).start(move |process| {
+            let builder = Server::builder().add_service(InteropServer::new(Service(memory.clone())));
+            let acceptor = builder.build().expect("there is one service");
+            let (connections, of) = (connections.clone(), of.clone());
+            process.accept(move |transport| {
+                connections.lock().push(of.elapsed());
+                let acceptor = acceptor.clone();
+                async move { drop(acceptor.serve_connection(transport).await) }
+            });
+            ready(())
+        });
+        node
+    }
+
+    /// How many of these calls it has executed.
+    fn executed(&self, calls: impl IntoIterator<Item = i64>) -> usize {
+        calls.into_iter().map(|call| self.memory.executions(call as u64)).sum()
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.lock().len()
+    }
+}
+
+fn endpoints(names: &[&str]) -> Vec<Endpoint> {
+    names.iter().copied().map(Endpoint::new).collect()
+}
+
+fn channel(process: &Process, resolver: impl Resolver) -> impl Future<Output = Result<Channel, frpc::Error>> {
+    let process = process.clone();
+    Channel::builder()
+        .connect_resolved_with_connector(resolver, move |endpoint| process.connector(endpoint.address())())
+}
+
+async fn client(world: &World, resolver: impl Resolver) -> (Channel, InteropClient) {
+    let channel = channel(&world.node("client").process(), resolver).await.expect("a server is there");
+    (channel.clone(), InteropClient::new(channel))
+}
+
+async fn call(client: &InteropClient, numbers: std::ops::Range<i64>) {
+    for number in numbers {
+        client.add(AddRequest { a: number, b: 1 }).await.expect("a server is there");
+    }
+}
+
+#[sim_test(seeds = 20)]
+async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
+    let [stays, leaves, joins] = ["stays", "leaves", "joins"].map(|name| Node::start(&world, name));
+    let (sets, resolver) = WatchResolver::new(endpoints(&["stays", "leaves"]));
+    let (channel, client) = client(&world, resolver).await;
+    sleep(Duration::from_secs(1)).await;
+    let resting = (0..20).map(|tag| {
+        let client = client.clone();
+        tokio::spawn(async move { client.sleep(SleepRequest { millis: 8_000, tag }).await })
+    });
+    let resting: Vec<_> = resting.collect();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!((stays.executed(0..20), leaves.executed(0..20)), (10, 10));
+
+    sets.send_replace(endpoints(&["joins", "stays"]));
+    sleep(Duration::from_secs(4)).await;
+    call(&client, 100..200).await;
+    assert_eq!(leaves.executed(100..200), 0, "it has left");
+    assert!(joins.executed(100..200) > 80, "the other one has calls that rest");
+    for call in resting {
+        call.await.expect("it does not panic").expect("calls in progress end where they are");
+    }
+    assert_eq!([&stays, &leaves, &joins].map(Node::connections), [1, 1, 1], "who stays is not touched");
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(fleet(&channel), ["joins", "stays"]);
+}
+
+/// The addresses of the fleet, sorted.
+fn fleet(channel: &Channel) -> Vec<String> {
+    let fleet = channel.fleet().expect("it follows a resolver");
+    let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// States what it is told to, each after a pause.
+struct Script(std::vec::IntoIter<(u64, io::Result<Vec<Endpoint>>)>);
+
+impl Resolver for Script {
+    async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        let Some((millis, answer)) = self.0.next() else { return pending().await };
+        sleep(Duration::from_millis(millis)).await;
+        answer
+    }
+
+    fn name(&self) -> String {
+        "a script".to_owned()
+    }
+}
+
+#[sim_test(seeds = 20)]
+async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
+    let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
+    let both = || Ok(endpoints(&["one", "other"]));
+    let script = vec![
+        (0, both()),
+        (2_000, Ok(Vec::new())),
+        (100, both()),
+        (100, Ok(endpoints(&["one"]))),
+        (400, both()),
+        (100, Ok(endpoints(&["other"]))),
+        (400, both()),
+        (100, Err(io::ErrorKind::TimedOut.into())),
+        (100, Ok(Vec::new())),
+    ];
+    let (channel, client) = client(&world, Script(script.into_iter())).await;
+    let mut number = 0;
+    while world.elapsed() < Duration::from_secs(10) {
+        call(&client, number..number + 1).await;
+        number += 1;
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!((one.connections(), other.connections()), (1, 1));
+    let shares = [&one, &other].map(|node| node.executed(number - 200..number));
+    assert!(shares.iter().all(|share| *share > 50), "{shares:?}");
+    let fleet = channel.fleet().expect("it follows a resolver");
+    let trouble = fleet.resolver_trouble.expect("the last answer was no set");
+    assert!(trouble.contains("no endpoint") && trouble.contains("a script"), "{trouble}");
+}
+
+#[sim_test(seeds = 3)]
+async fn many_clients_do_not_come_to_a_new_endpoint_in_the_same_second(world: World) {
+    const CLIENTS: usize = 200;
+    let [_old, new] = ["old", "new"].map(|name| Node::start(&world, name));
+    let (sets, _) = WatchResolver::new(endpoints(&["old"]));
+    let process = world.node("client").process();
+    let mut channels = Vec::new();
+    for _ in 0..CLIENTS {
+        channels.push(channel(&process, WatchResolver::from(sets.subscribe())).await.expect("a server is there"));
+    }
+    sets.send_replace(endpoints(&["old", "new"]));
+    sleep(Duration::from_secs(4)).await;
+    let times = new.connections.lock().clone();
+    assert_eq!(times.len(), CLIENTS);
+    let busiest = times.iter().map(|begin| {
+        let end = *begin + Duration::from_secs(1);
+        times.iter().filter(|time| (*begin..end).contains(*time)).count()
+    });
+    let busiest = busiest.max().unwrap_or(0);
+    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
+}
+
+#[sim_test(seeds = 20)]
+async fn a_call_that_finds_no_connection_at_all_does_not_wait_for_the_spread(world: World) {
+    let [_before, after] = ["before", "after"].map(|name| Node::start(&world, name));
+    let (sets, resolver) = WatchResolver::new(endpoints(&["before"]));
+    let process = world.node("client").process();
+    let builder = Channel::builder().connection_spread(Duration::from_secs(600));
+    let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
+    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
+    let client = InteropClient::new(channel);
+    call(&client, 0..1).await;
+    sets.send_replace(endpoints(&["after"]));
+    sleep(Duration::from_secs(1)).await;
+    let begun = world.elapsed();
+    call(&client, 1..2).await;
+    assert!(world.elapsed() - begun < Duration::from_secs(1), "{:?}", world.elapsed() - begun);
+    assert_eq!(after.executed(1..2), 1);
+}
+
+#[sim_test(seeds = 20)]
+async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
+    let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
+    let records = [("one", 9), ("other", 1), ("ONE", 3)];
+    let records = records.map(|(name, weight)| Endpoint::new(name).with_weight(weight));
+    let process = world.node("client").process();
+    let connector = move |endpoint: Endpoint| process.connector(&endpoint.address().to_lowercase())();
+    let builder = Channel::builder();
+    let channel = builder.connect_resolved_with_connector(StaticResolver::new(records), connector).await;
+    let client = InteropClient::new(channel.expect("a server is there"));
+    sleep(Duration::from_secs(1)).await;
+    // At the same time: calls that follow each other find two idle servers, of which either is as good.
+    let calls = (0..400).map(|tag| {
+        let client = client.clone();
+        tokio::spawn(async move { client.sleep(SleepRequest { millis: 100, tag }).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.expect("it does not panic").expect("a server is there");
+    }
+    assert_eq!((one.connections(), other.connections()), (1, 1));
+    let share = one.executed(0..400);
+    assert!((280..=320).contains(&share), "{share} of 400, where three quarters are due");
+}
+
+#[sim_test(seeds = 5)]
+async fn calls_say_why_there_are_no_endpoints(world: World) {
+    let errors = (0..100).map(|_| (0, Err(io::Error::other("the registry is on fire")))).collect::<Vec<_>>();
+    let lazy = Channel::builder().connect_resolved_lazy(Script(errors.into_iter())).expect("nothing is wrong with it");
+    let status = InteropClient::new(lazy).add(AddRequest { a: 1, b: 1 }).await.expect_err("there is no server");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
+    assert!(status.message().contains("the registry is on fire"), "{status}");
+
+    let process = world.node("client").process();
+    let error = channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("nobody accepts there");
+    assert!(error.to_string().contains("refused") && error.to_string().contains("fixed list"), "{error}");
+    let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("there is none");
+    assert!(error.to_string().contains("no endpoint"), "{error}");
+}
