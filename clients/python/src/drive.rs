@@ -7,25 +7,44 @@ use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::ops::Deref;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Notify;
 
-/// How often a caller that waits looks for signals, such as that of Ctrl-C.
+/// How often a caller that waits looks for signals, such as that of Ctrl-C. The thread of the client wakes it for that: a
+/// timer in each call would have the kernel set its clock anew, twice for each call.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// How long nobody has called until the thread of the client takes over. PINGs are due within seconds.
-const IDLE: Duration = Duration::from_millis(200);
+/// How many of these times nobody has called until the thread of the client takes over. PINGs are due within seconds.
+const IDLE: u32 = 4;
 
 thread_local! {
     /// Whether the thread is within a handler that runs where its connection is driven, where it must not wait in another
     /// runtime.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+
+    /// Whether this is the thread in which Python handles signals, and of which process that was found out.
+    static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
+}
+
+/// Whether this is the thread in which Python handles signals.
+fn has_signals(py: Python<'_>) -> PyResult<bool> {
+    if let Some((found, has_signals)) = HAS_SIGNALS.get()
+        && found.check().is_ok()
+    {
+        return Ok(has_signals);
+    }
+    let threading = py.import("threading")?;
+    let has_signals = threading.call_method0("main_thread")?.is(threading.call_method0("current_thread")?);
+    HAS_SIGNALS.set(Some((fork::Generation::current(), has_signals)));
+    Ok(has_signals)
 }
 
 /// Marks the thread as one that runs a handler in place.
@@ -54,6 +73,10 @@ struct Shared {
     is_kept: AtomicBool,
     /// Has the keeper leave the runtime to a caller.
     leave: Notify,
+    /// The caller that is to look for signals now and then.
+    looking: Mutex<Option<Waker>>,
+    /// Whether it is to look now.
+    looks: AtomicBool,
     is_over: Mutex<bool>,
     over: Condvar,
 }
@@ -67,6 +90,8 @@ impl Drive {
             waiting: AtomicUsize::new(0),
             is_kept: AtomicBool::new(false),
             leave: Notify::new(),
+            looking: Mutex::new(None),
+            looks: AtomicBool::new(false),
             is_over: Mutex::new(false),
             over: Condvar::new(),
         });
@@ -97,7 +122,10 @@ impl Drive {
                 joined.map_err(|_| PyOSError::new_err("the call has panicked"))
             });
         }
-        py.detach(|| self.shared().block_on_with_signals(future))
+        let has_signals = has_signals(py)?;
+        py.detach(|| {
+            if has_signals { self.shared().block_on_with_signals(future) } else { Ok(self.shared().block_on(future)) }
+        })
     }
 }
 
@@ -113,8 +141,7 @@ impl Shared {
         let mut future = Some(Box::pin(future));
         loop {
             let Some(waiting) = future.as_mut() else { return Err(PyOSError::new_err("the call is over")) };
-            let ended = self.block_on(async { tokio::time::timeout(SIGNALS, waiting.as_mut()).await });
-            if let Ok(output) = ended {
+            if let Some(output) = self.block_on(poll_fn(|context| self.poll_until_nudged(waiting.as_mut(), context))) {
                 return Ok(output);
             }
             #[allow(clippy::redundant_closure_for_method_calls)] // Only the closure takes every lifetime.
@@ -132,6 +159,28 @@ impl Shared {
         }
     }
 
+    /// Polls a future; ready without its output when it is time to look for signals.
+    fn poll_until_nudged<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
+        if let Poll::Ready(output) = future.poll(context) {
+            return Poll::Ready(Some(output));
+        }
+        let mut looking = self.looking.lock();
+        if !looking.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            *looking = Some(context.waker().clone());
+        }
+        drop(looking);
+        if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
+    }
+
+    /// Has a caller look for signals that has waited since the last time.
+    fn nudge(&self) {
+        self.looks.store(true, Ordering::SeqCst);
+        let waker = self.looking.lock().clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     fn enter(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.waiting.fetch_add(1, Ordering::SeqCst);
@@ -142,18 +191,28 @@ impl Shared {
 
     /// Drives the connections while nobody calls.
     fn keep(&self) {
-        let mut seen = 0;
+        let (mut seen, mut quiet) = (0, 0);
         loop {
             let mut is_over = self.is_over.lock();
             if !*is_over {
-                self.over.wait_for(&mut is_over, IDLE);
+                self.over.wait_for(&mut is_over, SIGNALS);
             }
             if *is_over {
                 return;
             }
             drop(is_over);
             let calls = self.calls.load(Ordering::Relaxed);
-            if std::mem::replace(&mut seen, calls) != calls || self.waiting.load(Ordering::SeqCst) > 0 {
+            if std::mem::replace(&mut seen, calls) != calls {
+                quiet = 0;
+                continue;
+            }
+            if self.waiting.load(Ordering::SeqCst) > 0 {
+                quiet = 0;
+                self.nudge();
+                continue;
+            }
+            quiet += 1;
+            if quiet < IDLE {
                 continue;
             }
             self.is_kept.store(true, Ordering::SeqCst);
