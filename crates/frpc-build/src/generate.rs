@@ -12,6 +12,7 @@ mod memory;
 mod messages;
 pub(crate) mod modules;
 mod prost_code;
+pub(crate) mod python;
 mod reflection;
 pub(crate) mod rpc;
 mod services;

@@ -150,6 +150,39 @@ fn typescript() {
     });
 }
 
+/// `clients/python` checks these files with `mypy --strict`, and imports them.
+#[test]
+fn python() {
+    let protos = [
+        "shapes.proto",
+        "presence.proto",
+        "collisions.proto",
+        "comments.proto",
+        "rootless.proto",
+        "wellknown.proto",
+        "interop.proto",
+        "vecopt.proto",
+        "shop/orders.proto",
+        "keywords.proto",
+    ];
+    let expected = [
+        "_.py",
+        "collisions.py",
+        "comments.py",
+        "google_protobuf.py",
+        "interop.py",
+        "money.py",
+        "presence.py",
+        "shapes.py",
+        "shop.py",
+        "shop_orders_v1.py",
+        "type_keywords.py",
+        "vecopt.py",
+        "wellknown.py",
+    ];
+    check_with(&protos, &expected, "python", |builder| builder.language(Language::Python).numbering(Numbering::Go));
+}
+
 /// The services that the tests of `clients/typescript` call, as their server has them.
 #[test]
 fn typescript_for_the_tests_of_the_client() {
@@ -177,4 +210,21 @@ fn typescript_for_the_tests_of_the_client() {
         let before = fs::read_to_string(&golden).unwrap_or_default().replace("\r\n", "\n");
         assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
     }
+}
+
+/// The service that the tests of `clients/python` call and serve.
+#[test]
+fn python_for_the_tests_of_the_client() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let (out, folder) = (tempfile::tempdir().unwrap(), tests.join("typescript/proto"));
+    let builder = frpc_build::configure().language(Language::Python).out_dir(out.path()).emit_rerun_if_changed(false);
+    builder.compile_protos(&[folder.join("desk.proto")], &[folder]).unwrap();
+    let text = fs::read_to_string(out.path().join("desk.py")).unwrap();
+    let golden = tests.join("../clients/python/tests/generated/desk.py");
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(golden, text).unwrap();
+        return;
+    }
+    let before = fs::read_to_string(&golden).unwrap_or_default().replace("\r\n", "\n");
+    assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
 }

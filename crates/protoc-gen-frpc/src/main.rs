@@ -4,7 +4,8 @@
 //! protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
 //! ```
 //!
-//! It also works alone, without protoc: `protoc-gen-frpc generate lang=ts src/generated proto/greet.proto`.
+//! It also works alone, without protoc: `protoc-gen-frpc generate lang=ts src/generated proto/greet.proto`. `lang=py` is
+//! Python.
 //!
 //! Owns the conversation with protoc: a `CodeGeneratorRequest` on the standard input, a `CodeGeneratorResponse` on the
 //! standard output. Errors of the schema go into the response, warnings to the standard error. The plugin itself writes

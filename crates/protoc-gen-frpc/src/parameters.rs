@@ -51,12 +51,13 @@ const SWITCH: &str = "[=true|false]";
 const PARAMETERS: [Parameter; 32] = [
     Parameter {
         name: "lang",
-        value: "=rust|ts",
+        value: "=rust|ts|py",
         help: "the language of the code; most other options are about Rust",
         set: |builder, value| {
             Ok(builder.language(match text(value)? {
                 "rust" => Language::Rust,
                 "ts" => Language::TypeScript,
+                "py" => Language::Python,
                 _ => return Err(Problem::Form),
             }))
         },

@@ -176,6 +176,17 @@ fn typescript_is_a_language_of_the_plugin() {
 }
 
 #[test]
+fn python_is_a_language_of_the_plugin() {
+    let schema = schema();
+    let files = files(respond(&request(schema.path(), &ALL, "lang=py")));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["money.py", "shop.py"]);
+    assert!(files["shop.py"].contains("from . import money as _money"), "{}", files["shop.py"]);
+    assert!(files["money.py"].contains("class BankAsyncClient("), "{}", files["money.py"]);
+    let refused = error(&request(schema.path(), &ALL, "lang=py,codec=protobuf"));
+    assert!(refused.contains("Polyglot"), "{refused}");
+}
+
+#[test]
 fn the_plugin_generates_without_protoc() {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
     let proto = schema.path().join("money/money.proto");
@@ -294,7 +305,7 @@ fn help_and_the_version_are_there_for_the_asking() {
         "--frpc_opt=",
         "\n  build_client[=true|false] ",
         "\n  lock_dir=FOLDER ",
-        "\n  lang=rust|ts ",
+        "\n  lang=rust|ts|py ",
         "FRPC_UPDATE_LOCK=1",
     ] {
         assert!(help.contains(part), "{part} in {help}");

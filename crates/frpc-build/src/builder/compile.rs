@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::generate::generate;
 use crate::generate::modules::check_modules;
+use crate::generate::python::python;
 use crate::generate::typescript::typescript;
 use crate::language::Language;
 use crate::lock::{self, Layout};
@@ -187,12 +188,16 @@ impl Builder {
         warn: &mut dyn FnMut(String),
     ) -> Result<(Vec<OutputFile>, Vec<lock::LockFile>), Error> {
         self.prepare(schema)?;
-        if self.language == Language::TypeScript {
+        if self.language != Language::Rust {
             let index = Index::new(&schema.files);
             check(schema, &index, &self.externs)?;
             let plan = lock::plan(schema, &index, &self.locks, warn)?;
             plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);
-            let files = typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?;
+            let files = if self.language == Language::Python {
+                python(schema, &index, &plan, &self.locks)?
+            } else {
+                typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?
+            };
             return Ok((files, plan.updates));
         }
         let prost = std::mem::take(&mut self.prost);

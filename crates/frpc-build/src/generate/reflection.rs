@@ -27,6 +27,19 @@ pub(super) fn schema_item(
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
 ) -> Result<Option<ItemStatic>, Error> {
+    let Some(set) = service_files(schema, files)? else { return Ok(None) };
+    let set = Literal::byte_string(&set);
+    let protobuf = (codec == Codec::Protobuf).then(|| quote::quote! { .protobuf() });
+    let name = free_name("SCHEMA", &mut taken.values, "the schema of the package", warn);
+    Ok(Some(syn::parse_quote! {
+        #[doc = " The schema of the services of this package, for reflection."]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
+        pub static #name: ::frpc::codegen::Schema = ::frpc::codegen::Schema::new(#set) #protobuf;
+    }))
+}
+
+/// The encoded `FileDescriptorSet` of those of these files that have services, and what they import; `None` if none has.
+pub(super) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();
     if open.is_empty() {
@@ -38,14 +51,7 @@ pub(super) fn schema_item(
             open.extend(file.into_iter().flat_map(|file| &file.dependency).map(String::as_str));
         }
     }
-    let set = Literal::byte_string(&subset(&schema.encoded, &wanted)?);
-    let protobuf = (codec == Codec::Protobuf).then(|| quote::quote! { .protobuf() });
-    let name = free_name("SCHEMA", &mut taken.values, "the schema of the package", warn);
-    Ok(Some(syn::parse_quote! {
-        #[doc = " The schema of the services of this package, for reflection."]
-        #[allow(clippy::all, dead_code, unreachable_pub)]
-        pub static #name: ::frpc::codegen::Schema = ::frpc::codegen::Schema::new(#set) #protobuf;
-    }))
+    subset(&schema.encoded, &wanted).map(Some)
 }
 
 /// The files with these names of an encoded `FileDescriptorSet`, in their order and as they are there.

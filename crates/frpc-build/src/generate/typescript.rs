@@ -2,7 +2,7 @@
 //! messages, a table for each message, and a client for each service. The logic is in the package `frisbee-rpc`
 //! (`clients/typescript`), which reads the tables. `typescript/names.rs` owns the names.
 
-mod names;
+pub(in crate::generate) mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -123,7 +123,7 @@ impl Names {
 }
 
 /// `Outer_Inner` for `.package.Outer.Inner`.
-fn flat(full_name: &str, package: &str) -> String {
+pub(in crate::generate) fn flat(full_name: &str, package: &str) -> String {
     let name = full_name.trim_start_matches('.');
     let name = name.strip_prefix(package).filter(|_| !package.is_empty()).unwrap_or(name);
     name.trim_start_matches('.').replace('.', "_")
@@ -213,14 +213,19 @@ pub(super) fn member(message: &DescriptorProto, field: &FieldDescriptorProto) ->
     members.take_while(|other| other.number() != field.number()).count() + 1
 }
 
-/// The names of the values of an enum, without the name of the enum in front if all have it.
+/// The names of the values of an enum in TypeScript.
 pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
+    short_values(of).into_iter().map(|name| property(&name, &[])).collect()
+}
+
+/// The names of the values of an enum as they are in every language: without the name of the enum in front if all have
+/// it.
+pub(in crate::generate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {
         let rest = name.strip_prefix(&prefix)?;
         rest.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| rest.to_owned())
     };
     let names: Option<Vec<String>> = of.value.iter().map(|value| short(value.name())).collect();
-    let names = names.unwrap_or_else(|| of.value.iter().map(|value| value.name().to_owned()).collect());
-    names.into_iter().map(|name| property(&name, &[])).collect()
+    names.unwrap_or_else(|| of.value.iter().map(|value| value.name().to_owned()).collect())
 }
