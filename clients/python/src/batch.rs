@@ -157,7 +157,7 @@ fn serve(function: &Function, batch: Vec<Waiting>) {
                     let encoding = waiting.request.encoding;
                     let reply = match value.cast::<PyBaseException>() {
                         Ok(error) => Err(function.raised(py, &PyErr::from_value(error.clone().into_any()))),
-                        Err(_) => function.reply(&value, encoding),
+                        Err(_) => function.reply(&value, Some(encoding)),
                     };
                     answer(waiting, reply);
                 }

@@ -4,7 +4,7 @@ use crate::decode;
 use crate::drive::{self, Drive};
 use crate::encode;
 use crate::fork;
-use crate::inbox::{Inbox, settle};
+use crate::inbox::{Inbox, Sender, settle};
 use crate::payload::Payload;
 use crate::plan::Plans;
 use crate::requests::{Pulled, Requests};
@@ -457,11 +457,20 @@ pub(crate) fn start<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
-    let sender = inbox.sender();
-    let background: Handle = drive::background()?;
-    let task = background.spawn(async move {
+    Ok(start_in(&drive::background()?, inbox.sender(), future, work, finish))
+}
+
+/// As [`start`], in another runtime.
+pub(crate) fn start_in<T: Send + 'static>(
+    runtime: &Handle,
+    sender: Sender,
+    future: Py<PyAny>,
+    work: impl Future<Output = T> + Send + 'static,
+    finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
+) -> Started {
+    let task = runtime.spawn(async move {
         let output = work.await;
         sender.leave(Box::new(move |py| settle(future.bind(py), finish(py, output))));
     });
-    Ok(Started(task.abort_handle()))
+    Started(task.abort_handle())
 }

@@ -203,7 +203,7 @@ impl Reader<'_> {
             Element::Enum(indexes) => {
                 let index = from.u32().map_err(refused)?;
                 let unknown = || PyValueError::new_err(format!("{} has no value {index}", indexes.name));
-                PyInt::new(py, indexes.number(index).ok_or_else(unknown)?).into_any()
+                self.plans.member(py, indexes, indexes.number(index).ok_or_else(unknown)?)
             }
             Element::Message(_) => return Err(PyValueError::new_err("a message stands among scalars")),
         })

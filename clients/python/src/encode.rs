@@ -15,7 +15,7 @@ pub(crate) fn payload(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> 
     let plan = plans.get(place)?;
     let (written, is_lossy) = write(plans, plan, value, Form::Flat)?;
     let extended = if plan.has_presence { Some(write(plans, plan, value, Form::Extended)?.0) } else { None };
-    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native })
+    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, beside: None })
 }
 
 fn write(plans: &Plans, plan: &Plan, value: &Bound<'_, PyAny>, form: Form) -> PyResult<(Written, bool)> {

@@ -5,17 +5,18 @@ use crate::decode;
 use crate::drive::in_handler;
 use crate::encode;
 use crate::inbox::{Sender, settle};
+use crate::incoming::Incoming;
 use crate::json;
 use crate::payload::{Encoding, Payload};
 use crate::plan::Plans;
 use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
-use frpc::{Metadata, Request, Response, Status};
+use frpc::{Metadata, Request, Response, Status, Streaming};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -71,16 +72,20 @@ pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> 
 }
 
 impl Function {
-    /// The arguments of a call.
-    pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
+    /// A request as its value in Python.
+    pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
         let (plans, place, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
             Encoding::Native => decode::body(py, plans, place, body, 0),
             Encoding::Json(nesting) => json::read(py, plans, place, body, nesting, false),
             Encoding::JsonPositional(nesting) => json::read(py, plans, place, body, nesting, true),
         };
-        let read = read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))?;
-        match read.cast_into::<PyTuple>() {
+        read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))
+    }
+
+    /// The arguments of a call.
+    pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
+        match self.read(py, request)?.cast_into::<PyTuple>() {
             Ok(arguments) => Ok(arguments),
             // A function that takes a whole message.
             Err(error) => PyTuple::new(py, [error.into_inner()]).map_err(|error| self.raised(py, &error)),
@@ -103,12 +108,17 @@ impl Function {
         outcome.map_err(|error| self.raised(py, &error))
     }
 
-    /// A reply in the encoding of its request.
-    pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Encoding) -> Result<Payload, Status> {
+    /// A reply in the encoding of its request, or in both if that is not known yet.
+    pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
         let (plans, place) = (&self.plans, self.endpoint.reply);
+        let json = || json::write(plans, place, value).map(Payload::json);
         let payload = match encoding {
-            Encoding::Native => encode::payload(plans, place, value),
-            _ => json::write(plans, place, value).map(Payload::json),
+            Some(Encoding::Native) => encode::payload(plans, place, value),
+            Some(_) => json(),
+            None => encode::payload(plans, place, value).and_then(|payload| {
+                let beside = Some(json()?.written.bytes);
+                Ok(Payload { beside, ..payload })
+            }),
         };
         payload.map_err(|error| self.raised(value.py(), &error))
     }
@@ -131,14 +141,79 @@ impl Function {
     }
 
     /// Calls the function on this thread.
-    pub(crate) fn run(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
-        let about = About::of(&request, self);
-        let payload = request.into_inner();
+    pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
+        let Call { given, about } = call;
+        let spoken = given.spoken();
         attached(|py| {
-            let arguments = self.arguments(py, &payload)?;
-            let value = self.invoke(&arguments, about)?;
-            self.reply(&value, payload.encoding).map(Response::new)
+            let value = self.invoke(&self.given(py, given)?, about)?;
+            self.reply(&value, spoken.get()).map(Response::new)
         })
+    }
+
+    /// The arguments of a call.
+    fn given<'py>(&self, py: Python<'py>, given: Given) -> Result<Bound<'py, PyTuple>, Status> {
+        match given {
+            Given::Message(payload) => self.arguments(py, &payload),
+            Given::Stream(incoming, _) => {
+                let arguments = Py::new(py, incoming).and_then(|incoming| PyTuple::new(py, [incoming]));
+                arguments.map_err(|error| self.raised(py, &error))
+            }
+        }
+    }
+}
+
+/// What a function is called with.
+pub(crate) struct Call {
+    given: Given,
+    about: Option<About>,
+}
+
+enum Given {
+    Message(Payload),
+    Stream(Incoming, Arc<OnceLock<Encoding>>),
+}
+
+/// The encoding that a caller speaks.
+pub(crate) enum Spoken {
+    Known(Encoding),
+    /// That of its first request.
+    Of(Arc<OnceLock<Encoding>>),
+}
+
+impl Call {
+    pub(crate) fn new(function: &Function, request: Request<Payload>) -> Self {
+        let about = About::of(&request, function);
+        Self { given: Given::Message(request.into_inner()), about }
+    }
+
+    /// A call whose requests are a stream, for a function that runs in an event loop if there is a sender.
+    pub(crate) fn streaming(
+        function: &Arc<Function>,
+        request: Request<Streaming<Payload>>,
+        sender: Option<Sender>,
+    ) -> Self {
+        let about = About::of(&request, function);
+        let spoken = Arc::default();
+        let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), sender);
+        Self { given: Given::Stream(incoming, spoken), about }
+    }
+}
+
+impl Given {
+    fn spoken(&self) -> Spoken {
+        match self {
+            Self::Message(payload) => Spoken::Known(payload.encoding),
+            Self::Stream(_, spoken) => Spoken::Of(spoken.clone()),
+        }
+    }
+}
+
+impl Spoken {
+    fn get(&self) -> Option<Encoding> {
+        match self {
+            Self::Known(encoding) => Some(*encoding),
+            Self::Of(spoken) => spoken.get().copied(),
+        }
     }
 }
 
@@ -162,23 +237,22 @@ impl About {
 /// The messages of a generator, each made when there is room for it.
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
-    pub(crate) encoding: Encoding,
+    spoken: Spoken,
     /// `None` once it has ended.
     iterator: Option<Py<PyIterator>>,
 }
 
 impl Generated {
     /// Calls a generator function.
-    pub(crate) fn new(function: Arc<Function>, request: Request<Payload>) -> Result<Self, Status> {
-        let about = About::of(&request, &function);
-        let payload = request.into_inner();
+    pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
+        let Call { given, about } = call;
+        let spoken = given.spoken();
         let iterator = attached(|py| {
-            let arguments = function.arguments(py, &payload)?;
-            let iterable = function.invoke(&arguments, about)?;
+            let iterable = function.invoke(&function.given(py, given)?, about)?;
             let iterator = iterable.try_iter().map_err(|error| function.raised(py, &error))?;
             Ok(iterator.unbind())
         })?;
-        Ok(Self { function, encoding: payload.encoding, iterator: Some(iterator) })
+        Ok(Self { function, spoken, iterator: Some(iterator) })
     }
 
     /// The next message, made on this thread.
@@ -186,7 +260,7 @@ impl Generated {
         let iterator = self.iterator.as_ref()?;
         let next = attached(|py| match iterator.bind(py).clone().next() {
             None => Ok(None),
-            Some(Ok(value)) => self.function.reply(&value, self.encoding).map(Some),
+            Some(Ok(value)) => self.function.reply(&value, self.spoken.get()).map(Some),
             Some(Err(error)) => Err(self.function.raised(py, &error)),
         });
         next.transpose()
@@ -224,7 +298,7 @@ impl futures_core::Stream for Generated {
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
-    encoding: Encoding,
+    spoken: Spoken,
     reply: Mutex<Option<oneshot::Sender<Result<Payload, Status>>>>,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
@@ -238,7 +312,7 @@ impl Completion {
 
     /// The coroutine has returned.
     fn finish(&self, value: &Bound<'_, PyAny>) {
-        self.end(self.function.reply(value, self.encoding));
+        self.end(self.function.reply(value, self.spoken.get()));
     }
 
     /// The coroutine has raised an exception.
@@ -282,17 +356,16 @@ pub(crate) async fn run_in_loop(
     function: Arc<Function>,
     sender: Sender,
     begin: Arc<Py<PyAny>>,
-    request: Request<Payload>,
+    call: Call,
 ) -> Result<Response<Payload>, Status> {
-    let about = About::of(&request, &function);
-    let payload = request.into_inner();
+    let Call { given, about } = call;
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
     let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
     sender.leave(Box::new(move |py| {
-        let encoding = payload.encoding;
-        let completion = Completion { function: function.clone(), encoding, reply: Mutex::new(Some(reply)), task };
-        let coroutine = function.arguments(py, &payload).and_then(|arguments| function.invoke(&arguments, about));
+        let spoken = given.spoken();
+        let completion = Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task };
+        let coroutine = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
         match coroutine {
             Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
             Err(status) => {
@@ -311,7 +384,8 @@ pub(crate) struct AsyncGenerated {
     pub(crate) function: Arc<Function>,
     pub(crate) sender: Sender,
     pub(crate) begin: Arc<Py<PyAny>>,
-    encoding: Encoding,
+    /// Set when it has been called.
+    spoken: Arc<OnceLock<Encoding>>,
     generator: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
@@ -321,26 +395,27 @@ impl AsyncGenerated {
         function: Arc<Function>,
         sender: Sender,
         begin: Arc<Py<PyAny>>,
-        request: Request<Payload>,
+        call: Call,
     ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
-        let about = About::of(&request, &function);
-        let payload = request.into_inner();
-        let generator = Arc::new(Mutex::new(None));
-        let this = Self { function, sender, begin, encoding: payload.encoding, generator };
-        Unfolded { state: Some((this, Some((payload, about)))), step: None }
+        let spoken = match call.given.spoken() {
+            Spoken::Known(encoding) => Arc::new(OnceLock::from(encoding)),
+            Spoken::Of(spoken) => spoken,
+        };
+        let this = Self { function, sender, begin, spoken, generator: Arc::default() };
+        Unfolded { state: Some((this, Some(call))), step: None }
     }
 
     /// The next message, or nothing at the end.
-    async fn next(&self, first: Option<First>) -> Result<Option<Payload>, Status> {
+    async fn next(&self, first: Option<Call>) -> Result<Option<Payload>, Status> {
         let (reply, replied) = oneshot::channel();
         let task = Arc::new(Mutex::new(None));
         let mut guard = Guard { sender: self.sender.clone(), task: task.clone(), is_over: false };
         let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
-        let encoding = self.encoding;
+        let spoken = Spoken::Of(self.spoken.clone());
         self.sender.leave(Box::new(move |py| {
-            let completion = Completion { function: function.clone(), encoding, reply: Mutex::new(Some(reply)), task };
-            if let Some((payload, about)) = first {
-                let made = function.arguments(py, &payload).and_then(|arguments| function.invoke(&arguments, about));
+            let completion = Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task };
+            if let Some(Call { given, about }) = first {
+                let made = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
                 match made {
                     Ok(made) => *generator.lock() = Some(made.unbind()),
                     Err(status) => {
@@ -379,12 +454,9 @@ impl Drop for AsyncGenerated {
 
 type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
 
-/// The request of a call that has not begun.
-type First = (Payload, Option<About>);
-
 /// The stream of a generator.
 struct Unfolded {
-    state: Option<(AsyncGenerated, Option<First>)>,
+    state: Option<(AsyncGenerated, Option<Call>)>,
     step: Option<Step>,
 }
 

@@ -160,7 +160,8 @@ impl<'py> FromJson<'py, '_> {
         };
         Ok(match element {
             Element::Bool => PyBool::new(py, value(from)?).to_owned().into_any(),
-            Element::I32 | Element::Enum(_) => PyInt::new(py, value::<i32>(from)?).into_any(),
+            Element::I32 => PyInt::new(py, value::<i32>(from)?).into_any(),
+            Element::Enum(indexes) => self.plans.member(py, indexes, value::<i32>(from)?),
             Element::I64 => PyInt::new(py, value::<i64>(from)?).into_any(),
             Element::U32 => PyInt::new(py, value::<u32>(from)?).into_any(),
             Element::U64 => PyInt::new(py, value::<u64>(from)?).into_any(),

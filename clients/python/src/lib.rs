@@ -14,6 +14,7 @@ mod encode;
 mod fork;
 mod handler;
 mod inbox;
+mod incoming;
 mod json;
 mod payload;
 mod plan;
@@ -35,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<client::Started>()?;
     module.add_class::<requests::Requests>()?;
     module.add_class::<inbox::Inbox>()?;
+    module.add_class::<incoming::Incoming>()?;
     module.add_class::<schema::Schema>()?;
     module.add_class::<schema::Api>()?;
     module.add_class::<server::Server>()?;

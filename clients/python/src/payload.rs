@@ -17,6 +17,8 @@ pub(crate) struct Payload {
     /// Whether the flat form has lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
+    /// The message in JSON, of a reply whose caller has not yet shown which encoding it speaks.
+    pub(crate) beside: Option<Bytes>,
 }
 
 /// How the bytes of a payload are to be read.
@@ -55,7 +57,9 @@ impl Payload {
 
 /// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
-    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> { Ok(payload.written.bytes.clone()) };
+    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+        Ok(payload.beside.as_ref().unwrap_or(&payload.written.bytes).clone())
+    };
     Format::new("json", |bytes, terms| Ok(Payload::foreign(bytes, Encoding::Json(terms.nesting()))), encode)
         .fields(fields)
         .positional("json-positional", |bytes, terms| {

@@ -2,10 +2,10 @@
 //! `encode.rs`, `decode.rs` and `json.rs` follow them, so that no tree of values stands between Python and the wire.
 
 use frpc_dynamic::MessageDescriptor;
-use frpc_dynamic::layout::{Element, Layout, Shape};
+use frpc_dynamic::layout::{Element, Indexes, Layout, Shape};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyInt, PyString};
 use std::collections::HashMap;
 
 /// The words that are no names in Python, of those that fields may have. An underscore makes them such.
@@ -20,6 +20,8 @@ const KEYWORDS: [&str; 35] = [
 pub(crate) struct Plans {
     messages: Vec<Plan>,
     by_name: HashMap<String, usize>,
+    /// The members of enums that have a class, by full name and number.
+    enums: HashMap<String, HashMap<i32, Py<PyAny>>>,
 }
 
 /// The plan of a message.
@@ -104,7 +106,7 @@ impl Item {
 
 impl Plans {
     /// The plans of all messages that can be reached from `roots`. `forms` says for a full name what the message is: a
-    /// class, "arguments", "value" or "tensor"; `fields` holds, for `message.field`, what stands for an absent value and
+    /// class, "arguments", "value" or "tensor"; or the class of an enum; `fields` holds, for `message.field`, what stands for an absent value and
     /// the type of an array's elements.
     pub(crate) fn new(
         roots: impl Iterator<Item = MessageDescriptor>,
@@ -125,8 +127,10 @@ impl Plans {
                     Shape::Plain(of) | Shape::Optional(of) | Shape::List(of) | Shape::Map(_, of) => of,
                     Shape::Member { of, .. } => of,
                 };
-                if let Element::Message(inner) = of {
-                    open.push(inner.clone());
+                match of {
+                    Element::Message(inner) => open.push(inner.clone()),
+                    Element::Enum(indexes) => plans.name_members(indexes, forms)?,
+                    _ => {}
                 }
             }
             found.push((message, layout));
@@ -169,13 +173,13 @@ impl Plans {
             let text = field.descriptor.name().to_owned();
             let said = fields.get_item(format!("{name}.{text}"))?;
             let (absent, dtype) = match said {
-                None => (Absent::of(py, &kind), None),
+                None => (self.absent(py, &kind), None),
                 Some(said) => said.extract::<(Bound<'_, PyAny>, Option<String>)>().and_then(|(absent, dtype)| {
                     let is_word = |word: &str| absent.cast::<PyString>().is_ok_and(|text| text == word);
                     let absent = if is_word("required") {
                         Absent::Required
                     } else if is_word("default") {
-                        Absent::of(py, &kind)
+                        self.absent(py, &kind)
                     } else {
                         Absent::Value(absent.get_item(0)?.unbind())
                     };
@@ -195,6 +199,38 @@ impl Plans {
         let has_presence =
             planned.iter().any(|field| matches!(field.kind, Kind::Optional(Item::Scalar(_)) | Kind::Member { .. }));
         Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone(), has_presence })
+    }
+
+    /// Takes the members of an enum, if `forms` has its class.
+    fn name_members(&mut self, indexes: &Indexes, forms: &Bound<'_, PyDict>) -> PyResult<()> {
+        if self.enums.contains_key(&indexes.name) {
+            return Ok(());
+        }
+        let Some(class) = forms.get_item(&indexes.name)? else { return Ok(()) };
+        let members = class.try_iter()?.map(|member| {
+            let member = member?;
+            Ok((member.extract()?, member.unbind()))
+        });
+        self.enums.insert(indexes.name.clone(), members.collect::<PyResult<_>>()?);
+        Ok(())
+    }
+
+    /// A value of an enum: the member of its class, if it has one, and else the number.
+    pub(crate) fn member<'py>(&self, py: Python<'py>, indexes: &Indexes, number: i32) -> Bound<'py, PyAny> {
+        match self.enums.get(&indexes.name).and_then(|members| members.get(&number)) {
+            Some(member) => member.bind(py).clone(),
+            None => PyInt::new(py, number).into_any(),
+        }
+    }
+
+    /// What stands for an absent field of this kind, if nothing else is said.
+    fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
+        match kind {
+            // `None` where the wire knows absence.
+            Kind::Optional(_) | Kind::Member { .. } => Absent::Value(py.None()),
+            Kind::Plain(Item::Scalar(Element::Enum(indexes))) => Absent::Value(self.member(py, indexes, 0).unbind()),
+            _ => Absent::Default,
+        }
     }
 
     fn item(&self, of: &Element) -> PyResult<Item> {
@@ -238,15 +274,5 @@ impl Plans {
     /// The plan at a place that this schema has given out.
     pub(crate) fn get(&self, place: usize) -> PyResult<&Plan> {
         self.messages.get(place).ok_or_else(|| PyKeyError::new_err(place))
-    }
-}
-
-impl Absent {
-    /// What Python's classes have for an absent field: `None` where the wire knows absence.
-    fn of(py: Python<'_>, kind: &Kind) -> Self {
-        match kind {
-            Kind::Optional(_) | Kind::Member { .. } => Self::Value(py.None()),
-            _ => Self::Default,
-        }
     }
 }

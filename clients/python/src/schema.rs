@@ -54,11 +54,17 @@ struct KnownMethod {
     idempotent: bool,
 }
 
+/// A service of a generated module: its name, fingerprint and compatible fingerprints, and of each method its name,
+/// operation, how many fields of its request and of its reply are new, and whether it is idempotent.
+type Embedded = (String, u64, Vec<u64>, Vec<(String, u16, u32, u32, bool)>);
+
 #[pymethods]
 impl Schema {
-    /// Reads the text of `.proto` files, of which the last one is the root.
+    /// Reads the text of `.proto` files, of which the last one is the root. Its methods have operations from 10 on, or from
+    /// `first`.
     #[staticmethod]
-    fn parse(sources: Vec<(String, String)>) -> PyResult<Self> {
+    #[pyo3(signature = (sources, first = None))]
+    fn parse(sources: Vec<(String, String)>, first: Option<u16>) -> PyResult<Self> {
         let names: Vec<String> = sources.iter().map(|(name, _)| name.clone()).collect();
         let mut resolver = ChainFileResolver::new();
         resolver
@@ -67,7 +73,11 @@ impl Schema {
         let mut compiler = protox::Compiler::with_file_resolver(resolver);
         compiler.include_imports(true).include_source_info(true);
         compiler.open_files(&names).map_err(|error| PyValueError::new_err(format!("{error:?}")))?;
-        let loaded = configured().load_fds(compiler.file_descriptor_set());
+        let builder = match (names.last(), first) {
+            (Some(root), Some(first)) => configured().operation_base(root, first),
+            _ => configured(),
+        };
+        let loaded = builder.load_fds(compiler.file_descriptor_set());
         Self::loaded(loaded.map_err(refused)?)
     }
 
@@ -76,6 +86,14 @@ impl Schema {
     #[pyo3(signature = (paths, includes))]
     fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
         Self::loaded(configured().load_protos(&paths, &includes).map_err(refused)?)
+    }
+
+    /// What a generated module brings: files, and its services on the wire.
+    #[staticmethod]
+    fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
+        let pool = DescriptorPool::decode(&*files).map_err(refused)?;
+        let known: Vec<Known> = services.into_iter().map(Known::embedded).collect();
+        Ok(Self::of(&pool, files, &known))
     }
 
     /// The methods: service, name, whether requests and replies are streams, and the names of the messages.
@@ -224,6 +242,16 @@ impl Known {
             compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
             methods: layout.methods().map(method).collect(),
         }
+    }
+
+    fn embedded((service, fingerprint, compatible, methods): Embedded) -> Self {
+        let method = |(name, operation, request, reply, idempotent)| KnownMethod {
+            name,
+            operation,
+            appended: (request, reply),
+            idempotent,
+        };
+        Self { service, fingerprint, compatible, methods: methods.into_iter().map(method).collect() }
     }
 
     /// What a server says of a service; `None` if a number is out of range.

@@ -3,14 +3,14 @@
 use crate::batch::{Batch, Terms};
 use crate::encode::refused;
 use crate::fork;
-use crate::handler::{AsyncGenerated, Function, Generated, announce, run_in_loop};
+use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_in_loop};
 use crate::inbox::Inbox;
 use crate::payload::{Payload, json_format};
 use crate::schema::Api;
 use crate::status::failed;
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
 use frpc::tls::{Authorities, Identity, ServerTls};
-use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Workers};
+use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection};
 use parking_lot::Mutex;
@@ -58,11 +58,13 @@ enum Mode {
     /// In an event loop.
     AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
     Batch(Arc<Batch>),
+    /// As these, with a stream of requests.
+    Requests(Box<Mode>),
 }
 
-/// A function as Python describes it: the place of its method, the function, the word for its mode, the parameter for the
+/// A function as Python describes it: the schema, the place of its method there, the function, the word for its mode, the parameter for the
 /// context, and the most calls and the seconds of a batch.
-type Described = (usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
+type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
 
 /// PEM of a chain of certificates, of the key, and of the authorities of clients.
 type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
@@ -71,12 +73,11 @@ type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 impl Server {
     /// Binds an address, and serves in the background.
     #[new]
-    #[pyo3(signature = (address, api, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None))]
+    #[pyo3(signature = (address, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None))]
     #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
     fn new(
         py: Python<'_>,
         address: String,
-        api: &Bound<'_, Api>,
         functions: Vec<Described>,
         report: &Bound<'_, PyAny>,
         shows_errors: bool,
@@ -96,7 +97,7 @@ impl Server {
             .build()?;
         let mut builder = frpc::Server::builder().workers(Workers::Threads(workers)).add_service(Reflection::new());
         builder = builder.add_service(Health::new());
-        for service in services(api, functions, report, shows_errors, event_loop.as_ref())? {
+        for service in services(py, functions, report, shows_errors, event_loop.as_ref())? {
             builder = builder.add_service(service);
         }
         builder = opened(builder, &doors, hosts, origins)?;
@@ -243,21 +244,20 @@ fn opened(
 
 /// The services that the functions make up.
 fn services(
-    api: &Bound<'_, Api>,
+    py: Python<'_>,
     functions: Vec<Described>,
     report: &Bound<'_, PyAny>,
     shows_errors: bool,
     event_loop: Option<&(Py<Inbox>, Py<PyAny>)>,
 ) -> PyResult<Vec<Functions>> {
-    let py = api.py();
-    let (schema, api) = (api.get().schema.get(), api.get());
-    let embedded: &'static Embedded = Box::leak(Box::new(Embedded::new(schema.files.clone().leak())));
     let event_loop = || {
         let (inbox, begin) = event_loop.ok_or_else(|| PyRuntimeError::new_err("coroutines need an event loop"))?;
         PyResult::Ok((inbox.get().sender(), Arc::new(begin.clone_ref(py))))
     };
     let mut services: Vec<Functions> = Vec::new();
-    for (place, call, word, context, batch) in functions {
+    for (api, place, call, word, context, batch) in functions {
+        let api = api.get();
+        let schema = api.schema.get();
         let callable = schema.methods.get(place).ok_or_else(|| refused("the schema has no such method"))?;
         let function = Arc::new(Function {
             endpoint: api.endpoint(place)?,
@@ -267,7 +267,11 @@ fn services(
             report: report.clone().unbind(),
             shows_errors,
         });
-        let mode = match (&word[..], batch) {
+        let (word, takes_stream) = match word.strip_prefix("requests ") {
+            Some(word) => (word, true),
+            None => (&word[..], false),
+        };
+        let mode = match (word, batch) {
             ("here", _) => Mode::Here,
             ("pool", _) => Mode::Pool,
             ("generator", _) => Mode::Generator,
@@ -280,6 +284,7 @@ fn services(
             }
             _ => return Err(PyValueError::new_err(format!("there is no mode {word:?}"))),
         };
+        let mode = if takes_stream { Mode::Requests(Box::new(mode)) } else { mode };
         let names: Vec<&'static str> = callable
             .descriptor
             .input()
@@ -291,7 +296,10 @@ fn services(
         let served = (function, mode, &*names.leak());
         match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
             Some(service) => service.served.push(served),
-            None => services.push(Functions { layout: callable.layout, schema: embedded, served: vec![served] }),
+            None => {
+                let embedded = Box::leak(Box::new(Embedded::new(schema.files.clone().leak())));
+                services.push(Functions { layout: callable.layout, schema: embedded, served: vec![served] });
+            }
         }
     }
     Ok(services)
@@ -318,40 +326,90 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
     match mode {
         Mode::Here => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let function = function.clone();
-            async move { function.run(request) }
+            async move { function.run(Call::new(&function, request)) }
         }),
         Mode::Pool => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            let function = function.clone();
-            async move { in_pool(move || function.run(request)).await }
+            in_pool(function.clone(), Call::new(&function, request))
         }),
         Mode::Loop(sender, begin) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            run_in_loop(function.clone(), sender.clone(), begin.clone(), request)
+            let call = Call::new(&function, request);
+            run_in_loop(function.clone(), sender.clone(), begin.clone(), call)
         }),
         Mode::Batch(batch) => {
             builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| batch.call(request))
         }
         Mode::Generator => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let function = function.clone();
-            async move { Streamed::Ok(Response::new(ResponseStream::new(Generated::new(function, request)?))) }
+            async move {
+                let call = Call::new(&function, request);
+                Streamed::Ok(Response::new(ResponseStream::new(Generated::new(function, call)?)))
+            }
         }),
         Mode::PoolGenerator => {
             builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
                 let function = function.clone();
-                async move { Streamed::Ok(Response::new(pooled(function, request))) }
+                async move {
+                    let call = Call::new(&function, request);
+                    Streamed::Ok(Response::new(pooled(function, call)))
+                }
             })
         }
         Mode::AsyncGenerator(sender, begin) => {
             builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-                let messages = AsyncGenerated::messages(function.clone(), sender.clone(), begin.clone(), request);
+                let call = Call::new(&function, request);
+                let messages = AsyncGenerated::messages(function.clone(), sender.clone(), begin.clone(), call);
                 async move { Streamed::Ok(Response::new(ResponseStream::new(messages))) }
             })
         }
+        Mode::Requests(mode) => add_with_requests(builder, function, *mode),
+    }
+}
+
+/// Adds the method of a function that takes a stream of requests. One that is no coroutine has a thread of the pool as long
+/// as it runs, since it waits for them.
+fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
+    let method = *function.endpoint.method;
+    type Stream = Request<Streaming<Payload>>;
+    match mode {
+        Mode::Loop(sender, begin) => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
+            let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
+            async move {
+                let call = Call::streaming(&function, request, Some(sender.clone()));
+                run_in_loop(function, sender, begin, call).await
+            }
+        }),
+        Mode::AsyncGenerator(sender, begin) => {
+            builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
+                let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
+                async move {
+                    let call = Call::streaming(&function, request, Some(sender.clone()));
+                    let messages = AsyncGenerated::messages(function, sender, begin, call);
+                    Streamed::Ok(Response::new(ResponseStream::new(messages)))
+                }
+            })
+        }
+        Mode::Generator | Mode::PoolGenerator => {
+            builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
+                let function = function.clone();
+                async move {
+                    let call = Call::streaming(&function, request, None);
+                    Streamed::Ok(Response::new(pooled(function, call)))
+                }
+            })
+        }
+        _ => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
+            let function = function.clone();
+            async move {
+                let call = Call::streaming(&function, request, None);
+                in_pool(function, call).await
+            }
+        }),
     }
 }
 
 /// Runs a function in the pool of threads.
-async fn in_pool(run: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
-    let ran = tokio::task::spawn_blocking(run).await;
+async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
+    let ran = tokio::task::spawn_blocking(move || function.run(call)).await;
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
@@ -359,11 +417,11 @@ async fn in_pool(run: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
 const MESSAGES_AHEAD: usize = 16;
 
 /// The messages of a generator that has a thread of the pool as long as it runs.
-fn pooled(function: Arc<Function>, request: Request<Payload>) -> ResponseStream<Payload> {
+fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
     let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
     let handle = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
-        let mut generated = match Generated::new(function, request) {
+        let mut generated = match Generated::new(function, call) {
             Ok(generated) => generated,
             Err(status) => {
                 // Nobody reads what a caller has given up.

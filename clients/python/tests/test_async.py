@@ -150,3 +150,28 @@ def test_a_client_without_a_schema_says_what_to_do() -> None:
             AsyncClient("127.0.0.1:1").sum
 
     run(main)
+
+
+def test_coroutines_take_streams_of_requests() -> None:
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def total(numbers: AsyncIterator[int]) -> int:
+            return sum([number async for number in numbers])
+
+        @server
+        async def double(numbers: AsyncIterator[int]) -> AsyncIterator[int]:
+            async for number in numbers:
+                yield 2 * number
+
+        started = asyncio.Event()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+        await started.wait()
+        async with AsyncClient(server.address) as client:
+            assert await client.total(range(100)) == 4950
+            assert [number async for number in client.double(range(100))] == list(range(0, 200, 2))
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+    run(main)

@@ -332,3 +332,62 @@ def test_a_file_takes_the_place_of_reflection(server: Server, connect: Connect, 
     with Client(server.address, proto=tmp_path / "sum.proto") as client:
         assert client.sum(1, 2) == 3
         assert client["test.Functions"].sum(1, 2) == 3
+
+
+def test_a_function_takes_a_stream_of_requests(server: Server, connect: Connect) -> None:
+    @server
+    def total(numbers: Iterator[int]) -> int:
+        return sum(numbers)
+
+    @server
+    def shout(points: Iterator[Point], context: Context) -> Iterator[str]:
+        for point in points:
+            yield f"{point.x}!"
+
+    client = connect()
+    assert client.total(iter(range(1000))) == 499_500
+    assert client.total([]) == 0
+    assert list(client.shout(Point(x) for x in range(3))) == ["0!", "1!", "2!"]
+    assert "rpc total(stream TotalRequest) returns (TotalResult);" in server.proto()
+
+
+def test_replies_leave_before_all_requests_have_come(server: Server, connect: Connect) -> None:
+    seen = threading.Event()
+
+    @server
+    def echo(numbers: Iterator[int]) -> Iterator[int]:
+        for number in numbers:
+            yield number
+            if number == 0:
+                # The caller has got the first reply before it sends the second request.
+                assert seen.wait(LIMIT)
+
+    replies = connect().echo(iter([0, 1]))
+    assert next(replies) == 0
+    seen.set()
+    assert list(replies) == [1]
+
+
+def test_a_call_that_is_given_up_ends_its_stream_of_requests(server: Server, connect: Connect) -> None:
+    came, gone = threading.Event(), threading.Event()
+
+    @server
+    def total(numbers: Iterator[int]) -> int:
+        came.set()
+        try:
+            return sum(numbers)
+        except Status as status:
+            assert status.code is Code.CANCELLED
+            gone.set()
+            raise
+
+    client = connect()
+
+    def requests() -> Iterator[int]:
+        while not came.is_set():
+            yield 1
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        client.total(requests())
+    assert gone.wait(LIMIT)

@@ -105,3 +105,19 @@ def test_a_batch_takes_and_returns_lists() -> None:
     server.batch()(no_list)
     with pytest.raises(TypeError, match="has to be one of list"):
         server.proto()
+
+
+def test_a_stream_of_requests_is_the_only_parameter_and_of_the_kind_of_its_function() -> None:
+    def two(numbers: Iterator[int], factor: int) -> int:
+        return factor
+
+    async def plain(numbers: Iterator[int]) -> int:
+        return 0
+
+    wrong: list[tuple[Callable[..., Any], str]]
+    wrong = [(two, "the only parameter"), (plain, "an AsyncIterator in a coroutine function")]
+    for function, text in wrong:
+        server = Server()
+        server(function)
+        with pytest.raises(TypeError, match=text):
+            server.proto()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from .conftest import LIMIT, program
 
 FOLDER = Path(__file__).parent.parent
+PLUGIN = Path(os.environ.get("FRISBEE_PLUGIN", FOLDER / "../../target/debug/protoc-gen-frpc"))
 
 
 def blocks(page: Path) -> list[str]:
@@ -21,9 +23,22 @@ def blocks(page: Path) -> list[str]:
     return [part.split("```")[0] for part in parts]
 
 
+def generated(folder: Path, page: Path) -> None:
+    """Generates what a page shows as a schema, if the generator has been built."""
+    schemas = page.read_text().split("```proto\n")[1:]
+    for schema in schemas:
+        proto = folder / "greet.proto"
+        proto.write_text(schema.split("```")[0])
+        subprocess.run([PLUGIN, "generate", "lang=py", folder / "greeting", proto], check=True, timeout=LIMIT)
+
+
 @pytest.mark.parametrize("page", [FOLDER / "../../docs/python.md", FOLDER / "README.md"], ids=["page", "readme"])
-def test_the_blocks_of_a_page_run(page: Path) -> None:
+def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     server, client, *others = blocks(page)
+    if PLUGIN.exists():
+        generated(tmp_path, page)
+    else:
+        others = [other for other in others if "greeting" not in other]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -39,5 +54,6 @@ def test_the_blocks_of_a_page_run(page: Path) -> None:
     finally:
         serving.terminate()
         serving.wait(LIMIT)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     for other in others:
-        program(other)
+        program(other, PYTHONPATH=path)

@@ -13,14 +13,18 @@ _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "byte
 
 def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]) -> dict[str, Any]:
     """A class with slots for each message. Arrays of NumPy stand for tensors, and the value itself for a message that is
-    called after its method, as in ``SumResult``, and has but the field ``result``."""
+    called after its method, as in ``SumResult``, and has but the field ``result``, or that is sent in a stream as
+    ``SumRequest`` and has but one field."""
     values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}
+    streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
     for name, fields in schema.messages():
         names = [field for field, *_ in fields]
         if name == "frpc.Tensor":
             forms[name] = "tensor"
         elif name in values and names in (["result"], []):
+            forms[name] = "value"
+        elif name in streamed and len(names) == 1:
             forms[name] = "value"
         else:
             forms[name] = _class(name, fields)

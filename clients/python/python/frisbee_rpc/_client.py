@@ -200,16 +200,21 @@ def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
 
 async def _wait(begin: Any, *arguments: Any) -> Any:
     """Waits for what ``begin`` starts, which ends when the task is cancelled."""
-    from asyncio import CancelledError, get_running_loop
-
-    loop = get_running_loop()
+    loop = _running_loop()
     future = loop.create_future()
     started = begin(*arguments, inbox_of(loop), future)
     try:
         return await future
-    except CancelledError:
+    except BaseException:
         started.cancel()
         raise
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    # An import of this package does not bring asyncio.
+    from asyncio import get_running_loop
+
+    return get_running_loop()
 
 
 class AsyncClient(_Base):
@@ -245,60 +250,74 @@ class AsyncClient(_Base):
         return call
 
     def _call(self, schemas: _Schemas, name: str) -> Any:
-        from asyncio import CancelledError, get_running_loop
-
         place = schemas.find(self._service, name)
         _, _, is_input, is_output, request, _ = schemas.methods[place]
         make = schemas.forms[request]
         channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
-
-        def message(values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
-            if not isinstance(make, type):
-                return values[0]
-            return values[0] if len(values) == 1 and isinstance(values[0], make) else make(*values, **fields)
-
-        if is_input and is_output:
-
-            def call_streaming(requests: Any) -> AsyncIterator[Any]:
-                return _both(*channel.open_streaming(api, place, timeout, metadata), requests)
-
-            return call_streaming
+        calls = _ASYNC_CALLS[is_input, is_output]
         if is_input:
+            return lambda requests: calls(channel, api, place, requests, timeout, metadata)
+        if not isinstance(make, type):
+            return lambda value: calls(channel, api, place, value, timeout, metadata)
 
-            async def call_client_streaming(requests: Any) -> Any:
-                loop = get_running_loop()
-                future = loop.create_future()
-                started, sink = channel.start_client_streaming(
-                    api, place, inbox_of(loop), future, timeout, metadata
-                )
-                sending = loop.create_task(_send(sink, requests))
-                sending.add_done_callback(lambda sending: _failed(sending, future))
-                try:
-                    return await future
-                finally:
-                    sending.cancel()
-                    started.cancel()
-
-            return call_client_streaming
-        if is_output:
-
-            def call_server_streaming(*values: Any, **fields: Any) -> AsyncIterator[Any]:
-                return _Replies(channel.open_server_streaming(api, place, message(values, fields), timeout, metadata))
-
-            return call_server_streaming
-
-        async def call(*values: Any, **fields: Any) -> Any:
-            loop = get_running_loop()
-            future = loop.create_future()
-            value = message(values, fields)
-            started = channel.start_unary(api, place, value, inbox_of(loop), future, timeout, metadata)
-            try:
-                return await future
-            except CancelledError:
-                started.cancel()
-                raise
+        def call(*values: Any, **fields: Any) -> Any:
+            value = values[0] if len(values) == 1 and isinstance(values[0], make) else make(*values, **fields)
+            return calls(channel, api, place, value, timeout, metadata)
 
         return call
+
+
+async def unary(
+    channel: Channel, api: Api, place: int, value: Any, timeout: float | None, metadata: Metadata | None
+) -> Any:
+    """Makes a unary call, and gives it up when the task is cancelled."""
+    loop = _running_loop()
+    future = loop.create_future()
+    started = channel.start_unary(api, place, value, inbox_of(loop), future, timeout, metadata)
+    try:
+        return await future
+    except BaseException:
+        started.cancel()
+        raise
+
+
+def server_streaming(
+    channel: Channel, api: Api, place: int, value: Any, timeout: float | None, metadata: Metadata | None
+) -> AsyncIterator[Any]:
+    """Makes a call whose replies are a stream."""
+    return _Replies(channel.open_server_streaming(api, place, value, timeout, metadata))
+
+
+async def client_streaming(
+    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+) -> Any:
+    """Makes a call whose requests come from an iterable, asynchronous or not."""
+    loop = _running_loop()
+    future = loop.create_future()
+    started, sink = channel.start_client_streaming(api, place, inbox_of(loop), future, timeout, metadata)
+    sending = loop.create_task(_send(sink, requests))
+    sending.add_done_callback(lambda sending: _failed(sending, future))
+    try:
+        return await future
+    finally:
+        sending.cancel()
+        started.cancel()
+
+
+def streaming(
+    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+) -> AsyncIterator[Any]:
+    """Makes a call with streams in both directions."""
+    return _both(*channel.open_streaming(api, place, timeout, metadata), requests)
+
+
+#: By whether requests, and whether replies are a stream.
+_ASYNC_CALLS: dict[tuple[bool, bool], Any] = {
+    (False, False): unary,
+    (False, True): server_streaming,
+    (True, False): client_streaming,
+    (True, True): streaming,
+}
 
 
 class _Replies:

@@ -21,6 +21,8 @@ _KEYS = {bool: "bool", int: "int64", str: "string"}
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.MutableSequence)
 _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 _STREAMS = (collections.abc.Iterator, collections.abc.Generator, collections.abc.Iterable)
+_REQUESTS = (collections.abc.Iterator, collections.abc.Generator)
+_ASYNC_REQUESTS = (collections.abc.AsyncIterator, collections.abc.AsyncGenerator, collections.abc.AsyncIterable)
 _ASYNC_STREAMS = (collections.abc.AsyncIterator, collections.abc.AsyncGenerator, collections.abc.AsyncIterable)
 
 Absent = Any
@@ -77,6 +79,7 @@ class Builder:
             raise TypeError(f"{what} needs a type for what it returns, such as `-> int`, or `-> None`")
         context, request = None, f"{camel(name)}Request"
         lines: list[str] = []
+        streams: list[tuple[str, Any]] = []
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise TypeError(f"{what}: {parameter} has to be a parameter that can be given by its position")
@@ -86,17 +89,40 @@ class Builder:
             if hint is Context:
                 context = parameter.name
                 continue
+            if typing.get_origin(hint) in _REQUESTS + _ASYNC_REQUESTS and not batch:
+                streams.append((parameter.name, hint))
+                continue
             if batch:
                 hint = self._element(hint, f"{what}: {parameter.name}")
             self._field(lines, request, parameter.name, hint, parameter.default, what)
-        self._add_message(request, "arguments", lines)
         kind, returned = self._kind(function, hints["return"], blocking, batch, what)
+        if streams:
+            if len(streams) > 1 or lines:
+                raise TypeError(f"{what}: a stream of requests is the only parameter beside the context")
+            request = self._requests(request, *streams[0], kind in ("loop", "async generator"), what)
+            kind = f"requests {kind}"
+        else:
+            self._add_message(request, "arguments", lines)
         reply = self._reply(name, returned, what)
         stream = "stream " if kind.endswith("generator") else ""
+        if streams:
+            request = f"stream {request}"
         for line in (inspect.getdoc(function) or "").splitlines():
             self._methods.append(f"  // {line}".rstrip())
         self._methods.append(f"  rpc {name}({request}) returns ({stream}{reply});")
         self.functions.append(Described(name, function, kind, context, batch))
+
+    def _requests(self, message: str, name: str, hint: Any, is_async: bool, what: str) -> str:
+        """The message of a stream of requests."""
+        if is_async != (typing.get_origin(hint) in _ASYNC_REQUESTS):
+            raise TypeError(f"{what}: {name} is an AsyncIterator in a coroutine function, and else an Iterator")
+        (inner,) = typing.get_args(hint)[:1] or (None,)
+        if dataclasses.is_dataclass(inner) and isinstance(inner, type):
+            return self._dataclass(inner)
+        lines: list[str] = []
+        self._field(lines, message, name, inner, inspect.Parameter.empty, what)
+        self._add_message(message, "value", lines)
+        return message
 
     def _kind(
         self, function: Callable[..., Any], returned: Any, blocking: bool, batch: object, what: str

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     import asyncio
 
     from ._hints import Builder
+    from .generated import Service
 
 __all__ = ["Server", "ServerTls"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+#: The schema, the place of a method in it, the function, how it is called, its parameter for the context, and the most calls
+#: and the seconds of a batch.
+_Bound = tuple[Api, int, Callable[..., Any], str, "str | None", "tuple[int, float] | None"]
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -65,6 +70,7 @@ class Server:
         self._name = name
         self._settings = (shows_errors, threads, workers, list(doors), list(hosts), list(origins), None if tls is None else tls.pem)
         self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None]] = []
+        self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
 
@@ -100,6 +106,15 @@ class Server:
 
         return add
 
+    def add(self, service: Service, *, blocking: bool = False) -> Server:
+        """Serves a service of a schema: an object of a class that derives from the generated one.
+
+        Methods may be plain functions, coroutine functions, and generators of both kinds, and run as functions do. Those that
+        the class does not have answer ``UNIMPLEMENTED``.
+        """
+        self._services.append((service, blocking))
+        return self
+
     def _described(self) -> Builder:
         from ._hints import Builder
 
@@ -123,24 +138,31 @@ class Server:
         """Serves in the background. Coroutine functions need :meth:`serve` or :meth:`run` instead."""
         if self._native is not None:
             raise RuntimeError("the server has started before")
-        described = self._described()
-        if not described.functions:
+        functions = self._bound_functions() if self._functions else []
+        for service, blocking in self._services:
+            functions += _methods(service, blocking)
+        if not functions:
             raise RuntimeError("the server has no functions")
-        file = f"{self._name.replace('.', '/')}.proto"
-        schema = Schema.parse([(file, described.proto())])
-        places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
-        api = Api(schema, described.forms, described.fields)
-        functions = [
-            (places[function.name], function.call, function.kind, function.context, function.batch)
-            for function in described.functions
-        ]
         event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop))
         shows_errors, threads, workers, doors, hosts, origins, tls = self._settings
         self._native = NativeServer(
-            address, api, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop
+            address, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop
         )
         _RUNNING.add(self)
         return self
+
+    def _bound_functions(self) -> list[_Bound]:
+        described = self._described()
+        file = f"{self._name.replace('.', '/')}.proto"
+        # Behind the operations of services, which a schema has fixed.
+        last = max((service._package.last_operation for service, _ in self._services), default=None)
+        schema = Schema.parse([(file, described.proto())], None if last is None else (last // 100 + 1) * 100)
+        places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
+        api = Api(schema, described.forms, described.fields)
+        return [
+            (api, places[function.name], function.call, function.kind, function.context, function.batch)
+            for function in described.functions
+        ]
 
     def stop(self) -> None:
         """Tells clients that the server goes away, and returns when their calls have ended."""
@@ -181,10 +203,9 @@ class Server:
         """Serves until Ctrl-C, or until :meth:`stop` in another thread."""
         import inspect
 
-        if any(
-            inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-            for function, *_ in self._functions
-        ):
+        functions = [function for function, *_ in self._functions]
+        functions += [getattr(service, name) for service, _ in self._services for name in service._methods]
+        if any(inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function) for function in functions):
             import asyncio
 
             try:
@@ -196,14 +217,39 @@ class Server:
 
         stopped = threading.Event()
         self._stopped = stopped.set
-        self.start(address)
         try:
+            self.start(address)
             stopped.wait()
         except KeyboardInterrupt:
             pass
         finally:
             self._stopped = None
             self.stop()
+
+
+def _methods(service: Service, blocking: bool) -> list[_Bound]:
+    """The methods of an object, and how they are called."""
+    import inspect
+
+    api, places, streams = service._package.bound()
+    bound: list[_Bound] = []
+    for own, name in service._methods.items():
+        call = getattr(service, own)
+        takes, gives = streams[service._service, name]
+        if inspect.isasyncgenfunction(call):
+            kind = "async generator"
+        elif inspect.iscoroutinefunction(call):
+            kind = "loop"
+        elif gives:
+            kind = "pool generator" if blocking else "generator"
+        else:
+            kind = "pool" if blocking else "here"
+        if gives != kind.endswith("generator"):
+            raise TypeError(f"{type(service).__name__}.{own}: {'it has to be a generator' if gives else 'no generator'}")
+        kind = f"requests {kind}" if takes else kind
+        context = list(inspect.signature(call).parameters)[1]
+        bound.append((api, places[service._service, name], call, kind, context, None))
+    return bound
 
 
 def _end(future: asyncio.Future[None]) -> None:

@@ -1,0 +1,235 @@
+"""What generated modules are made of. Programs use their classes, and seldom this module."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import (
+    Any,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    ClassVar,
+    Iterable,
+    Iterator,
+    Mapping,
+    Optional,
+    Protocol,
+    Sequence,
+    TypeVar,
+    Union,
+)
+
+from ._client import AsyncClient, Client, client_streaming, server_streaming, streaming, unary
+from ._native import Api, Context, Schema
+from ._status import Code, Metadata, Status
+
+__all__ = [
+    "Array",
+    "AsyncServiceClient",
+    "AsyncStream",
+    "Context",
+    "Metadata",
+    "Package",
+    "Replies",
+    "Reply",
+    "Requests",
+    "Service",
+    "ServiceClient",
+    "Source",
+    "Stream",
+    "Timeout",
+    "unimplemented",
+    "which",
+]
+
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+_Own = TypeVar("_Own", bound="_ServiceClient")
+
+Timeout = Optional[float]
+"""Seconds until a call ends, or ``None`` for that of the client."""
+
+Array = Any
+"""An array of NumPy."""
+
+Reply = Union[_T, Awaitable[_T]]
+"""What a method of a server returns, also as ``async def``."""
+
+Replies = Union[Iterator[_T], AsyncIterator[_T]]
+"""What a method of a server returns whose replies are a stream: it is a generator, also with ``async def``."""
+
+Source = Union[Iterable[_T], AsyncIterable[_T]]
+"""The requests of a stream, for a client of asyncio."""
+
+
+class Stream(Protocol[_T_co]):
+    """The replies of a call. :meth:`close` gives it up."""
+
+    def __iter__(self) -> Iterator[_T_co]: ...
+    def __next__(self) -> _T_co: ...
+    def close(self) -> None: ...
+
+
+class AsyncStream(Protocol[_T_co]):
+    """The replies of a call of asyncio. :meth:`aclose` gives it up."""
+
+    def __aiter__(self) -> AsyncIterator[_T_co]: ...
+    def __anext__(self) -> Awaitable[_T_co]: ...
+    async def aclose(self) -> None: ...
+
+
+class Requests(Protocol[_T_co]):
+    """The requests of a call at a server: for ``for`` in a method, and for ``async for`` in one with ``async def``."""
+
+    def __iter__(self) -> Iterator[_T_co]: ...
+    def __next__(self) -> _T_co: ...
+    def __aiter__(self) -> AsyncIterator[_T_co]: ...
+    def __anext__(self) -> Awaitable[_T_co]: ...
+
+
+Layout = tuple[str, int, Sequence[int], Sequence[tuple[str, int, int, int, bool]]]
+"""A service on the wire: its name, fingerprint, and compatible fingerprints; and of each method name, operation, how many
+fields of its request and reply are new, and whether it is idempotent."""
+
+
+_Bound = tuple[Api, dict[tuple[str, str], int], dict[tuple[str, str], tuple[bool, bool]]]
+
+
+class Package:
+    """The types of a generated module, and its services on the wire."""
+
+    def __init__(
+        self,
+        classes: Mapping[str, type],
+        imports: Callable[[], Sequence[Package]],
+        layouts: Sequence[Layout],
+        files: bytes,
+    ) -> None:
+        self._classes = classes
+        self._imports = imports
+        self._described = (files, layouts)
+        self._bound: _Bound | None = None
+
+    def _forms(self) -> dict[str, Any]:
+        """The classes of this module and of those that it imports, which may import each other."""
+        open, seen = [self], set()
+        forms: dict[str, Any] = {"frpc.Tensor": "tensor"}
+        while open:
+            package = open.pop()
+            if id(package) not in seen:
+                seen.add(id(package))
+                forms.update(package._classes)
+                open.extend(package._imports())
+        return forms
+
+    @property
+    def last_operation(self) -> int:
+        """The highest operation of its methods."""
+        return max((operation for *_, methods in self._described[1] for _, operation, *_ in methods), default=0)
+
+    def bound(self) -> _Bound:
+        """The methods: by service and name their places, and whether their requests and replies are streams."""
+        if self._bound is None:
+            schema = Schema.embedded(*self._described)
+            methods = schema.methods()
+            places = {(service, name): place for place, (service, name, *_) in enumerate(methods)}
+            streams = {(service, name): (takes, gives) for service, name, takes, gives, *_ in methods}
+            self._bound = Api(schema, self._forms(), {}), places, streams
+        return self._bound
+
+
+class _ServiceClient:
+    """What clients of both kinds have."""
+
+    _package: ClassVar[Package]
+    _service: ClassVar[str]
+
+    def _bind(self, client: Client | AsyncClient) -> None:
+        self._client = client
+        self._channel = client._channel
+        self._api, places, _ = self._package.bound()
+        self._places = {name: place for (service, name), place in places.items() if service == self._service}
+
+    def _call(
+        self, call: Callable[..., Any], name: str, value: Any, timeout: Timeout, metadata: Metadata | None
+    ) -> Any:
+        """Calls a method, with the options of the client where there are no others."""
+        if timeout is None:
+            timeout = self._client._timeout
+        if metadata is None:
+            metadata = self._client._metadata
+        return call(self._api, self._places[name], value, timeout, metadata)
+
+    def close(self) -> None:
+        """Ends the connection, also for others that use the client. Calls in flight fail."""
+        self._client.close()
+
+
+class ServiceClient(_ServiceClient):
+    """Calls a service, over the connection of a :class:`Client`, or one of its own to an address."""
+
+    def __init__(self, client: Client | str, **options: Any) -> None:
+        self._bind(client if isinstance(client, Client) else Client(client, **options))
+
+    def __enter__(self: _Own) -> _Own:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _unary(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(self._channel.unary, name, request, timeout, metadata)
+
+    def _server_streaming(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(self._channel.server_streaming, name, request, timeout, metadata)
+
+    def _client_streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(self._channel.client_streaming, name, requests, timeout, metadata)
+
+    def _streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(self._channel.streaming, name, requests, timeout, metadata)
+
+
+class AsyncServiceClient(_ServiceClient):
+    """Calls a service from asyncio, over the connection of an :class:`AsyncClient`, or one of its own to an address."""
+
+    def __init__(self, client: AsyncClient | str, **options: Any) -> None:
+        self._bind(client if isinstance(client, AsyncClient) else AsyncClient(client, **options))
+
+    async def __aenter__(self: _Own) -> _Own:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def _unary(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(partial(unary, self._channel), name, request, timeout, metadata)
+
+    def _server_streaming(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(partial(server_streaming, self._channel), name, request, timeout, metadata)
+
+    def _client_streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(partial(client_streaming, self._channel), name, requests, timeout, metadata)
+
+    def _streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
+        return self._call(partial(streaming, self._channel), name, requests, timeout, metadata)
+
+
+class Service:
+    """Serves a service of a schema: a class that derives from the generated one, whose methods it has."""
+
+    _package: ClassVar[Package]
+    _service: ClassVar[str]
+    #: The methods of the schema by their names in Python.
+    _methods: ClassVar[Mapping[str, str]]
+
+
+def unimplemented(method: str) -> Status:
+    """The status of a method that a server does not have."""
+    return Status(Code.UNIMPLEMENTED, f"the server does not implement {method}")
+
+
+def which(message: object, *members: _T) -> _T | None:
+    """The member of a oneof that is set."""
+    return next((member for member in members if getattr(message, str(member)) is not None), None)
