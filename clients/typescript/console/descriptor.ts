@@ -3,7 +3,7 @@
  * they may be anything, and are only ever shown as text.
  */
 
-import { Malformed, Reader, text } from "../src/bytes.js";
+import { Malformed, Reader } from "../src/bytes.js";
 
 /** How deep types may be declared within each other. */
 const NESTING_MAX = 64;
@@ -196,9 +196,11 @@ interface Item {
 
 const NOTHING = new Uint8Array();
 
+const text = (bytes: Uint8Array): string => new Reader(bytes).text(bytes.length);
+
 function* items(bytes: Uint8Array): Generator<Item> {
   const from = new Reader(bytes);
-  while (from.at < from.end) {
+  while (from.left) {
     const tag = from.varint();
     const number = tag >>> 3;
     const type = tag & 7;
@@ -232,7 +234,7 @@ function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
       if (item.number === 1) {
         const from = new Reader(item.bytes);
         const parts: number[] = [];
-        while (from.at < from.end) parts.push(from.varint());
+        while (from.left) parts.push(from.varint());
         path = parts.join(",");
       } else if (item.number === 3) leading = text(item.bytes);
       else if (item.number === 4) trailing = text(item.bytes);

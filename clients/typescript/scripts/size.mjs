@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limit: 11_850 },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limit: 9_900 },
+  { name: "everything", code: 'export * from "./dist/index.js";', limit: 11_090 },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limit: 9_310 },
 ];
 let isTooLarge = false;
 for (const { name, code, limit } of CASES) {

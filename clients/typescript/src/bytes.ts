@@ -12,23 +12,15 @@ const SHORT = 40;
 /** Eight bytes, to look at numbers in two ways. */
 export const SCRATCH = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(8));
 
-/** A length, a count or a number says that there are more bytes than there are. */
-export const PAST_END = "it is cut off";
-
 /** The bytes of a peer are not what they should be. */
 export class Malformed extends Error {}
 
-/** Returns a text of at most 200 characters of something, for errors. */
-export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
+/** A length, a count or a number says that there are more bytes than there are. */
+export const cutOff = (): never => {
+  throw new Malformed("it is cut off");
+};
 
-/** Reads UTF-8. Throws `Malformed` if the bytes are something else. */
-export function text(bytes: Uint8Array): string {
-  try {
-    return DECODER.decode(bytes);
-  } catch {
-    throw new Malformed("a text is not UTF-8");
-  }
-}
+export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
 
 /** A buffer that grows. */
 export class Writer {
@@ -54,15 +46,16 @@ export class Writer {
     this.bytes[this.at++] = byte;
   }
 
-  /** A number below 2^32, or the halves of one of 64 bits. */
-  varint(low: number, high = 0): void {
-    this.room(10);
-    while (high !== 0 || low > 127) {
-      this.bytes[this.at++] = (low & 127) | 128;
-      low = ((low >>> 7) | (high << 25)) >>> 0;
-      high >>>= 7;
-    }
-    this.bytes[this.at++] = low;
+  /** Sixteen bits. */
+  half(half: number): void {
+    this.byte(half >> 8);
+    this.byte(half);
+  }
+
+  /** A number of at most 53 bits. */
+  varint(value: number): void {
+    for (; value > 127; value = Math.floor(value / 128)) this.byte(value | 128);
+    this.byte(value);
   }
 
   raw(bytes: Uint8Array): void {
@@ -77,24 +70,28 @@ export class Writer {
     this.raw(bytes);
   }
 
+  /** An item: its type, and the length of what `put` writes, before that. */
+  item(type: number, put?: (to: Writer) => void): void {
+    const value = new Writer(64);
+    put?.(value);
+    this.byte(type);
+    this.sized(value.done());
+  }
+
   /** A length as a varint, and the text. */
   text(text: string): void {
+    const { at } = this;
     const { length } = text;
+    let code = 0;
     if (length <= SHORT) {
-      const start = this.at;
       this.room(length + 1);
-      const { bytes } = this;
-      bytes[this.at++] = length;
-      let index = 0;
-      for (; index < length; index++) {
-        const code = text.charCodeAt(index);
-        if (code > 127) break;
-        bytes[this.at++] = code;
-      }
-      if (index === length) return;
-      this.at = start;
+      this.byte(length);
+      for (let index = 0; index < length && code < 128; index++) this.byte((code = text.charCodeAt(index)));
     }
-    this.sized(utf8(text));
+    if (length > SHORT || code > 127) {
+      this.at = at;
+      this.sized(utf8(text));
+    }
   }
 
   /** What has been written. It is overwritten by what is written next, unless that is put behind it. */
@@ -106,63 +103,63 @@ export class Writer {
 /** A cursor over bytes. Its methods throw `Malformed`. */
 export class Reader {
   at = 0;
-  readonly end: number;
-  /** The upper half of the number that was read last. */
-  high = 0;
 
-  constructor(readonly bytes: Uint8Array) {
-    this.end = bytes.length;
+  constructor(readonly bytes: Uint8Array) {}
+
+  /** How many bytes have not been read. */
+  get left(): number {
+    return this.bytes.length - this.at;
+  }
+
+  /** The next byte, which is not taken; `undefined` behind the last. */
+  get next(): number | undefined {
+    return this.bytes[this.at];
   }
 
   byte(): number {
-    if (this.at >= this.end) throw new Malformed(PAST_END);
-    return this.bytes[this.at++] as number;
+    const { next } = this;
+    if (next === undefined) cutOff();
+    this.at++;
+    return next as number;
   }
 
-  /** Returns the lower half of a number of at most `max` bytes, whose upper half is in `high` then. */
+  /** A number of at most `max` bytes, which is exact up to 2^53. */
   varint(max = 5): number {
-    let low = 0;
-    let high = 0;
-    for (let shift = 0; shift < 7 * max; shift += 7) {
+    let value = 0;
+    for (let scale = 1; max-- > 0; scale *= 128) {
       const byte = this.byte();
-      const bits = byte & 127;
-      if (shift < 32) low |= bits << shift;
-      if (shift > 27) high |= shift < 32 ? bits >>> 4 : shift < 64 ? bits << (shift - 32) : 0;
-      if (byte < 128) {
-        this.high = high >>> 0;
-        return low >>> 0;
-      }
+      if (byte < 128) return value + byte * scale;
+      value += (byte - 128) * scale;
     }
     throw new Malformed("a number is too long");
   }
 
-  /** A number that is exact up to 2^53 and greatest beyond. */
-  number(): number {
-    const low = this.varint(10);
-    return this.high * 0x1_0000_0000 + low;
+  /** A view of the next bytes: of so many as a number says that stands before them. */
+  view(length = this.varint()): Uint8Array {
+    if (length > this.left) cutOff();
+    return this.bytes.subarray(this.at, (this.at += length));
   }
 
-  /** A view of the next bytes. */
-  view(length: number): Uint8Array {
-    const from = this.at;
-    if (length > this.end - from) throw new Malformed(PAST_END);
-    this.at = from + length;
-    return this.bytes.subarray(from, this.at);
+  /** A copy of the bytes that are left. */
+  rest(): Uint8Array {
+    return this.bytes.slice(this.at);
   }
 
   /** Text of so many bytes. */
-  text(length: number): string {
-    if (length > SHORT) return text(this.view(length));
+  text(length = this.varint()): string {
     const { bytes, at } = this;
-    const end = at + length;
-    if (end > this.end) throw new Malformed(PAST_END);
     let string = "";
-    for (let index = at; index < end; index++) {
-      const code = bytes[index] as number;
-      if (code > 127) return text(this.view(length));
-      string += String.fromCharCode(code);
+    let index = 0;
+    if (length <= SHORT) for (let code; index < length && (code = bytes[at + index] as number) < 128; index++) string += String.fromCharCode(code);
+    if (index < length) {
+      const view = this.view(length);
+      try {
+        return DECODER.decode(view);
+      } catch {
+        throw new Malformed("a text is not UTF-8");
+      }
     }
-    this.at = end;
+    this.at += length;
     return string;
   }
 }

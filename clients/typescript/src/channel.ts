@@ -2,13 +2,13 @@
  * Calls, and the connection that they are made on: it is made when it is needed, and replaced when it is lost.
  */
 
-import { Malformed, Reader, Writer } from "./bytes.js";
+import { Reader } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { Link, Op, after, type Dial, type InFlight, type Mount, type Owner, type Serving } from "./link.js";
 import { isError, readPrefix, readStatus, writePrefix } from "./prefix.js";
-import type { AnyService, Method, Source } from "./service.js";
-import { Is, Status, notRun, type Metadata } from "./status.js";
-import { Stream } from "./stream.js";
+import { Fit, missing, type AnyService, type Method, type Source } from "./service.js";
+import { Is, Status, givenUp, notRun, type Metadata } from "./status.js";
+import { Stream, unread } from "./stream.js";
 
 /** The default timeout of a unary call, which the server does not learn, in ms. */
 const TIMEOUT = 30_000;
@@ -55,8 +55,11 @@ export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
 
 /** Something that waits for a connection with room for it. */
 interface Waiting {
-  /** Returns whether it need not wait any longer. */
-  start(link: Link): boolean;
+  readonly isOver: boolean;
+  /** What it calls. */
+  readonly service?: AnyService;
+  /** Returns whether there was room. Fails by what it throws. */
+  start(link: Link, how: Fit): boolean;
   fail(status: Status): void;
 }
 
@@ -68,31 +71,15 @@ export class Channel {
   private dialledAt = 0;
   private pause: ReturnType<typeof setTimeout> | undefined;
   private isClosed = false;
-  private draining = false;
   private trouble = "";
-  private readonly links = new Set<Link>();
-  private readonly waiting = new Set<Waiting>();
+  /** What waits, with the timers that end that. */
+  private readonly waiting = new Map<Waiting, ReturnType<typeof setTimeout>>();
   private readonly named = new Set<AnyService>();
   private readonly mounts: Mount[] = [];
   private readonly owner: Owner = {
-    up: (link) => {
-      if (this.link === link) this.drain(link);
-    },
-    room: (link) => {
-      if (this.link !== link || this.waiting.size === 0 || this.draining) return;
-      this.draining = true;
-      queueMicrotask(() => {
-        this.draining = false;
-        if (this.link === link) this.drain(link);
-      });
-    },
-    left: (link) => {
-      if (this.link !== link) return;
-      this.link = undefined;
-      this.judge(link, "the server is going away");
-    },
-    down: (link, reason) => {
-      this.links.delete(link);
+    // Later, since whoever makes room may be in the middle of something.
+    room: (link) => queueMicrotask(() => this.drain(link)),
+    left: (link, reason) => {
       if (this.link !== link) return;
       this.link = undefined;
       this.judge(link, reason);
@@ -126,7 +113,7 @@ export class Channel {
         resolve(link);
         return true;
       };
-      this.run({ start, fail }, Infinity);
+      this.run({ isOver: false, start, fail }, Infinity);
     });
   }
 
@@ -166,45 +153,47 @@ export class Channel {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.pause);
-    this.failAll(notRun(Is.FAILED_PRECONDITION, CLOSED));
-    for (const link of this.links) link.leave();
+    for (const [waiting, timer] of this.waiting) {
+      clearTimeout(timer);
+      waiting.fail(notRun(Is.FAILED_PRECONDITION, CLOSED));
+    }
+    this.waiting.clear();
+    this.link?.leave();
   }
 
   /** Runs something on the connection, at once or as soon as there is one with room for it. @internal */
   run(waiting: Waiting, until: number): void {
     const { link } = this;
-    if (!link?.isUp || link.isClosed || !waiting.start(link)) this.wait(waiting, until);
-  }
-
-  private wait(waiting: Waiting, until: number): void {
+    if (link?.isUp && this.starts(waiting, link)) return;
     if (this.isClosed) return waiting.fail(notRun(Is.FAILED_PRECONDITION, CLOSED));
-    const { patience = PATIENCE } = this.options;
-    const begun = performance.now();
+    const patient = performance.now() + (this.options.patience ?? PATIENCE);
     // A call without a connection has patience, and one without room waits for its deadline.
     const look = (): void => {
       const now = performance.now();
-      const late = now >= until;
-      if (!late && (this.link?.isUp || now < begun + patience)) {
-        timer = after(Math.min(until, this.link?.isUp ? Infinity : begun + patience) - now, look);
-        return;
-      }
-      this.waiting.delete(entry);
-      waiting.fail(late ? notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed") : this.unreachable());
+      if (now < until && (now < patient || this.link?.isUp)) {
+        this.waiting.set(waiting, after((now < patient ? Math.min(until, patient) : until) - now, look));
+      } else if (this.waiting.delete(waiting)) waiting.fail(now < until ? this.unreachable() : tooLate());
     };
-    let timer = after(Math.min(until - begun, patience), look);
-    const entry: Waiting = {
-      start: (link) => {
-        if (!waiting.start(link)) return false;
-        clearTimeout(timer);
-        return true;
-      },
-      fail: (status) => {
-        clearTimeout(timer);
-        waiting.fail(status);
-      },
-    };
-    this.waiting.add(entry);
+    this.waiting.set(waiting, undefined as never);
+    look();
     this.connect();
+  }
+
+  /** Starts something, and returns whether it need not wait any longer. */
+  private starts(waiting: Waiting, link: Link): boolean {
+    const { isOver, service } = waiting;
+    try {
+      const how = isOver || !service ? Fit.Whole : link.fits(service);
+      if (how !== undefined) return isOver || waiting.start(link, how);
+      // Another connection is made that names it.
+      this.named.add(service as AnyService);
+      this.failures = 0;
+      link.leave();
+      return false;
+    } catch (error) {
+      waiting.fail(Status.from(error));
+      return true;
+    }
   }
 
   private unreachable(): Status {
@@ -223,15 +212,6 @@ export class Channel {
     };
   }
 
-  /** Whether the service can be called on this connection. If not, another one is made that names it. @internal */
-  knows(link: Link, service: AnyService): boolean {
-    if (!link.needsNaming(service) || !link.offered.some((theirs) => theirs.service === service.name)) return true;
-    this.named.add(service);
-    this.failures = 0;
-    link.leave();
-    return false;
-  }
-
   /** A call has succeeded. @internal */
   earn(): void {
     if (this.retries < RETRIES_MAX) this.retries += 0.1;
@@ -247,10 +227,9 @@ export class Channel {
   // Connections.
 
   private connect(): void {
-    if (this.link || this.pause !== undefined || this.isClosed || (this.waiting.size === 0 && !this.options.stayConnected)) return;
+    if (this.link || this.pause !== undefined || this.isClosed || (!this.waiting.size && !this.options.stayConnected)) return;
     this.dialledAt = performance.now();
     this.link = new Link(this.dial, this.owner, [...this.named], this.options.serve, this.mounts);
-    this.links.add(this.link);
   }
 
   /** The connection takes no more calls. A pause follows unless it has lasted. */
@@ -271,17 +250,10 @@ export class Channel {
 
   /** Gives the connection to those that wait, as long as it has room. */
   private drain(link: Link): void {
-    for (const waiting of this.waiting) {
-      if (this.link !== link) return;
-      if (!waiting.start(link)) return;
+    for (const [waiting, timer] of this.waiting) {
+      if (this.link !== link || !this.starts(waiting, link)) return;
+      clearTimeout(timer);
       this.waiting.delete(waiting);
-    }
-  }
-
-  private failAll(status: Status): void {
-    for (const waiting of [...this.waiting]) {
-      this.waiting.delete(waiting);
-      waiting.fail(status);
     }
   }
 }
@@ -296,21 +268,21 @@ interface Terms {
   readonly onMetadata: ((metadata: Metadata) => void) | undefined;
 }
 
-const aborted = (mayHaveRun: boolean): Status => new Status(Is.CANCELLED, "the caller gave the call up", { mayHaveRun });
+const tooLate = (): Status => notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed");
 
 class UnaryCall<A, B> implements InFlight, Waiting {
   id = 0;
+  isOver = false;
   readonly operation: number;
   readonly until: number;
   private link: Link | undefined;
-  private older = false;
-  private isOver = false;
+  private missing = 0;
   /** The status of an attempt that may have run. */
   private before: Status | undefined;
 
   constructor(
     private readonly channel: Channel,
-    private readonly service: AnyService,
+    readonly service: AnyService,
     private readonly method: Method<A, B>,
     private readonly request: Init<A>,
     private readonly terms: Terms,
@@ -322,56 +294,46 @@ class UnaryCall<A, B> implements InFlight, Waiting {
     terms.signal?.addEventListener("abort", this.abort);
   }
 
-  start(link: Link): boolean {
-    const { terms } = this;
-    if (this.isOver) return true;
-    if (terms.signal?.aborted) return this.over(aborted(false));
-    if (terms.timeout <= 0) return this.over(notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed"));
-    if (!this.channel.knows(link, this.service)) return false;
-    const { out } = link;
+  start(link: Link, how: Fit): boolean {
+    const { terms, method } = this;
+    const { told, metadata } = terms;
+    if (terms.signal?.aborted) throw givenUp(false);
+    if (terms.timeout <= 0) throw tooLate();
+    if ((this.id = link.enter(this)) < 0) return false;
     try {
-      this.older = link.older(this.service);
-      if ((this.id = link.enter(this)) < 0) return false;
+      link.write(this.id, this.operation, (to) => {
+        if (told !== undefined || metadata) writePrefix(to, { timeout: told && this.until - performance.now(), metadata });
+        write(to, method.request, this.request);
+      });
     } catch (error) {
-      return this.over(Status.from(error));
-    }
-    const at = link.begin(this.id, this.operation);
-    try {
-      if (terms.told !== undefined || terms.metadata) {
-        writePrefix(out, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });
-      }
-      write(out, this.method.request, this.request);
-      link.finish(at);
-      this.link = link;
-    } catch (error) {
-      out.at = at;
       link.release(this.id);
-      this.over(Status.from(error));
+      throw error;
     }
+    this.missing = missing(method, how, 1);
+    this.link = link;
     return true;
   }
 
   reply(body: Uint8Array): void {
     const { method, terms } = this;
+    if (this.isOver) return;
     try {
       const from = new Reader(body);
       const prefix = readPrefix(from);
-      if (isError(from)) return void this.over(readStatus(from, prefix));
-      if (body[0] === 16) terms.onMetadata?.(prefix.metadata);
-      const reply = read(from, method.reply, this.older ? (method.added?.[1] ?? 0) : 0);
-      this.isOver = true;
-      terms.signal?.removeEventListener("abort", this.abort);
+      if (isError(from)) throw readStatus(from, prefix);
+      if (from.at) terms.onMetadata?.(prefix.metadata);
+      this.resolve(read(from, method.reply, this.missing));
       this.channel.earn();
-      this.resolve(reply);
+      this.end();
     } catch (error) {
-      this.over(error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
+      this.over(unread(error, method.reply));
     }
   }
 
   lost(status: Status): void {
     this.link = undefined;
     if (this.isOver) return;
-    if (!this.method.idempotent || !this.channel.spend()) return void this.over(status);
+    if (!this.method.idempotent || !this.channel.spend()) return this.over(status);
     this.before = status;
     this.channel.run(this, this.until);
   }
@@ -380,71 +342,60 @@ class UnaryCall<A, B> implements InFlight, Waiting {
     this.over(this.before ?? status);
   }
 
-  expire(): void {
-    this.over(new Status(Is.DEADLINE_EXCEEDED, `no answer of ${this.service.name} before the deadline`));
+  over(status: Status): void {
+    this.reject(status);
+    this.end();
   }
 
-  private over(status: Status): true {
-    if (!this.isOver) {
-      this.isOver = true;
-      this.terms.signal?.removeEventListener("abort", this.abort);
-      this.reject(status);
-    }
-    return true;
+  private end(): void {
+    this.isOver = true;
+    this.terms.signal?.removeEventListener("abort", this.abort);
   }
 
   private readonly abort = (): void => {
     this.link?.cancel(this);
-    this.over(aborted(this.link !== undefined));
+    this.over(givenUp(this.link !== undefined));
   };
 }
 
 /** A call with streams, which waits for a connection before it has one. */
 class Opening<A, B> implements Waiting {
   readonly replies: Stream<A, B>;
+  private readonly until: number;
 
   constructor(
-    private readonly channel: Channel,
-    private readonly service: AnyService,
+    channel: Channel,
+    readonly service: AnyService,
     private readonly method: Method<A, B>,
     private readonly requests: Source<Init<A>>,
     private readonly terms: Terms,
   ) {
     const { signal, told } = terms;
-    const abort = (): void => this.replies.fail(aborted(this.replies.isOpen));
+    const abort = (): void => this.replies.fail(givenUp(this.replies.isOpen));
     this.replies = new Stream(method.request, method.reply, () => signal?.removeEventListener("abort", abort));
     this.replies.whenMetadata = terms.onMetadata;
     if (told !== undefined) this.replies.within(told);
     this.until = performance.now() + (told ?? Infinity);
-    if (signal?.aborted) {
-      abort();
-      return;
-    }
     signal?.addEventListener("abort", abort);
-    channel.run(this, this.until);
+    if (signal?.aborted) abort();
+    else channel.run(this, this.until);
   }
 
-  private readonly until: number;
+  get isOver(): boolean {
+    return this.replies.isOver;
+  }
 
-  start(link: Link): boolean {
-    const { service, method, terms, replies } = this;
-    if (replies.isOver) return true;
-    if (!this.channel.knows(link, service)) return false;
-    let id = -1;
-    try {
-      const older = link.older(service);
-      if (link.streamsMax === 0) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
-      if ((id = link.streamId()) < 0) return false;
-      const body = new Writer(64);
-      writePrefix(body, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });
-      body.byte(9);
-      body.varint(method.operation);
-      replies.begin(link, id, older ? (method.added?.[1] ?? 0) : 0);
-      link.packet(id, Op.Stream, body.done());
-    } catch (error) {
-      replies.fail(Status.from(error));
-      return true;
-    }
+  start(link: Link, how: Fit): boolean {
+    const { method, replies, terms: { told, metadata } } = this;
+    if (!link.streamsMax) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
+    const id = link.streamId();
+    if (id < 0) return false;
+    replies.begin(link, id, missing(method, how, 1));
+    link.write(id, Op.Stream, (to) => {
+      writePrefix(to, { timeout: told && this.until - performance.now(), metadata });
+      to.byte(9);
+      to.varint(method.operation);
+    });
     void replies.pump(this.requests);
     return true;
   }

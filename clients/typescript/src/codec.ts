@@ -8,7 +8,7 @@
  * in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { Malformed, PAST_END, Reader, SCRATCH, Writer } from "./bytes.js";
+import { Malformed, Reader, SCRATCH, Writer, cutOff } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -79,7 +79,7 @@ export const write = <T>(to: Writer, type: Type<T>, value: Init<T>): void => wri
  * Bytes behind it are ignored: a newer schema may put fields there.
  */
 export function read<T>(from: Reader, type: Type<T>, missing: number): T {
-  const bounds = { depth: DEPTH_MAX, memory: Math.max(MEMORY_MAX, from.end * MEMORY_TIMES), missing };
+  const bounds = { depth: DEPTH_MAX, memory: Math.max(MEMORY_MAX, from.left * MEMORY_TIMES), missing };
   return (readMessage(from, type as Table, bounds) ?? blank(type as Table, {})) as T;
 }
 
@@ -186,11 +186,11 @@ function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undef
   const rich: string[] = [];
   for (const field of fields) {
     const { name, member } = field;
-    if (from.at === from.end && atRoot && bounds.missing > 0) {
+    if (!from.left && atRoot && bounds.missing > 0) {
       bounds.missing--;
       if (!Object.hasOwn(value, name)) value[name] = field.zero();
     } else if (!member) value[name] = field.take(from, bounds);
-    else if (member === member.all[0] && from.bytes[from.at] === 3) {
+    else if (member === member.all[0] && from.next === 3) {
       from.at++;
       rich.push(name);
       const number = from.varint();
@@ -248,7 +248,7 @@ const optional = (of: Codec): Codec => ({
   ...of,
   zero() {},
   put: (to, value, depth) => (value === undefined ? to.byte(0) : of.put(to, value, depth)),
-  take: (from, bounds) => (from.bytes[from.at] === 0 ? void from.at++ : of.take(from, bounds)),
+  take: (from, bounds) => (from.next === 0 ? void from.at++ : of.take(from, bounds)),
 });
 
 /** Writes the head of a list or map. */
@@ -261,7 +261,7 @@ function head(to: Writer, kinds: readonly number[], count: number): void {
 function count(from: Reader, bounds: Bounds, kinds: readonly number[], least: number, memory: number): number {
   for (const kind of kinds) expect(from, kind);
   const count = from.varint();
-  if (count * least > from.end - from.at) throw new Malformed(PAST_END);
+  if (count * least > from.left) cutOff();
   charge(bounds, count * memory);
   return count;
 }
@@ -297,7 +297,7 @@ function map(of: Codec, to: Codec): Codec {
     },
     take(from, bounds) {
       const map = new Map<Value, Value>();
-      if (from.bytes[from.at] === 0) from.at++;
+      if (from.next === 0) from.at++;
       else for (let left = count(from, bounds, kinds, of.least + to.least, OBJECT); left > 0; left--) map.set(of.take(from, bounds), element(to, from, bounds));
       return map;
     },
@@ -328,7 +328,7 @@ function choice(of: Enum): Codec {
     check(index >= 0 || (number === (number | 0) && number < 0 && kept >= numbers.length), number);
     to.varint(index < 0 ? kept : index);
   }, (from) => {
-    const index = from.varint();
+    const index = from.varint() >>> 0;
     const kept = index - 0x8000_0000;
     if (index >= numbers.length && (kept >= 0 || numbers.includes(kept))) throw new Malformed(`an enum has the index ${index}`);
     return numbers[index] ?? kept;
@@ -340,25 +340,29 @@ const wide = (isSigned: boolean, asNumber: boolean): Codec =>
   scalar<bigint | number>(isSigned ? 13 : 11, 2, () => (asNumber ? 0 : 0n), (to, value) => {
     const whole = BigInt(value);
     check((isSigned ? BigInt.asIntN : BigInt.asUintN)(64, whole) === whole, value);
-    SCRATCH.setBigInt64(0, isSigned ? (whole << 1n) ^ (whole >> 63n) : whole);
-    to.varint(SCRATCH.getUint32(4), SCRATCH.getUint32(0));
+    let raw = isSigned ? BigInt.asUintN(64, (whole << 1n) ^ (whole >> 63n)) : whole;
+    for (; raw >> 53n; raw >>= 7n) to.byte(Number(raw & 127n) | 128);
+    to.varint(Number(raw));
   }, (from) => {
-    SCRATCH.setUint32(4, from.varint(10));
-    SCRATCH.setUint32(0, from.high);
-    const raw = SCRATCH.getBigUint64(0);
+    let { at } = from;
+    const number = from.varint(10);
+    let raw = 0n;
+    if (number <= Number.MAX_SAFE_INTEGER) raw = BigInt(number);
+    else for (let shift = 0n; at < from.at; shift += 7n) raw |= BigInt((from.bytes[at++] as number) & 127) << shift;
+    raw = BigInt.asUintN(64, raw);
     const whole = isSigned ? (raw >> 1n) ^ -(raw & 1n) : raw;
-    const number = Number(whole);
-    if (asNumber && !Number.isSafeInteger(number)) throw new Malformed("an integer is beyond 2^53");
-    return asNumber ? number : whole;
+    if (!asNumber) return whole;
+    if (!Number.isSafeInteger(Number(whole))) throw new Malformed("an integer is beyond 2^53");
+    return Number(whole);
   });
 
-const float = (kind: number, length: number, set: "setFloat32" | "setFloat64", get: "getFloat32" | "getFloat64"): Codec =>
+const float = (kind: number, length: number, of: "Float32" | "Float64"): Codec =>
   scalar(kind, length + 1, () => 0, (to, value) => {
-    SCRATCH[set](0, value);
+    SCRATCH[`set${of}`](0, value);
     for (let at = 0; at < length; at++) to.byte(SCRATCH.getUint8(at));
   }, (from) => {
     for (let at = 0; at < length; at++) SCRATCH.setUint8(at, from.byte());
-    return SCRATCH[get](0);
+    return SCRATCH[`get${of}`](0);
   });
 
 /** The letters of tables. */
@@ -378,27 +382,27 @@ const CODECS: Readonly<Record<string, Codec>> = {
   "u": scalar(10, 2, () => 0, (to, value) => {
     check(value === value >>> 0, value);
     to.varint(value);
-  }, (from) => from.varint()),
+  }, (from) => from.varint() >>> 0),
   "l": wide(true, false),
   "w": wide(false, false),
   "L": wide(true, true),
   "W": wide(false, true),
-  "f": float(14, 4, "setFloat32", "getFloat32"),
-  "d": float(15, 8, "setFloat64", "getFloat64"),
+  "f": float(14, 4, "Float32"),
+  "d": float(15, 8, "Float64"),
   "s": scalar(5, 3, () => "", (to, value) => {
     check(typeof value === "string", value);
     to.byte(10);
     to.text(value);
   }, (from) => {
     expect(from, 10);
-    return from.text(from.varint());
+    return from.text();
   }),
   "y": scalar(4, 3, () => new Uint8Array(), (to, value) => {
     to.byte(10);
     to.sized(value);
   }, (from) => {
     expect(from, 10);
-    return new Uint8Array(from.view(from.varint())); // A copy: a view would keep all that came with it.
+    return from.view().slice(); // A copy: a view would keep all that came with it.
   }),
 };
 

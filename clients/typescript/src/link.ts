@@ -3,10 +3,10 @@
  * replaces them, `stream.ts` owns a stream, `serve.ts` the calls of the server, `topics.ts` those to a broker.
  */
 
-import { Malformed, Reader, Writer, text, utf8 } from "./bytes.js";
+import { Malformed, Reader, Writer, utf8 } from "./bytes.js";
 import { isBackward } from "./prefix.js";
-import { Fit, fit, layoutItem, readLayout, type AnyService, type Told } from "./service.js";
-import { Is, Status, notRun } from "./status.js";
+import { Fit, fit, methodsOf, readLayout, writeLayout, type AnyService, type Told } from "./service.js";
+import { Is, Status, late, notRun } from "./status.js";
 import type { Stream } from "./stream.js";
 
 /** The operations of the protocol. */
@@ -50,19 +50,19 @@ export interface InFlight {
   readonly operation: number;
   /** When it ends if it has no reply, by the clock of `performance`. */
   readonly until: number;
+  /** It is over, and its slot stays taken until the reply has come. */
+  isOver: boolean;
   reply(body: Uint8Array): void;
   /** The connection is gone and the call may have run. */
   lost(status: Status): void;
-  /** Its deadline has passed. */
-  expire(): void;
+  /** It has failed. */
+  over(status: Status): void;
 }
 
 /** The owner of a connection. */
 export interface Owner {
-  up(link: Link): void;
   /** It takes no new calls. */
-  left(link: Link): void;
-  down(link: Link, reason: string): void;
+  left(link: Link, reason: string): void;
   /** There may be room for calls and streams that wait. */
   room(link: Link): void;
 }
@@ -71,8 +71,8 @@ export interface Owner {
 export interface Serving {
   readonly services: readonly AnyService[];
   request(link: Link, id: number, operation: number, body: Uint8Array): void;
-  /** Returns whether the stream was opened. */
-  open(link: Link, id: number, body: Uint8Array): boolean;
+  /** Throws a `Status` if the stream is refused. */
+  open(link: Link, id: number, body: Uint8Array): void;
   cancel(link: Link, id: number, operation: number): void;
   /** The number of calls and streams in progress. */
   busy(link: Link): number;
@@ -113,11 +113,6 @@ const UP_WITHIN = 10_000;
 /** The longest time that a timer can be set to. */
 const TIMER_MAX = 0x7fff_ffff;
 
-/** The id of a call that was given up: its slot stays taken until the reply has come. */
-const GONE: InFlight = { id: 0, operation: 0, until: Infinity, reply() {}, lost() {}, expire() {} };
-
-const NO_BODY = /* @__PURE__ */ new Uint8Array();
-
 export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout> => setTimeout(run, Math.min(Math.max(0, ms), TIMER_MAX));
 
 export class Link {
@@ -147,7 +142,7 @@ export class Link {
   private lastStream = 0;
   /** The last stream that the server has opened. */
   private theirStream = 0x7fff;
-  private readonly known = new Map<AnyService, boolean>();
+  private readonly known = new Map<AnyService, Fit>();
   /** Bytes of a frame that is not complete, and how many it needs. */
   private partial: Writer | undefined;
   private need = HEADER;
@@ -184,35 +179,24 @@ export class Link {
 
   // Packets that leave.
 
-  /** Writes a header, and returns its place. The body follows, then `finish`. */
-  begin(id: number, operation: number): number {
+  /** Sends a packet. If its body cannot be written, or is too long, nothing of it is left, and this throws. */
+  write(id: number, operation: number, put?: (to: Writer) => void): void {
     const { out } = this;
     const { at } = out;
-    out.room(HEADER);
-    const { bytes } = out;
-    bytes[at] = 0;
-    bytes[at + 1] = 15;
-    bytes[at + 2] = id >> 8;
-    bytes[at + 3] = id;
-    bytes[at + 4] = operation >> 8;
-    bytes[at + 5] = operation;
-    out.at = at + HEADER;
-    return at;
-  }
-
-  /** Completes the packet that begins there. Throws a `Status`, and leaves nothing of it, if it is too long. */
-  finish(at: number): void {
-    const { out } = this;
-    const length = out.at - at - HEADER;
-    if (length > this.bodyMax) {
+    try {
+      for (const half of [15, id, operation, 0, 0]) out.half(half);
+      put?.(out);
+      const end = out.at;
+      const length = end - at - HEADER;
+      if (length > this.bodyMax) throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${this.bodyMax}`);
+      out.at = at + 6;
+      out.half(length >>> 16);
+      out.half(length);
+      out.at = end;
+    } catch (error) {
       out.at = at;
-      throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${this.bodyMax}`);
+      throw error;
     }
-    const { bytes } = out;
-    bytes[at + 6] = length >>> 24;
-    bytes[at + 7] = length >>> 16;
-    bytes[at + 8] = length >>> 8;
-    bytes[at + 9] = length;
     if (out.at > FLUSH_AT) this.flush();
     else if (!this.flushing) {
       this.flushing = true;
@@ -221,11 +205,9 @@ export class Link {
     }
   }
 
-  /** Sends a packet. */
-  packet(id: number, operation: number, body: Uint8Array = NO_BODY): void {
-    const at = this.begin(id, operation);
-    this.out.raw(body);
-    this.finish(at);
+  /** Sends a packet whose body is a number. */
+  number(id: number, operation: number, value: number): void {
+    this.write(id, operation, (to) => to.varint(value));
   }
 
   /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
@@ -241,7 +223,7 @@ export class Link {
 
   private flush(): void {
     const { out } = this;
-    if (out.at === 0) return;
+    if (!out.at) return;
     this.pong = false;
     this.sent = true;
     if (!this.isClosed) this.transport.send(out.done());
@@ -252,25 +234,14 @@ export class Link {
   }
 
   private hello(): void {
-    const body = new Writer();
-    const item = (type: number, value: Uint8Array): void => {
-      body.byte(type);
-      body.sized(value);
-    };
-    const number = (type: number, value: number): void => {
-      const bytes = new Writer(10);
-      bytes.varint(value);
-      item(type, bytes.done());
-    };
-    body.raw(utf8("fris\x01"));
-    number(1, BODY_MAX);
-    number(2, this.serving ? SERVED_MAX : 0);
-    number(3, this.serving ? SERVED_MAX : 0);
-    number(4, WINDOW);
-    for (const service of this.serving?.services ?? []) item(32, layoutItem(service));
-    for (const service of this.named) item(33, layoutItem(service));
-    this.packet(0, Op.Hello, body.done());
-    this.packet(1, Op.Ping);
+    this.write(0, Op.Hello, (to) => {
+      to.raw(utf8("fris\x01"));
+      const most = this.serving ? SERVED_MAX : 0;
+      [BODY_MAX, most, most, WINDOW].forEach((value, at) => to.item(at + 1, (item) => item.varint(value)));
+      for (const service of this.serving?.services ?? []) to.item(32, (item) => writeLayout(item, service));
+      for (const service of this.named) to.item(33, (item) => writeLayout(item, service));
+    });
+    this.write(1, Op.Ping);
   }
 
   // Signs of life. They are counted and not timed: the timers of a page in the background come late.
@@ -278,7 +249,7 @@ export class Link {
   private tick(): void {
     this.silent = this.heard ? 0 : this.silent + 1;
     if (this.silent >= SILENT_BEATS) return this.fail("the server is silent");
-    if (!this.heard || !this.sent) this.packet(0, Op.Ping);
+    if (!this.heard || !this.sent) this.write(0, Op.Ping);
     this.heard = this.sent = false;
   }
 
@@ -311,76 +282,53 @@ export class Link {
   private packets(bytes: Uint8Array): number {
     let at = 0;
     this.need = HEADER;
+    const half = (offset: number): number => ((bytes[at + offset] as number) << 8) | (bytes[at + offset + 1] as number);
     while (bytes.length - at >= HEADER && !this.isClosed) {
-      if (bytes[at] !== 0 || bytes[at + 1] !== 15) throw new Malformed("a header without its magic");
-      const byte = (offset: number): number => bytes[at + offset] as number;
-      const operation = (byte(4) << 8) | byte(5);
-      const length = ((byte(6) << 24) | (byte(7) << 16) | (byte(8) << 8) | byte(9)) >>> 0;
+      if (half(0) !== 15) throw new Malformed("a header without its magic");
+      const length = half(6) * 0x1_0000 + half(8);
       // Before anything is kept for it.
       if (length > BODY_MAX) throw new Malformed(`a packet of ${length} bytes`);
       const end = at + HEADER + length;
       if (end > bytes.length) {
         this.need = end - at;
-        return at;
+        break;
       }
-      const id = (byte(2) << 8) | byte(3);
-      this.handle(id, operation, bytes.subarray(at + HEADER, end));
+      this.handle(half(2), half(4), bytes.subarray(at + HEADER, end));
       at = end;
     }
     return at;
   }
 
   private handle(id: number, operation: number, body: Uint8Array): void {
+    const from = new Reader(body);
+    const stream = this.streams.get(id);
     if (operation >= 10) {
       if (!this.isUp) throw new Malformed("a packet before HELLO");
-      if (body[0] === 16 && isBackward(body)) return this.serving ? this.serving.request(this, id, operation, body) : this.wasted();
+      if (isBackward(body)) return this.serving ? this.serving.request(this, id, operation, body) : this.wasted();
       const call = this.slots[id & (CALLS_MAX - 1)];
-      if (call && call.id === id && call.operation === operation) {
+      if (call?.id === id && call.operation === operation) {
+        if (call.isOver) this.givenUp--;
         this.release(id);
         return call.reply(body);
       }
-      return this.elsewhere(id, operation, body);
-    }
-    switch (operation as Op) {
-      case Op.Ping:
-      case Op.Pong:
-        if (body.length > 0) throw new Malformed("a PING or PONG with a body");
-        if (operation === Op.Pong) {
-          if (!this.isUp) this.fail("the server is a plain peer");
-        } else if (!this.pong) {
-          // Several PINGs before it can leave have one answer.
-          this.pong = true;
-          this.packet(0, Op.Pong);
-        }
-        return;
-      case Op.Hello:
-        return this.isUp ? this.wasted() : this.greeted(body);
-      case Op.Stream:
-        return this.message(id, body);
-      case Op.GoingAway:
-        return this.leave();
-      case Op.Credit: {
-        const stream = this.streams.get(id);
-        return stream ? stream.credited(new Reader(body).number()) : this.wasted();
+      if (operation >= 0xff00 && this.mounts.length) return this.mounts.forEach((mount) => mount.packet(this, id, operation, body));
+    } else if (operation < Op.Stream) {
+      if (body.length) throw new Malformed("a PING or PONG with a body");
+      if (operation === Op.Pong) {
+        if (!this.isUp) this.fail("the server is a plain peer");
+      } else if (!this.pong) {
+        // Several PINGs before it can leave have one answer.
+        this.pong = true;
+        this.write(0, Op.Pong);
       }
-      case Op.Cancel:
-        return this.serving?.cancel(this, id, new Reader(body).varint());
-      case Op.End:
-        return this.ended(id, body);
-      case Op.HandOff:
-        throw new Malformed("an answer to no hand-off");
-      default:
-        this.wasted();
-    }
-  }
-
-  private elsewhere(id: number, operation: number, body: Uint8Array): void {
-    const slot = id & (CALLS_MAX - 1);
-    if (this.slots[slot] === GONE && this.ids[slot] === id) {
-      this.givenUp--;
-      return this.release(id);
-    }
-    if (operation >= 0xff00 && this.mounts.length > 0) return this.mounts.forEach((mount) => mount.packet(this, id, operation, body));
+      return;
+    } else if (operation === Op.Hello && !this.isUp) return this.greeted(from);
+    else if (operation === Op.Stream) return stream ? stream.received(body) : this.opening(id, body);
+    else if (operation === Op.GoingAway) return this.leave();
+    else if (operation === Op.Cancel) return this.serving?.cancel(this, id, from.varint());
+    else if (operation === Op.HandOff) throw new Malformed("an answer to no hand-off");
+    else if (operation === Op.Credit && stream) return stream.credited(from.varint(10));
+    else if (operation === Op.End && stream) return body.length ? stream.wasReset(from) : stream.ended();
     this.wasted();
   }
 
@@ -389,20 +337,18 @@ export class Link {
     if (++this.waste > WASTE_MAX) this.fail("too many packets that belong to nothing");
   }
 
-  private greeted(body: Uint8Array): void {
-    const from = new Reader(body);
-    if (body.length > HELLO_MAX || text(from.view(4)) !== "fris" || from.byte() === 0) throw new Malformed("it sent no HELLO");
-    while (from.at < from.end) {
+  private greeted(from: Reader): void {
+    if (from.left > HELLO_MAX || from.text(4) !== "fris" || !from.byte()) throw new Malformed("it sent no HELLO");
+    while (from.left) {
       const type = from.byte();
-      const value = from.view(from.varint());
-      const number = (): number => new Reader(value).varint();
-      if (type === 1) this.bodyMax = Math.max(number(), BODY_MAX_LEAST);
-      else if (type === 2) this.streamsMax = number();
-      else if (type === 3) this.callsMax = Math.min(number(), CALLS_MAX);
-      else if (type === 4) this.credit = number();
+      const item = new Reader(from.view());
+      if (type === 1) this.bodyMax = Math.max(item.varint(), BODY_MAX_LEAST);
+      else if (type === 2) this.streamsMax = item.varint();
+      else if (type === 3) this.callsMax = Math.min(item.varint(), CALLS_MAX);
+      else if (type === 4) this.credit = item.varint();
       else if (type === 32 || type === 33) {
         try {
-          (type === 32 ? this.offered : this.calling).push(readLayout(value));
+          (type === 32 ? this.offered : this.calling).push(readLayout(item));
         } catch {
           // An item of another form says nothing.
         }
@@ -410,76 +356,54 @@ export class Link {
     }
     this.isUp = true;
     clearTimeout(this.setup);
-    this.owner.up(this);
+    this.owner.room(this);
   }
 
-  private message(id: number, body: Uint8Array): void {
-    const stream = this.streams.get(id);
-    if (stream) return stream.received(body);
+  /** The server opens a stream, or a message has crossed the end of its stream. */
+  private opening(id: number, body: Uint8Array): void {
     const ahead = (id - this.theirStream) & 0x7fff;
-    // Anything else has crossed the end of its stream.
-    if (id < 0x8000 || ahead === 0 || ahead > 0x4000) return this.wasted();
+    if (id < 0x8000 || !ahead || ahead > 0x4000) return this.wasted();
     this.theirStream = id;
-    if (!this.serving?.open(this, id, body)) this.reset(id, Is.UNIMPLEMENTED, "this end serves no such stream", true);
-  }
-
-  private ended(id: number, body: Uint8Array): void {
-    const stream = this.streams.get(id);
-    if (!stream) return this.wasted();
-    if (body.length === 0) return stream.ended();
-    const from = new Reader(body);
-    const code = from.varint();
-    let message = "";
     try {
-      message = from.text(Math.min(from.end - from.at, 4096));
-    } catch {
-      // A text may be cut anywhere.
+      if (!this.serving) throw notRun(Is.UNIMPLEMENTED, "this end serves nothing");
+      this.serving.open(this, id, body);
+    } catch (error) {
+      // That no message was given to a handler.
+      this.number(id, Op.Credit, 0);
+      this.reset(id, Status.from(error));
     }
-    stream.wasReset(code, message);
   }
 
-  /** Resets a stream; `refused` says that no message of it was given to a handler. */
-  reset(id: number, code: number, message: string, refused = false): void {
+  /** Resets a stream. */
+  reset(id: number, { code, message }: Status): void {
     if (this.isClosed) return;
-    if (refused) this.packet(id, Op.Credit, new Uint8Array(1));
-    const at = this.begin(id, Op.End);
-    this.out.varint(code);
-    this.out.raw(utf8(message.slice(0, 256)));
-    this.finish(at);
+    this.write(id, Op.End, (to) => {
+      to.varint(code);
+      to.raw(utf8(message.slice(0, 256)));
+    });
   }
 
   // Calls and streams of this end.
 
-  /** Whether the server's layout of a service is an earlier one. Throws a `Status` if the service cannot be called. */
-  older(service: AnyService): boolean {
-    const known = this.known.get(service);
-    if (known !== undefined) return known;
-    const operations = Object.values(service.methods).map((method: { operation: number }) => method.operation);
-    let older = false;
-    for (const theirs of this.offered) {
-      if (theirs.service === service.name) {
-        const how = fit(service, theirs);
-        if (how === Fit.Not) {
-          throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${service.name}`);
-        }
-        older = how === Fit.Older;
-        break;
-      }
-      if (theirs.operations.some((operation) => operations.includes(operation))) {
-        throw notRun(Is.UNIMPLEMENTED, `the server has ${theirs.service} in the place of ${service.name}`);
-      }
-    }
-    this.known.set(service, older);
-    return older;
-  }
-
   /**
-   * Whether the server has to be told of this end's layout before it is called: it is not the server's, and HELLO has not
-   * named it.
+   * How the server's layout of a service fits: `undefined` if the server has to be told of this end's first, since it is
+   * another one that HELLO has not named. Throws a `Status` if the service cannot be called.
    */
-  needsNaming(service: AnyService): boolean {
-    return !this.known.has(service) && !this.named.includes(service) &&
-      !this.offered.some((theirs) => theirs.service === service.name && theirs.fingerprint === service.fingerprint);
+  fits(service: AnyService): Fit | undefined {
+    let how = this.known.get(service);
+    if (how !== undefined) return how;
+    const theirs = this.offered.find((told) => told.service === service.name);
+    if (theirs) {
+      if (theirs.fingerprint !== service.fingerprint && !this.named.includes(service)) return;
+      how = fit(service, theirs);
+    } else {
+      const operations = methodsOf(service).map(({ operation }) => operation);
+      const other = this.offered.find((told) => told.operations.some((operation) => operations.includes(operation)));
+      if (other) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} in the place of ${service.name}`);
+      how = Fit.Whole;
+    }
+    this.known.set(service, how);
+    return how;
   }
 
   /** Enters a call and returns its id, or -1 if there is no room. */
@@ -507,11 +431,9 @@ export class Link {
   /** Gives a call up. */
   cancel(call: InFlight): void {
     const slot = call.id & (CALLS_MAX - 1);
-    if (this.slots[slot] !== call || this.isClosed) return;
-    this.slots[slot] = GONE;
-    const at = this.begin(call.id, Op.Cancel);
-    this.out.varint(call.operation);
-    this.finish(at);
+    if (this.slots[slot] !== call || call.isOver || this.isClosed) return;
+    call.isOver = true;
+    this.number(call.id, Op.Cancel, call.operation);
     if (++this.givenUp >= GIVEN_UP_MAX) this.leave();
     this.closeIfIdle();
   }
@@ -547,10 +469,10 @@ export class Link {
     const now = performance.now();
     let next = (this.alarmAt = Infinity);
     for (const call of this.slots) {
-      if (!call) continue;
+      if (!call || call.isOver) continue;
       if (call.until <= now) {
         this.cancel(call);
-        call.expire();
+        call.over(late());
       } else next = Math.min(next, call.until);
     }
     if (next < this.alarmAt) this.wake(next);
@@ -562,12 +484,12 @@ export class Link {
   leave(): void {
     if (this.isLeft) return;
     this.isLeft = true;
-    this.owner.left(this);
+    this.owner.left(this, "the server is going away");
     this.closeIfIdle();
   }
 
   closeIfIdle(): void {
-    if (this.isLeft && this.inFlight === this.givenUp && this.streams.size === 0 && !this.serving?.busy(this)) {
+    if (this.isLeft && this.inFlight === this.givenUp && !this.streams.size && !this.serving?.busy(this)) {
       queueMicrotask(() => this.fail("the server is going away"));
     }
   }
@@ -586,7 +508,7 @@ export class Link {
     clearInterval(this.beat);
     clearTimeout(this.setup);
     clearTimeout(this.alarm);
-    this.owner.down(this, reason);
+    this.owner.left(this, reason);
     const status = new Status(Is.UNAVAILABLE, `the connection was lost: ${reason}`);
     for (const call of this.slots) call?.lost(status);
     for (const stream of [...this.streams.values()]) stream.lost(status);

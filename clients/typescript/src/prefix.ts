@@ -37,43 +37,37 @@ export interface Prefix {
 
 const NOTHING: Prefix = { metadata: {} };
 
+/** Whether the rules allow an entry of metadata. */
+const fits = (key: string, entry: string | Uint8Array): boolean =>
+  KEY.test(key) && (typeof entry === "string" ? !isBinary(key) && PRINTABLE.test(entry) : isBinary(key));
+
+const isBinary = (key: string): boolean => key.endsWith("-bin");
+
 /** Writes a prefix, if there is anything to say. Throws a `Status` for metadata that breaks the rules. */
 export function writePrefix(to: Writer, { backward, timeout, metadata, status }: Said): void {
   const items = new Writer(64);
-  const item = (type: number, value: Uint8Array): void => {
-    items.byte(type);
-    items.sized(value);
-  };
-  if (backward) item(4, new Uint8Array());
-  if (timeout !== undefined) {
-    const value = new Writer(10);
-    const micros = Math.max(0, Math.round(timeout * 1000));
-    value.varint(micros >>> 0, Math.floor(micros / 0x1_0000_0000));
-    item(1, value.done());
-  }
-  let entries = 0;
+  if (backward) items.item(4);
+  if (timeout !== undefined) items.item(1, (value) => value.varint(Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
+  const entries = Object.entries(metadata ?? {});
   let total = 0;
-  for (const [key, entry] of Object.entries(metadata ?? {})) {
-    const value = new Writer(64);
-    const isText = typeof entry === "string";
-    if (!KEY.test(key) || isText === key.endsWith("-bin") || (isText && !PRINTABLE.test(entry))) {
-      throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
-    }
-    value.text(key);
-    value.raw(isText ? utf8(entry) : entry);
+  for (const [key, entry] of entries) {
+    if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
     total += key.length + entry.length + 8;
-    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
-    item(2, value.done());
+    if (entries.length > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
+    items.item(2, (value) => {
+      value.text(key);
+      value.raw(typeof entry === "string" ? utf8(entry) : entry);
+    });
   }
   if (status) {
-    const value = new Writer(64);
-    value.varint(status.code);
-    // Details that would make the prefix too long are left out, so that the rest can be read.
-    if (items.at + status.details.length + 16 <= PREFIX_MAX) value.raw(status.details);
-    item(3, value.done());
-    if (!status.mayHaveRun) item(5, new Uint8Array());
+    items.item(3, (value) => {
+      value.varint(status.code);
+      // Details that would make the prefix too long are left out, so that the rest can be read.
+      if (items.at + status.details.length + 16 <= PREFIX_MAX) value.raw(status.details);
+    });
+    if (!status.mayHaveRun) items.item(5);
   }
-  if (items.at > 0) {
+  if (items.at) {
     to.byte(PREFIX);
     to.sized(items.done());
   }
@@ -81,30 +75,26 @@ export function writePrefix(to: Writer, { backward, timeout, metadata, status }:
 
 /** Takes the prefix off, if there is one. */
 export function readPrefix(from: Reader): Prefix {
-  if (from.at === from.end || from.bytes[from.at] !== PREFIX) return NOTHING;
+  if (from.next !== PREFIX) return NOTHING;
   from.at++;
-  const length = from.varint();
-  if (length > PREFIX_MAX) throw new Malformed("a prefix is too long");
-  const items = new Reader(from.view(length));
+  const items = new Reader(from.view());
+  if (items.left > PREFIX_MAX) throw new Malformed("a prefix is too long");
   // Without a prototype: the keys are the peer's.
   const metadata: Record<string, string | Uint8Array> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
-  while (items.at < items.end) {
+  while (items.left) {
     const type = items.byte();
-    const value = new Reader(items.view(items.varint()));
-    if (type === 1) prefix.timeout = value.number() / 1000;
+    const value = new Reader(items.view());
+    if (type === 1) prefix.timeout = value.varint(10) / 1000;
     else if (type === 2) {
-      const key = value.text(value.varint());
-      const isText = !key.endsWith("-bin");
-      const entry = isText ? value.text(value.end - value.at) : new Uint8Array(value.view(value.end - value.at));
-      if (!KEY.test(key) || (isText && !PRINTABLE.test(entry as string)) || ++entries > ENTRIES_MAX) {
-        throw new Malformed("metadata breaks the rules");
-      }
+      const key = value.text();
+      const entry = isBinary(key) ? value.rest() : value.text(value.left);
+      if (!fits(key, entry) || ++entries > ENTRIES_MAX) throw new Malformed("metadata breaks the rules");
       metadata[key] = entry;
     } else if (type === 3) {
       prefix.code = codeOf(value.varint(10));
-      prefix.details = new Uint8Array(value.view(value.end - value.at));
+      prefix.details = value.rest();
     } else if (type === 5) prefix.refused = true;
   }
   return prefix;
@@ -119,21 +109,18 @@ export function isBackward(body: Uint8Array): boolean {
 }
 
 /** Whether an error stands in the place of a message. */
-export const isError = (from: Reader): boolean => from.at < from.end && from.bytes[from.at] === 6;
+export const isError = (from: Reader): boolean => from.next === 6;
 
 /** The status in the place of a message. */
 export function readStatus(from: Reader, { metadata, code, details, refused }: Prefix): Status {
   from.at++;
   if (from.byte() !== 5 || from.byte() !== 10) throw new Malformed("an error has no text");
-  const text = from.text(from.varint());
-  return new Status(code ?? Is.UNKNOWN, text, { metadata, mayHaveRun: !refused, ...(details && { details }) });
+  return new Status(code ?? Is.UNKNOWN, from.text(), { metadata, mayHaveRun: !refused, ...(details && { details }) });
 }
 
 /** Writes a status in the place of a message. */
 export function writeStatus(to: Writer, status: Status, backward: boolean): void {
   writePrefix(to, { backward, status, metadata: status.metadata });
-  to.byte(6);
-  to.byte(5);
-  to.byte(10);
+  for (const byte of [6, 5, 10]) to.byte(byte);
   to.text(status.message);
 }

@@ -2,12 +2,12 @@
  * Calls of the server to this end. `channel.ts` owns those to the server.
  */
 
-import { Malformed, Reader } from "./bytes.js";
+import { Malformed, Reader, type Writer } from "./bytes.js";
 import { read, write } from "./codec.js";
 import { SERVED_MAX, after, type Link, type Serving } from "./link.js";
 import { readPrefix, writePrefix, writeStatus, type Prefix } from "./prefix.js";
-import { Fit, fit, methodsOf, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
-import { Is, Status, notRun } from "./status.js";
+import { Fit, fit, methodsOf, missing, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
+import { Is, Status, givenUp, late, notRun } from "./status.js";
 import { Stream } from "./stream.js";
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
@@ -20,6 +20,12 @@ interface Served {
 
 /** Calls in progress on a connection: what ends those that wait no longer, by id. */
 type InProgress = Map<number, { readonly operation: number; readonly stop: (status: Status) => void }>;
+
+/** What a handler is told, and the end of that. */
+interface Begun {
+  readonly call: ServerCall;
+  readonly end: (abort?: boolean) => boolean;
+}
 
 /** Serves services to the server at the other end: the value of a channel's option `serve`. */
 export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, also?: Serving): Serving {
@@ -43,90 +49,53 @@ class Server implements Serving {
   }
 
   request(link: Link, id: number, operation: number, body: Uint8Array): void {
-    const served = this.methods.get(operation);
-    let isOver = false;
-    const answer = (put: () => void): void => {
-      if (isOver) return;
-      isOver = true;
-      this.of(link).delete(id);
+    const answer = (put: (to: Writer) => void): void => {
       if (link.isClosed) return;
-      const at = link.begin(id, operation);
       try {
-        put();
-        link.finish(at);
+        link.write(id, operation, put);
       } catch (error) {
-        link.out.at = at;
-        const again = link.begin(id, operation);
-        writeStatus(link.out, Status.from(error), true);
-        link.finish(again);
+        link.write(id, operation, (to) => writeStatus(to, Status.from(error), true));
       }
-      link.closeIfIdle();
     };
-    const fail = (status: Status): void => answer(() => writeStatus(link.out, status, true));
-    let prefix: Prefix;
-    let request: unknown;
+    const fail = (error: unknown): void => answer((to) => writeStatus(to, Status.from(error), true));
     try {
-      if (!served || served.method.sends || served.method.receives) throw notRun(Is.UNIMPLEMENTED, `there is no operation ${operation} here`);
-      if (this.of(link).size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
       const from = new Reader(body);
-      prefix = readPrefix(from);
-      request = read(from, served.method.request, missing(link, served));
+      const prefix = readPrefix(from);
+      const { method, handler, left } = this.find(link, operation, false);
+      const request = read(from, method.request, left);
+      const { call, end } = this.begin(link, id, operation, prefix, fail);
+      // A handler that throws at once fails like any other.
+      void new Promise((resolve) => resolve(handler(request, call))).then(
+        (reply) => {
+          if (!end()) return;
+          answer((to) => {
+            writePrefix(to, { backward: true });
+            write(to, method.reply, reply as object);
+          });
+        },
+        (error: unknown) => end() && fail(error),
+      );
     } catch (error) {
-      return fail(refusal(error));
+      fail(refusal(error));
     }
-    const { call, end } = context(prefix, fail);
-    this.of(link).set(id, {
-      operation,
-      stop: (status) => {
-        fail(status);
-        end();
-      },
-    });
-    const { handler, method } = served;
-    // A handler that throws at once fails like any other.
-    void new Promise((resolve) => resolve(handler(request, call))).then(
-      (reply) => {
-        answer(() => {
-          writePrefix(link.out, { backward: true });
-          write(link.out, method.reply, reply as object);
-        });
-        end(false);
-      },
-      (error: unknown) => {
-        fail(Status.from(error));
-        end(false);
-      },
-    );
   }
 
-  open(link: Link, id: number, body: Uint8Array): boolean {
+  open(link: Link, id: number, body: Uint8Array): void {
     const from = new Reader(body);
     const prefix = readPrefix(from);
-    if (from.byte() !== 9) return false;
-    const served = this.methods.get(from.varint(3));
-    if (!served || !(served.method.sends || served.method.receives) || this.of(link).size >= SERVED_MAX) return false;
-    const { method, handler } = served;
-    let left: number;
-    try {
-      left = missing(link, served);
-    } catch {
-      return false;
-    }
-    const key = id + 0x1_0000; // Apart from the ids of calls.
-    const { call, end } = context(prefix, (status) => stream.fail(status));
-    const stream: Stream = new Stream(method.reply, method.request, () => {
-      this.of(link).delete(key);
-      end();
-      link.closeIfIdle();
-    });
+    if (from.byte() !== 9) throw new Malformed("a stream begins with no operation");
+    const operation = from.varint(3);
+    const { method, handler, left } = this.find(link, operation, true);
+    // Apart from the ids of calls.
+    const { call, end } = this.begin(link, id + 0x1_0000, operation, prefix, (status) => stream.fail(status));
+    const stream: Stream = new Stream(method.reply, method.request, () => end(true));
     stream.begin(link, id, left);
-    this.of(link).set(key, { operation: method.operation, stop: () => end() });
     void (async () => {
       try {
         let request: unknown = stream;
         if (!method.sends) {
           const first = await stream.next();
-          if (first.done) return stream.fail(notRun(Is.INVALID_ARGUMENT, "there was no request"));
+          if (first.done) throw notRun(Is.INVALID_ARGUMENT, "there was no request");
           request = first.value;
         }
         const replies = handler(request, call);
@@ -135,18 +104,49 @@ class Server implements Serving {
           stream.send((await replies) as object);
           stream.finish();
         }
-        if (!stream.isOver) stream.discard();
       } catch (error) {
         stream.send(Status.from(error));
-        stream.discard();
       }
+      if (!stream.isOver) stream.discard();
     })();
-    return true;
+  }
+
+  /** The method of an operation, and how many fields at the end of its requests may be missing. Throws a refusal. */
+  private find(link: Link, operation: number, isStream: boolean): Served & { readonly left: number } {
+    const served = this.methods.get(operation);
+    if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `there is no operation ${operation} here`);
+    if (this.busy(link) >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
+    const { service, method } = served;
+    const theirs = link.calling.find((told) => told.service === service.name);
+    return { ...served, left: missing(method, theirs ? fit(service, theirs) : Fit.Whole, 0) };
+  }
+
+  /**
+   * Enters a call. What ends it returns whether it was in progress until then, and tells its handler if nobody waits for
+   * it. `fail` is called if that is so before its end.
+   */
+  private begin(link: Link, key: number, operation: number, { timeout, metadata }: Prefix, fail: (status: Status) => void): Begun {
+    const controller = new AbortController();
+    const calls = this.of(link);
+    const end = (abort = false): boolean => {
+      clearTimeout(timer);
+      if (abort) controller.abort();
+      const was = calls.delete(key);
+      link.closeIfIdle();
+      return was;
+    };
+    const stop = (status: Status): void => {
+      fail(status);
+      end(true);
+    };
+    const timer = timeout === undefined ? undefined : after(timeout, () => stop(late()));
+    calls.set(key, { operation, stop });
+    return { call: { signal: controller.signal, metadata }, end };
   }
 
   cancel(link: Link, id: number, operation: number): void {
     const call = this.of(link).get(id);
-    if (call?.operation === operation) call.stop(new Status(Is.CANCELLED, "the caller gave the call up"));
+    if (call?.operation === operation) call.stop(givenUp());
   }
 
   busy(link: Link): number {
@@ -162,33 +162,6 @@ class Server implements Serving {
     if (!calls) this.progress.set(link, (calls = new Map()));
     return calls;
   }
-}
-
-/** What a handler is told, and the end of that. */
-function context({ timeout, metadata }: Prefix, late: (status: Status) => void): { call: ServerCall; end: (abort?: boolean) => void } {
-  const controller = new AbortController();
-  const timer =
-    timeout === undefined
-      ? undefined
-      : after(timeout, () => {
-          late(new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline"));
-          controller.abort();
-        });
-  return {
-    call: { signal: controller.signal, metadata },
-    end: (abort = true) => {
-      clearTimeout(timer);
-      if (abort) controller.abort();
-    },
-  };
-}
-
-/** How many fields at the end of a request may be missing. */
-function missing(link: Link, { service, method }: Served): number {
-  const theirs = link.calling.find((told) => told.service === service.name);
-  const how = theirs ? fit(service, theirs) : Fit.Whole;
-  if (how === Fit.Not) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${service.name}`);
-  return how === Fit.Older ? (method.added?.[0] ?? 0) : 0;
 }
 
 const refusal = (error: unknown): Status =>

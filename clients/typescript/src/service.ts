@@ -2,9 +2,9 @@
  * Services and methods as generated code states them, and what two ends tell each other of their layouts.
  */
 
-import { Reader, Writer } from "./bytes.js";
+import type { Reader, Writer } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
-import type { Metadata } from "./status.js";
+import { Is, notRun, type Metadata } from "./status.js";
 
 /** A method. */
 export interface Method<A, B> {
@@ -92,49 +92,46 @@ export const enum Fit {
   Whole,
   /** The peer's is an earlier one: later fields are missing at the end of its messages. */
   Older,
-  Not,
 }
 
+/** Compares them. Throws a `Status` if they do not fit. */
 export function fit(ours: AnyService, theirs: Told): Fit {
   if (ours.fingerprint === theirs.fingerprint || theirs.compatible.includes(ours.fingerprint)) return Fit.Whole;
-  return ours.compatible.includes(theirs.fingerprint) ? Fit.Older : Fit.Not;
+  if (!ours.compatible.includes(theirs.fingerprint)) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${ours.name}`);
+  return Fit.Older;
 }
+
+/** How many fields may be missing at the end of the peer's requests (0) or replies (1). */
+export const missing = ({ added = [0, 0] }: Pick<Method<never, unknown>, "added">, how: Fit, of: 0 | 1): number => how * added[of];
 
 export const methodsOf = (service: AnyService): readonly Method<unknown, unknown>[] => Object.values(service.methods) as Method<unknown, unknown>[];
 
-/** The item of HELLO for a service. */
-export function layoutItem(of: AnyService): Uint8Array {
-  const item = new Writer(128);
-  item.text(of.name);
+/** Writes the item of HELLO for a service. */
+export function writeLayout(to: Writer, of: AnyService): void {
   const fingerprint = (hex: string): void => {
-    for (let at = 0; at < 16; at += 2) item.byte(parseInt(hex.slice(at, at + 2), 16));
+    for (let at = 0; at < 16; at += 2) to.byte(parseInt(hex.slice(at, at + 2), 16));
   };
+  to.text(of.name);
   fingerprint(of.fingerprint);
-  item.varint(of.compatible.length);
+  to.varint(of.compatible.length);
   of.compatible.forEach(fingerprint);
   let last = 0;
   for (const operation of methodsOf(of).map((method) => method.operation).sort((a, b) => a - b)) {
-    item.varint(operation - last);
+    to.varint(operation - last);
     last = operation;
   }
-  return item.done();
 }
 
 /** Reads such an item. Throws if it has another form. */
-export function readLayout(item: Uint8Array): Told {
-  const from = new Reader(item);
-  const service = from.text(from.varint());
+export function readLayout(from: Reader): Told {
   const fingerprint = (): string => {
     let hex = "";
     for (let at = 0; at < 8; at++) hex += from.byte().toString(16).padStart(2, "0");
     return hex;
   };
-  const own = fingerprint();
-  const compatible: string[] = [];
+  const told = { service: from.text(), fingerprint: fingerprint(), compatible: [] as string[], operations: [] as number[] };
   // A fingerprint for which there is no room ends this, whatever the number.
-  for (let count = from.varint(); count > 0; count--) compatible.push(fingerprint());
-  const operations: number[] = [];
-  let last = 0;
-  while (from.at < from.end) operations.push((last += from.varint()));
-  return { service, fingerprint: own, compatible, operations };
+  for (let count = from.varint(); count > 0; count--) told.compatible.push(fingerprint());
+  for (let last = 0; from.left; ) told.operations.push((last += from.varint()));
+  return told;
 }

@@ -89,3 +89,9 @@ export const notRun = (code: Code, message: string): Status => new Status(code, 
 
 /** A number from the wire as a code. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
+
+/** The status of a call that its caller has given up. */
+export const givenUp = (mayHaveRun = true): Status => new Status(Is.CANCELLED, "the caller gave the call up", { mayHaveRun });
+
+/** The status of a call without a reply in its time. */
+export const late = (mayHaveRun = true): Status => new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline", { mayHaveRun });

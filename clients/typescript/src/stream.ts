@@ -9,12 +9,16 @@ import { Inbox } from "./inbox.js";
 import { Op, WINDOW, after, type Link } from "./link.js";
 import { isError, readPrefix, readStatus, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Is, Status, codeOf, type Code, type Metadata } from "./status.js";
+import { Is, Status, codeOf, givenUp, late, type Metadata } from "./status.js";
 
 /** What each message costs besides its length. */
 const MESSAGE_COST = 64;
 /** A receiver returns credit when this part of the window has been read. */
 const PARTS = 4;
+
+/** What a reply that cannot be read fails with. */
+export const unread = (error: unknown, type: Type<unknown>): Status =>
+  error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${type.name}: ${error.message}`) : Status.from(error);
 
 /** The messages of the peer, and the way to send it some. */
 export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
@@ -70,14 +74,14 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
 
   /** Ends the call with `DEADLINE_EXCEEDED` after so many milliseconds. */
   within(ms: number): void {
-    this.deadline = after(ms, () => this.fail(new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline", { mayHaveRun: this.isOpen })));
+    this.deadline = after(ms, () => this.fail(late(this.isOpen)));
   }
 
   // What the reader does.
 
   /** Nothing more is sent or read. */
   leave(): void {
-    this.stop(true, Is.CANCELLED, "the caller gave the call up");
+    this.stop(true);
   }
 
   protected override told(): void {
@@ -93,21 +97,19 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
     this.consumed += cost;
     const { link } = this;
     if (link && this.consumed * PARTS >= WINDOW && this.receiving) {
-      const at = link.begin(this.id, Op.Credit);
-      link.out.varint(this.consumed);
-      link.finish(at);
+      link.number(this.id, Op.Credit, this.consumed);
       this.consumed = 0;
     }
     try {
       const from = new Reader(body);
       const prefix = readPrefix(from);
-      if (body[0] === 16) this.whenMetadata?.((this.metadata = prefix.metadata));
-      if (from.at === from.end && from.at > 0) return;
+      if (from.at) this.whenMetadata?.((this.metadata = prefix.metadata));
+      if (from.at && !from.left) return;
       if (isError(from)) throw readStatus(from, prefix);
       return read(from, this.receives, this.missing);
     } catch (error) {
-      this.stop(true, Is.CANCELLED, "the caller gave the call up");
-      throw error instanceof Malformed ? new Status(Is.INTERNAL, `not a valid ${this.receives.name}: ${error.message}`) : error;
+      this.leave();
+      throw unread(error, this.receives);
     }
   }
 
@@ -134,7 +136,7 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
       this.finish();
     } catch (error) {
       if (throws) throw error;
-      this.stop(Status.from(error), Is.CANCELLED, "the caller gave the call up");
+      this.stop(Status.from(error));
     }
   }
 
@@ -142,16 +144,12 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
   send(message: Init<A> | Status): void {
     const { link } = this;
     if (!link || !this.sending) return;
-    const at = link.begin(this.id, Op.Stream);
-    try {
-      if (message instanceof Status) writeStatus(link.out, message, false);
-      else write(link.out, this.sends, message);
-      this.credit -= link.out.at - at - 10 + MESSAGE_COST;
-      link.finish(at);
-    } catch (error) {
-      link.out.at = at;
-      throw error;
-    }
+    link.write(this.id, Op.Stream, (to) => {
+      const { at } = to;
+      if (message instanceof Status) writeStatus(to, message, false);
+      else write(to, this.sends, message);
+      this.credit -= to.at - at + MESSAGE_COST;
+    });
     if (message instanceof Status) this.finish();
   }
 
@@ -159,7 +157,7 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
   finish(): void {
     if (!this.sending) return;
     this.sending = false;
-    this.link?.packet(this.id, Op.End);
+    this.link?.write(this.id, Op.End);
     this.release();
   }
 
@@ -189,8 +187,15 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
   }
 
   /** The peer has ended both directions. */
-  wasReset(code: number, message: string): void {
-    this.lost(new Status(codeOf(code), message, { mayHaveRun: !this.refused }));
+  wasReset(from: Reader): void {
+    const code = codeOf(from.varint());
+    let message = "";
+    try {
+      message = from.text(Math.min(from.left, 4096));
+    } catch {
+      // A text may be cut anywhere.
+    }
+    this.lost(new Status(code, message, { mayHaveRun: !this.refused }));
   }
 
   /** There is nothing more to come or to be sent. */
@@ -202,7 +207,7 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
 
   /** Ends both directions with a failure from this end. */
   fail(status: Status): void {
-    this.stop(status, status.code, status.message);
+    this.stop(status, status);
   }
 
   /** Takes what is still to come without keeping it: nobody reads it. */
@@ -213,8 +218,8 @@ export class Stream<A = unknown, B = unknown> extends Inbox<Uint8Array, B> {
 
   // Both.
 
-  private stop(end: Status | true, code: Code, message: string): void {
-    if (!this.isOver) this.link?.reset(this.id, code, message);
+  private stop(end: Status | true, told = givenUp()): void {
+    if (!this.isOver) this.link?.reset(this.id, told);
     this.sending = this.receiving = false;
     this.finished(end, true);
     this.release();

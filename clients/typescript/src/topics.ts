@@ -2,11 +2,11 @@
  * Topics of a broker, on the connections of a channel.
  */
 
-import { Reader, Writer, text, utf8 } from "./bytes.js";
+import { Reader, utf8 } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { Inbox } from "./inbox.js";
 import type { Link } from "./link.js";
-import { Is, Status } from "./status.js";
+import { Is, notRun, type Status } from "./status.js";
 
 /** The operations of a broker, from its first on. */
 const enum Op {
@@ -38,14 +38,15 @@ export type Subscription = AsyncIterableIterator<Published, undefined>;
 /** The topics of the broker that a channel's server has. */
 export class Topics {
   private readonly subscriptions = new Map<number, Subscribed>();
-  private readonly syncs = new Map<number, { resolve(): void; reject(status: Status): void }>();
   private link: Link | undefined;
   private next = 0;
 
   constructor(private readonly channel: Channel) {
     channel.mount({
       packet: (link, id, operation, body) => this.handle(link, id, operation - FIRST, body),
-      down: (link, status) => this.down(link, status),
+      down: (link, status) => {
+        if (link === this.link) for (const one of this.subscriptions.values()) one.end(status);
+      },
     });
   }
 
@@ -55,38 +56,37 @@ export class Topics {
    * messages may be lost with it.
    */
   async subscribe(pattern: string, { group = "" }: { readonly group?: string } = {}): Promise<Subscription> {
-    const link = await this.channel.connected();
-    this.link = link;
-    const id = (this.next = (this.next % 0xffff) + 1);
-    const subscribed = new Subscribed(pattern, group !== "", () => {
-      if (this.subscriptions.delete(id) && !link.isClosed) link.packet(id, FIRST + Op.Unsubscribe);
-    });
-    this.subscriptions.set(id, subscribed);
-    const body = new Writer();
-    body.sized(utf8(pattern));
-    body.raw(utf8(group));
-    link.packet(id, FIRST + Op.Subscribe, body.done());
-    await subscribed.active;
-    return subscribed;
+    return this.ask(Op.Subscribe, pattern, group);
   }
 
   /** Publishes a message. Resolves when it is on its way. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
     const link = await this.channel.connected();
-    const at = link.begin(0, FIRST + Op.Message);
-    link.out.sized(utf8(topic));
-    link.out.raw(typeof payload === "string" ? utf8(payload) : payload);
-    link.finish(at);
+    link.write(0, FIRST + Op.Message, (to) => {
+      to.sized(utf8(topic));
+      to.raw(typeof payload === "string" ? utf8(payload) : payload);
+    });
   }
 
   /** Resolves when the broker has received everything that was published before. */
   async sync(): Promise<void> {
-    const link = await this.channel.connected();
-    this.link = link;
+    await (await this.ask(Op.Sync)).return();
+  }
+
+  /** Asks the broker for something, and resolves when it has agreed. To that, and to all that follows, belongs an id. */
+  private async ask(operation: Op, pattern?: string, group?: string): Promise<Subscribed> {
+    const link = (this.link = await this.channel.connected());
     const id = (this.next = (this.next % 0xffff) + 1);
-    const synced = new Promise<void>((resolve, reject) => this.syncs.set(id, { resolve, reject }));
-    link.packet(id, FIRST + Op.Sync);
-    return synced;
+    const subscribed = new Subscribed(group ? undefined : pattern?.split("."), () => {
+      if (this.subscriptions.delete(id) && pattern !== undefined && !link.isClosed) link.write(id, FIRST + Op.Unsubscribe);
+    });
+    this.subscriptions.set(id, subscribed);
+    link.write(id, FIRST + operation, (to) => {
+      if (pattern !== undefined) to.sized(utf8(pattern));
+      to.raw(utf8(group ?? ""));
+    });
+    await subscribed.active;
+    return subscribed;
   }
 
   private handle(link: Link, id: number, operation: Op, body: Uint8Array): void {
@@ -94,35 +94,21 @@ export class Topics {
     const from = new Reader(body);
     const subscribed = this.subscriptions.get(id);
     if (operation === Op.Message) {
-      const topic = from.text(from.varint());
-      const payload = new Uint8Array(from.view(from.end - from.at));
-      if (id !== 0) subscribed?.put({ topic, payload });
-      else for (const one of this.subscriptions.values()) if (!one.isGroup && one.matches(topic)) one.put({ topic, payload });
+      const topic = from.text();
+      const message = { topic, payload: from.rest() };
+      if (id) subscribed?.put(message);
+      else for (const one of this.subscriptions.values()) if (one.matches(topic)) one.put(message);
     } else if (operation === Op.Lagged) {
-      const count = from.number();
+      const count = from.varint(10);
       for (const one of this.subscriptions.values()) one.lost += count;
-    } else if (operation === Op.Sync && !body.length) {
-      this.syncs.get(id)?.resolve();
-      this.syncs.delete(id);
-    } else if (operation === Op.Subscribe && !body.length) subscribed?.activate();
+    } else if (!body.length) subscribed?.activate();
     // Also the answer of a server that has no broker.
-    else if (body.length) {
+    else {
       const reason = from.byte();
       const code = reason === 3 ? Is.RESOURCE_EXHAUSTED : reason === 4 ? Is.UNIMPLEMENTED : Is.INVALID_ARGUMENT;
-      const status = new Status(code, text(from.view(from.end - from.at)), { mayHaveRun: false });
-      subscribed?.end(status);
-      this.syncs.get(id)?.reject(status);
-      this.syncs.delete(id);
       this.subscriptions.delete(id);
+      subscribed?.end(notRun(code, from.text(from.left)));
     }
-  }
-
-  private down(link: Link, status: Status): void {
-    if (link !== this.link) return;
-    for (const one of this.subscriptions.values()) one.end(status);
-    for (const { reject } of this.syncs.values()) reject(status);
-    this.subscriptions.clear();
-    this.syncs.clear();
   }
 }
 
@@ -138,16 +124,14 @@ class Subscribed extends Inbox<Message, Published> {
   lost = 0;
   activate: () => void = () => {};
   private refuse: (status: Status) => void = () => {};
-  private readonly tokens: readonly string[];
   private unread = 0;
 
   constructor(
-    pattern: string,
-    readonly isGroup: boolean,
+    /** The pattern, unless messages come for it by its id alone. */
+    private readonly tokens: readonly string[] | undefined,
     readonly leave: () => void,
   ) {
     super();
-    this.tokens = pattern.split(".");
     this.active = new Promise((resolve, reject) => {
       this.activate = resolve;
       this.refuse = reject;
@@ -155,10 +139,10 @@ class Subscribed extends Inbox<Message, Published> {
   }
 
   matches(topic: string): boolean {
-    const tokens = topic.split(".");
-    const { length } = this.tokens;
-    if (this.tokens[length - 1] === ">" ? tokens.length < length : tokens.length !== length) return false;
-    return this.tokens.every((token, at) => token === ">" || token === "*" || token === tokens[at]);
+    const { tokens } = this;
+    const parts = topic.split(".");
+    if (!tokens || (tokens.at(-1) === ">" ? parts.length < tokens.length : parts.length !== tokens.length)) return false;
+    return tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
   }
 
   put(message: Message): void {
@@ -171,6 +155,7 @@ class Subscribed extends Inbox<Message, Published> {
   }
 
   end(status: Status): void {
+    this.leave();
     this.refuse(status);
     this.finished(status);
   }
