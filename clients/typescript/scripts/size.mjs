@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limit: 11_090 },
+  { name: "everything", code: 'export * from "./dist/index.js";', limit: 11_110 },
   { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limit: 9_310 },
 ];
 let isTooLarge = false;

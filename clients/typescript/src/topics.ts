@@ -61,7 +61,9 @@ export class Topics {
 
   /** Publishes a message. Resolves when it is on its way. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
-    const link = await this.channel.connected();
+    let link: Link;
+    do link = await this.channel.connected();
+    while (link.isClosed);
     link.write(0, FIRST + Op.Message, (to) => {
       to.sized(utf8(topic));
       to.raw(typeof payload === "string" ? utf8(payload) : payload);
@@ -75,7 +77,10 @@ export class Topics {
 
   /** Asks the broker for something, and resolves when it has agreed. To that, and to all that follows, belongs an id. */
   private async ask(operation: Op, pattern?: string, group?: string): Promise<Subscribed> {
-    const link = (this.link = await this.channel.connected());
+    let link: Link;
+    // It may have been lost before this goes on.
+    do link = this.link = await this.channel.connected();
+    while (link.isClosed);
     const id = (this.next = (this.next % 0xffff) + 1);
     const subscribed = new Subscribed(group ? undefined : pattern?.split("."), () => {
       if (this.subscriptions.delete(id) && pattern !== undefined && !link.isClosed) link.write(id, FIRST + Op.Unsubscribe);
@@ -106,8 +111,9 @@ export class Topics {
     else {
       const reason = from.byte();
       const code = reason === 3 ? Is.RESOURCE_EXHAUSTED : reason === 4 ? Is.UNIMPLEMENTED : Is.INVALID_ARGUMENT;
+      const status = notRun(code, from.text(from.left));
       this.subscriptions.delete(id);
-      subscribed?.end(notRun(code, from.text(from.left)));
+      subscribed?.end(status);
     }
   }
 }

@@ -161,17 +161,17 @@ performance.now()+(a??1/0),o?.addEventListener("abort",d),o?.aborted?d():e.run(t
 let{method:s,replies:r,terms:{told:i,metadata:o}}=this;if(!e.streamsMax)throw E(12,"the server does not accept streams");let a=e.streamId();return a<0?!1:(r.begin(
 e,a,It(s,t,1)),e.write(a,2,d=>{qe(d,{timeout:i&&this.until-performance.now(),metadata:o}),d.byte(9),d.varint(s.operation)}),r.pump(this.requests),!0)}fail(e){this.
 replies.fail(e)}};var Ke=65280,rr=16<<20,Bt=64,Se=class{constructor(e){this.channel=e;e.mount({packet:(t,s,r,i)=>this.handle(t,s,r-Ke,i),down:(t,s)=>{if(t===this.link)for(let r of this.
-subscriptions.values())r.end(s)}})}subscriptions=new Map;link;next=0;async subscribe(e,{group:t=""}={}){return this.ask(0,e,t)}async publish(e,t){(await this.channel.
-connected()).write(0,Ke+2,r=>{r.sized(N(e)),r.raw(typeof t=="string"?N(t):t)})}async sync(){await(await this.ask(3)).return()}async ask(e,t,s){let r=this.link=await this.
-channel.connected(),i=this.next=this.next%65535+1,o=new _t(s?void 0:t?.split("."),()=>{this.subscriptions.delete(i)&&t!==void 0&&!r.isClosed&&r.write(i,Ke+1)});
-return this.subscriptions.set(i,o),r.write(i,Ke+e,a=>{t!==void 0&&a.sized(N(t)),a.raw(N(s??""))}),await o.active,o}handle(e,t,s,r){if(e!==this.link)return;let i=new x(
-r),o=this.subscriptions.get(t);if(s===2){let a=i.text(),d={topic:a,payload:i.rest()};if(t)o?.put(d);else for(let c of this.subscriptions.values())c.matches(a)&&
-c.put(d)}else if(s===4){let a=i.varint(10);for(let d of this.subscriptions.values())d.lost+=a}else if(!r.length)o?.activate();else{let a=i.byte(),d=a===3?8:a===
-4?12:3;this.subscriptions.delete(t),o?.end(E(d,i.text(i.left)))}}},_t=class extends ie{constructor(t,s){super();this.tokens=t;this.leave=s;this.active=new Promise(
-(r,i)=>{this.activate=r,this.refuse=i})}active;lost=0;activate=()=>{};refuse=()=>{};unread=0;matches(t){let{tokens:s}=this,r=t.split(".");return!s||(s.at(-1)===
-">"?r.length<s.length:r.length!==s.length)?!1:s.every((i,o)=>i===">"||i==="*"||i===r[o])}put(t){for(this.unread+=t.payload.length+Bt;this.unread>rr&&this.items.
-length>0;)this.unread-=this.items.shift().payload.length+Bt,this.lost++;this.arrived(t)}end(t){this.leave(),this.refuse(t),this.finished(t)}taken({topic:t,payload:s}){
-let{lost:r}=this;return this.unread-=s.length+Bt,this.lost=0,{topic:t,payload:s,lagged:r}}};var Pt="frisbee.1";function Ht(n,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return s=>{let r=new t(String(n),[Pt,...e]);return r.binaryType="arraybuf\
+subscriptions.values())r.end(s)}})}subscriptions=new Map;link;next=0;async subscribe(e,{group:t=""}={}){return this.ask(0,e,t)}async publish(e,t){let s;do s=await this.
+channel.connected();while(s.isClosed);s.write(0,Ke+2,r=>{r.sized(N(e)),r.raw(typeof t=="string"?N(t):t)})}async sync(){await(await this.ask(3)).return()}async ask(e,t,s){
+let r;do r=this.link=await this.channel.connected();while(r.isClosed);let i=this.next=this.next%65535+1,o=new _t(s?void 0:t?.split("."),()=>{this.subscriptions.
+delete(i)&&t!==void 0&&!r.isClosed&&r.write(i,Ke+1)});return this.subscriptions.set(i,o),r.write(i,Ke+e,a=>{t!==void 0&&a.sized(N(t)),a.raw(N(s??""))}),await o.
+active,o}handle(e,t,s,r){if(e!==this.link)return;let i=new x(r),o=this.subscriptions.get(t);if(s===2){let a=i.text(),d={topic:a,payload:i.rest()};if(t)o?.put(d);else
+for(let c of this.subscriptions.values())c.matches(a)&&c.put(d)}else if(s===4){let a=i.varint(10);for(let d of this.subscriptions.values())d.lost+=a}else if(!r.
+length)o?.activate();else{let a=i.byte(),d=a===3?8:a===4?12:3,c=E(d,i.text(i.left));this.subscriptions.delete(t),o?.end(c)}}},_t=class extends ie{constructor(t,s){
+super();this.tokens=t;this.leave=s;this.active=new Promise((r,i)=>{this.activate=r,this.refuse=i})}active;lost=0;activate=()=>{};refuse=()=>{};unread=0;matches(t){
+let{tokens:s}=this,r=t.split(".");return!s||(s.at(-1)===">"?r.length<s.length:r.length!==s.length)?!1:s.every((i,o)=>i===">"||i==="*"||i===r[o])}put(t){for(this.
+unread+=t.payload.length+Bt;this.unread>rr&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Bt,this.lost++;this.arrived(t)}end(t){this.leave(),
+this.refuse(t),this.finished(t)}taken({topic:t,payload:s}){let{lost:r}=this;return this.unread-=s.length+Bt,this.lost=0,{topic:t,payload:s,lagged:r}}};var Pt="frisbee.1";function Ht(n,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return s=>{let r=new t(String(n),[Pt,...e]);return r.binaryType="arraybuf\
 fer",r.onopen=()=>{r.protocol===Pt?s.open():r.close()},r.onmessage=({data:i})=>{i instanceof ArrayBuffer?s.data(new Uint8Array(i)):r.close()},r.onerror=()=>{},r.
 onclose=({code:i,reason:o})=>{s.close(`the WebSocket was closed (${i}${o&&`, ${o}`})`)},{send:i=>r.send(i),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}var or=64;var Ye=class{messages=new Map;enums=new Map;constructor(e){for(let{number:t,bytes:s}of C(e))t===1&&this.file(s)}message(e){let t=this.messages.get(e);if(!t)throw new Error(
 `the schema has no message ${e}`);return t}enumeration(e){let t=this.enums.get(e);if(!t)throw new Error(`the schema has no enum ${e}`);return t}entry(e){let t=e.

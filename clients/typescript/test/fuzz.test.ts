@@ -1,0 +1,122 @@
+/** A connection that gets the fuzzers' corpus, and damaged packets: it takes or refuses them, and all that waits ends. */
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Channel, Topics, serve, type TransportEvents } from "frisbee-rpc";
+import { Desk, DeskClient, Page } from "./generated/desk.js";
+
+const CORPUS = "../../fuzz/corpus";
+/** The folders whose inputs are bytes of a connection, or of a packet. */
+const FOLDERS = ["broker", "client", "connection", "frames", "hand_off", "header", "hello", "messages", "server", "subscriber", "two_way"];
+
+const page = serve(Page, {
+  ask: (text) => text,
+  feed: ({ count }) => Array.from({ length: Math.min(Math.max(count, 0), 10) }, () => ({})),
+  gather: async (numbers) => {
+    let count = 0;
+    for await (const _ of numbers) count++;
+    return { count };
+  },
+  slow: () => new Promise(() => {}),
+});
+
+const packet = (id: number, operation: number, body: Uint8Array | readonly number[]): Uint8Array => {
+  const bytes = new Uint8Array(10 + body.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 15);
+  view.setUint16(2, id);
+  view.setUint16(4, operation);
+  view.setUint32(6, body.length);
+  bytes.set(body, 10);
+  return bytes;
+};
+const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+const HELLO = packet(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
+
+/** What a connection sent, and how many of the calls on it ended, when it had got these bytes in pieces of this length. */
+async function connection(bytes: Uint8Array, length: number): Promise<{ sent: number; ended: number }> {
+  let events: TransportEvents | undefined;
+  let sent = 0;
+  const channel = new Channel((to) => {
+    events ??= to;
+    return { send: (bytes) => void (sent += bytes.length), close() {}, buffered: () => 0 };
+  }, { serve: page });
+  const client = new DeskClient(channel);
+  const topics = new Topics(channel);
+  const calls = [
+    client.add({}),
+    client.count({ count: 1 }).next(),
+    client.chat((async function* () {
+      await new Promise(() => {});
+    })()).next(),
+    topics.subscribe("a.>").then((messages) => messages.next()),
+    topics.sync(),
+  ].map((call) => call.then(() => {}, () => {}));
+  assert.ok(events);
+  events.open();
+  for (let at = 0; at < bytes.length; at += length) {
+    // A copy, since what has come is not changed afterwards.
+    events.data(bytes.slice(at, at + length));
+    if (at === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  events.close("the end of the test");
+  channel.close();
+  return { sent, ended: (await Promise.all(calls)).length };
+}
+
+test("a connection takes or refuses all bytes of the corpus, in pieces of any length", async () => {
+  let inputs = 0;
+  for (const folder of FOLDERS) {
+    for (const name of readdirSync(`${CORPUS}/${folder}`)) {
+      const input = new Uint8Array(readFileSync(`${CORPUS}/${folder}/${name}`));
+      inputs++;
+      for (const [bytes, length] of [
+        [input, input.length],
+        [joined(HELLO, input), 7],
+        [joined(HELLO, packet(1, 2, input), packet(0x8000, 2, input), packet(0x4000, Desk.methods.add.operation, input), packet(1, 0xff02, input), packet(0, 0xff04, input), packet(1, 7, input)), 1 << 20],
+      ] as const) {
+        const { sent, ended } = await connection(bytes, Math.max(length, 1));
+        assert.ok(sent < 1 << 16, `${sent} bytes were sent for ${folder}/${name}`);
+        assert.equal(ended, 5);
+      }
+    }
+  }
+  assert.ok(inputs > 900, `${inputs}`);
+});
+
+test("damaged packets of a good connection are taken or refused", async () => {
+  let state = 1;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % below;
+  };
+  const { add, count } = Desk.methods;
+  const good = joined(
+    HELLO,
+    packet(1, 1, []),
+    packet(0x4000, add.operation, [16, 4, 2, 2, 1, 0x61, 8, 0, 13, 6, 10, 1]),
+    packet(1, 2, [8, 0, 13, 2]),
+    packet(1, 5, [0x80, 1]),
+    packet(1, 7, []),
+    packet(2, 7, [3, 0x6e, 0x6f]),
+    packet(0x8000, 2, [9, Page.methods.gather.operation]),
+    packet(0x8000, 2, [8, 0, 13, 2]),
+    packet(0x8000, 7, []),
+    packet(1, Page.methods.ask.operation, [16, 2, 4, 0, 8, 0, 5, 10, 1, 0x61]),
+    packet(1, 6, [Page.methods.slow.operation]),
+    packet(1, 0xff00, []),
+    packet(0, 0xff02, [3, 0x61, 0x2e, 0x62, 1]),
+    packet(2, 0xff05, [3, 0x6e, 0x6f]),
+    packet(0, count.operation, [6, 5, 10, 1, 0xff]),
+    packet(0, 4, []),
+  );
+  for (let round = 0; round < 2000; round++) {
+    const bytes = good.slice();
+    for (let change = random(4) + 1; change > 0; change--) bytes[random(bytes.length)] = random(256);
+    const { sent, ended } = await connection(bytes, random(60) + 1);
+    assert.ok(sent < 1 << 16, `${sent}`);
+    assert.equal(ended, 5);
+  }
+});
