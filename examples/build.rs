@@ -9,6 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         separate().compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
     separate().json(true).compile_protos(&["proto/benchmark.proto"], &["proto"])?;
+    separate().json(true).reflection(true).compile_protos(&["proto/exchange.proto"], &["proto"])?;
     for name in ["greet", "model"] {
         let builder = separate().json(true).protobuf(true).reflection(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;

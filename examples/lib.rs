@@ -52,6 +52,12 @@ pub mod replicated {
     frpc::include_proto!("replicated");
 }
 
+/// Generated from `proto/exchange.proto`, for browsers and programs at a market.
+pub mod exchange {
+    #![allow(missing_docs)]
+    frpc::include_proto!("exchange");
+}
+
 /// Generated from `proto/gateway.proto`.
 pub mod gateway {
     #![allow(missing_docs)]

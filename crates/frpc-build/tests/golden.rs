@@ -201,14 +201,7 @@ fn typescript_for_the_tests_of_the_client() {
         let builder = builder.numbering(numbering).out_dir(out.path()).emit_rerun_if_changed(false);
         builder.compile_protos(&[folder.join(format!("{proto}.proto"))], &[folder]).unwrap();
         let text = fs::read_to_string(out.path().join(format!("{proto}.ts"))).unwrap();
-        let golden = tests.join(format!("../clients/typescript/test/generated/{name}.ts"));
-        if env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::create_dir_all(golden.parent().unwrap()).unwrap();
-            fs::write(golden, text).unwrap();
-            continue;
-        }
-        let before = fs::read_to_string(&golden).unwrap_or_default().replace("\r\n", "\n");
-        assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
+        check_file(&tests.join(format!("../clients/typescript/test/generated/{name}.ts")), &text);
     }
 }
 
@@ -220,11 +213,29 @@ fn python_for_the_tests_of_the_client() {
     let builder = frpc_build::configure().language(Language::Python).out_dir(out.path()).emit_rerun_if_changed(false);
     builder.compile_protos(&[folder.join("desk.proto")], &[folder]).unwrap();
     let text = fs::read_to_string(out.path().join("desk.py")).unwrap();
-    let golden = tests.join("../clients/python/tests/generated/desk.py");
+    check_file(&tests.join("../clients/python/tests/generated/desk.py"), &text);
+}
+
+/// What the page of the example `exchange` calls and serves.
+#[test]
+fn typescript_for_the_page_of_the_exchange() {
+    let out = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let proto = examples.join("proto");
+    let builder = frpc_build::configure().language(Language::TypeScript).numbering(Numbering::Go);
+    let builder = builder.out_dir(out.path()).emit_rerun_if_changed(false);
+    builder.compile_protos(&[proto.join("exchange.proto")], &[proto]).unwrap();
+    let text = fs::read_to_string(out.path().join("exchange.ts")).unwrap();
+    check_file(&examples.join("exchange/page/exchange.ts"), &text);
+}
+
+/// Compares a file with what is generated now, or writes it.
+fn check_file(golden: &Path, text: &str) {
     if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::create_dir_all(golden.parent().unwrap()).unwrap();
         fs::write(golden, text).unwrap();
         return;
     }
-    let before = fs::read_to_string(&golden).unwrap_or_default().replace("\r\n", "\n");
+    let before = fs::read_to_string(golden).unwrap_or_default().replace("\r\n", "\n");
     assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
 }

@@ -1,0 +1,248 @@
+//! Traders that nobody sits at: simulated browsers, which do what a page does, and programs that trade as fast as they
+//! can.
+
+use crate::market::TOPIC;
+use examples::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
+use frisbee::pubsub::{ClientRouter, OPERATIONS};
+use frpc::{Channel, Request, RequestStream, Response, Status, Topic};
+use frpc_gateway::web_socket;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// How many orders of a program may be without a report.
+const PIPELINED: u32 = 64;
+/// How many browsers connect at once.
+const DIALLING: usize = 64;
+/// How many latencies are kept.
+const KEPT: usize = 1_000_000;
+/// About what the paper is worth, in cents.
+const WORTH: u32 = 10_000;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Who trades.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    /// How many browsers, each with a WebSocket, a subscription, a stream of orders and a service of its own.
+    pub(crate) browsers: usize,
+    /// How many programs, each with a stream on TCP.
+    pub(crate) programs: usize,
+    /// How long a browser waits between two orders.
+    pub(crate) pause: Duration,
+}
+
+/// What has been counted.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// Books that browsers have got.
+    pub(crate) books: AtomicU64,
+    /// Reports that browsers have got.
+    pub(crate) reports: AtomicU64,
+    /// Reports that programs have got.
+    pub(crate) traded: AtomicU64,
+    /// Calls of the server that browsers have answered.
+    pub(crate) quotes: AtomicU64,
+    /// Unary calls of browsers.
+    pub(crate) looks: AtomicU64,
+    /// From a browser's order to its first report.
+    latencies: Mutex<Vec<Duration>>,
+}
+
+/// Traders that trade, until this is dropped.
+pub(crate) struct Trading {
+    /// What they have counted.
+    pub(crate) counts: Arc<Counts>,
+    load: Load,
+    connected: Duration,
+    market: ExchangeClient,
+    _tasks: JoinSet<Result<(), Failure>>,
+}
+
+/// Numbers that look random and are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(sides)) as u32
+    }
+
+    /// An order near the price that the paper is worth.
+    fn order(&mut self, number: u32) -> Order {
+        let side = if self.roll(2) == 0 { Side::Buy } else { Side::Sell };
+        let price = WORTH + self.roll(160) - 80;
+        let price = if side == Side::Buy { price - 15 } else { price + 15 };
+        Order { number, side: side.into(), price, amount: self.roll(20) + 1 }
+    }
+}
+
+/// The service of a browser.
+struct Quotes(Arc<Counts>, u32);
+
+impl Trader for Quotes {
+    async fn quote(&self, request: Request<Inquiry>) -> Result<Response<Offer>, Status> {
+        self.0.quotes.fetch_add(1, Relaxed);
+        let price = if request.get_ref().side == Side::Buy.into() { WORTH + self.1 } else { WORTH - self.1 };
+        Ok(Response::new(Offer { price, ..Offer::default() }))
+    }
+}
+
+impl Load {
+    /// Connects all, and lets them trade.
+    pub(crate) async fn start(self, market: SocketAddr) -> Result<Trading, Failure> {
+        let counts = Arc::new(Counts::default());
+        let mut tasks = JoinSet::new();
+        let begun = Instant::now();
+        let mut dialling = JoinSet::new();
+        for number in 0..self.browsers {
+            if dialling.len() >= DIALLING
+                && let Some(dialled) = dialling.join_next().await
+            {
+                tasks.spawn(browse(dialled??, counts.clone(), self.pause));
+            }
+            dialling.spawn(dial(market, counts.clone(), number));
+        }
+        while let Some(dialled) = dialling.join_next().await {
+            tasks.spawn(browse(dialled??, counts.clone(), self.pause));
+        }
+        let connected = begun.elapsed();
+        for number in 0..self.programs {
+            tasks.spawn(trade(market, counts.clone(), number as u64));
+        }
+        let market = ExchangeClient::connect(market.to_string()).await?;
+        Ok(Trading { counts, load: self, connected, market, _tasks: tasks })
+    }
+}
+
+/// What a browser has on its one connection.
+struct Browser {
+    client: ExchangeClient,
+    books: frpc::TopicSubscription<Book>,
+    dice: Dice,
+}
+
+async fn dial(market: SocketAddr, counts: Arc<Counts>, number: usize) -> Result<Browser, Failure> {
+    let router = ClientRouter::new();
+    let topics = router.client();
+    let margin = number as u32 % 40;
+    let channel = Channel::builder()
+        .mount(OPERATIONS, router)
+        .add_service(TraderServer::new(Quotes(counts, margin)))
+        .connect_with_connector(move || async move { web_socket::connect(&format!("ws://{market}/")).await })
+        .await?;
+    let books = Topic::<Book>::new(TOPIC).subscribe(&topics).await?;
+    Ok(Browser { client: ExchangeClient::new(channel), books, dice: Dice(number as u64 + 1) })
+}
+
+/// Does what a page does: shows each book, and sends an order now and then.
+async fn browse(browser: Browser, counts: Arc<Counts>, pause: Duration) -> Result<(), Failure> {
+    let Browser { client, mut books, mut dice } = browser;
+    let (orders, stream) = RequestStream::channel(1);
+    let mut reports = client.trade(stream).await?.into_inner();
+    let mut number = 0;
+    let mut sent = None;
+    // They do not all begin at once.
+    let first = Duration::from_millis(u64::from(dice.roll(1000)) * pause.as_millis() as u64 / 1000);
+    let mut next = tokio::time::Instant::now() + first;
+    loop {
+        tokio::select! {
+            book = books.recv() => {
+                book?;
+                counts.books.fetch_add(1, Relaxed);
+            }
+            report = reports.message() => {
+                let Some(Report { number: of, .. }) = report? else { return Ok(()) };
+                counts.reports.fetch_add(1, Relaxed);
+                if let Some(at) = sent.take_if(|_| of == number) {
+                    counts.note(at);
+                }
+            }
+            () = tokio::time::sleep_until(next) => {
+                next += pause;
+                number += 1;
+                if number % 4 == 0 {
+                    client.look(Nothing {}).await?;
+                    counts.looks.fetch_add(1, Relaxed);
+                }
+                sent = Some(Instant::now());
+                orders.send(dice.order(number)).await?;
+            }
+        }
+    }
+}
+
+/// Trades without a pause, with so many orders under way.
+async fn trade(market: SocketAddr, counts: Arc<Counts>, seed: u64) -> Result<(), Failure> {
+    let client = ExchangeClient::connect(market.to_string()).await?;
+    let (orders, stream) = RequestStream::channel(PIPELINED as usize);
+    let mut reports = client.trade(stream).await?.into_inner();
+    let mut dice = Dice(seed);
+    let (mut sent, mut reported) = (0, 0);
+    loop {
+        while sent < reported + PIPELINED {
+            sent += 1;
+            // The two orders of a pair meet, so that nothing piles up.
+            let side = if sent % 2 == 0 { Side::Buy } else { Side::Sell };
+            orders.send(Order { side: side.into(), price: WORTH, ..dice.order(sent) }).await?;
+        }
+        let Some(report) = reports.message().await? else { break };
+        reported = reported.max(report.number);
+        counts.traded.fetch_add(1, Relaxed);
+    }
+    Ok(())
+}
+
+impl Counts {
+    fn note(&self, sent: Instant) {
+        let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+        if latencies.len() < KEPT {
+            latencies.push(sent.elapsed());
+        }
+    }
+
+    /// The latencies that half of the orders, and 99 of a hundred, did not exceed.
+    fn latency(&self) -> (Duration, Duration) {
+        let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+        latencies.sort_unstable();
+        let at = |part: usize| latencies.get(latencies.len() * part / 100).copied().unwrap_or_default();
+        (at(50), at(99))
+    }
+}
+
+impl Trading {
+    /// Has the server call all browsers, and returns the best offer and how long that took.
+    pub(crate) async fn inquire(&self) -> Result<(Offer, Duration), Status> {
+        let begun = Instant::now();
+        let offer = self.market.inquire(Inquiry { side: Side::Buy.into(), amount: 10 }).await?.into_inner();
+        Ok((offer, begun.elapsed()))
+    }
+
+    /// What has been counted in so much time, in words.
+    pub(crate) fn figures(&self, time: Duration, (offer, asked): &(Offer, Duration)) -> String {
+        let Counts { books, reports, traded, looks, .. } = &*self.counts;
+        let each_second = |count: &AtomicU64| count.load(Relaxed) as f64 / time.as_secs_f64();
+        let (half, most) = self.counts.latency();
+        format!(
+            "{} browsers connected within {:.1?}, and each second they got\n\
+             {:>10.0} books\n\
+             {:>10.0} reports, half of the first within {half:.1?} of the order and 99 of 100 within {most:.1?}\n\
+             {:>10.0} replies to calls\n\
+             while {} programs got\n\
+             {:>10.0} reports.\n\
+             The server called {} of them at once, and {} answered within {asked:.1?}.",
+            self.load.browsers,
+            self.connected,
+            each_second(books),
+            each_second(reports),
+            each_second(looks),
+            self.load.programs,
+            each_second(traded),
+            offer.called,
+            offer.answered,
+        )
+    }
+}

@@ -1,0 +1,87 @@
+//! The market with a few simulated browsers and a program, for a moment.
+
+#[path = "book.rs"]
+mod book;
+#[path = "load.rs"]
+mod load;
+#[path = "market.rs"]
+mod market;
+#[path = "server.rs"]
+mod server;
+
+use book::{OrderBook, Refused};
+use examples::exchange::{Order, Report, Side};
+use load::Load;
+use server::Market;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn order(number: u32, side: Side, price: u32, amount: u32) -> Order {
+    Order { number, side: side.into(), price, amount }
+}
+
+fn report(number: u32, side: Side, price: u32, amount: u32, left: u32) -> Report {
+    Report { number, side: side.into(), amount, price, left }
+}
+
+#[test]
+fn an_order_trades_with_the_best_price_first_and_the_oldest_at_it() {
+    let mut book = OrderBook::default();
+    for (trader, price) in [(1, 103), (2, 102), (3, 102)] {
+        let rests = book.place(trader, &order(7, Side::Sell, price, 10)).unwrap();
+        assert_eq!(rests, [(trader, report(7, Side::Sell, price, 0, 10))]);
+    }
+    let reports = book.place(9, &order(1, Side::Buy, 102, 25)).unwrap();
+    let expected = [
+        (2, report(7, Side::Sell, 102, 10, 0)),
+        (9, report(1, Side::Buy, 102, 10, 15)),
+        (3, report(7, Side::Sell, 102, 10, 0)),
+        (9, report(1, Side::Buy, 102, 10, 5)),
+        (9, report(1, Side::Buy, 102, 0, 5)),
+    ];
+    assert_eq!(reports, expected);
+    let (bids, asks, deals) = book.shown();
+    assert_eq!((bids.len(), bids[0].price, bids[0].amount), (1, 102, 5));
+    assert_eq!((asks.len(), asks[0].price, deals.len()), (1, 103, 2));
+}
+
+#[test]
+fn orders_of_a_trader_that_has_left_are_withdrawn_and_senseless_ones_refused() {
+    let mut book = OrderBook::default();
+    book.place(1, &order(1, Side::Sell, 100, 10)).unwrap();
+    book.place(2, &order(1, Side::Sell, 100, 3)).unwrap();
+    book.withdraw(1);
+    assert_eq!(book.shown().1[0].amount, 3);
+    for (price, amount) in [(0, 1), (100, 0), (u32::MAX, 1), (1, u32::MAX)] {
+        assert_eq!(book.place(3, &order(1, Side::Buy, price, amount)), Err(Refused::Invalid));
+    }
+    for number in 0..100 {
+        book.place(4, &order(number, Side::Buy, 50, 1)).unwrap();
+    }
+    assert_eq!(book.place(4, &order(100, Side::Buy, 50, 1)), Err(Refused::Full));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_get_books_reports_and_calls_of_the_server_on_one_connection() {
+    let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
+    let load = Load { browsers: 8, programs: 1, pause: Duration::from_millis(20) };
+    let trading = load.start(market.address()).await.unwrap();
+    let counts = trading.counts.clone();
+    let seen = async {
+        while [&counts.books, &counts.reports, &counts.looks, &counts.traded]
+            .iter()
+            .any(|count| count.load(Relaxed) < 20)
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, seen).await.expect("all of it comes");
+    let offer = trading.inquire().await.unwrap();
+    assert_eq!((offer.0.called, offer.0.answered), (9, 8), "a program serves nothing");
+    assert_eq!((offer.0.price, counts.quotes.load(Relaxed)), (10_000, 8));
+    let figures = trading.figures(Duration::from_secs(1), &offer);
+    assert!(figures.contains("8 browsers connected") && figures.contains("8 answered"), "{figures}");
+}
