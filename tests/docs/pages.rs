@@ -220,7 +220,7 @@ mod simulation {
     use examples::greeter::{GreeterClient, GreeterServer, Name};
     use examples::started::Polite;
     use frisbee_sim::{
-        Cable, Fault, FaultKind, Faults, History, Register, RegisterOperation, Verdict, World, sim, sim_test,
+        Cable, EventKind, Fault, FaultKind, Faults, History, Register, RegisterOperation, Verdict, World, sim, sim_test,
     };
     use std::time::Duration;
 

@@ -6,6 +6,9 @@ use std::time::{Duration, SystemTime};
 /// The wall time at which worlds begin, in seconds since 1970.
 const BEGINNING: u64 = 1_700_000_000;
 
+/// The millionths of a rate that is right.
+const MILLION: u64 = 1_000_000;
+
 /// The clocks of a node. Their rate and the time that the wall clock shows are set by
 /// [`Node::set_clock`](crate::Node::set_clock); a [`Fault::SetClock`](crate::Fault::SetClock) sets the latter.
 ///
@@ -26,22 +29,75 @@ impl Clock {
 
     /// The time since the beginning of the world by a clock that never jumps. It goes too fast or too slow.
     pub fn monotonic(&self) -> Duration {
-        let drift = self.process.shared().lock().nodes[self.process.number()].drift;
-        scaled(self.process.shared().elapsed(), 1_000_000 + drift, 1_000_000)
+        let shared = self.process.shared();
+        shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
     }
 
-    /// Waits for a time by the monotonic clock. A process that has crashed waits forever.
+    /// Waits until so much time has passed by the monotonic clock, a little longer if that becomes faster meanwhile. A
+    /// process that has crashed waits forever.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait.
     pub async fn sleep(&self, time: Duration) {
-        let drift = self.process.shared().lock().nodes[self.process.number()].drift;
-        tokio::time::sleep(scaled(time, 1_000_000, 1_000_000 + drift)).await;
+        let until = self.monotonic() + time;
+        loop {
+            let left = until.saturating_sub(self.monotonic());
+            if left.is_zero() {
+                break;
+            }
+            let millionths = self.process.shared().lock().nodes[self.process.number()].rate.millionths();
+            tokio::time::sleep(scaled(left, MILLION, millionths, u128::div_ceil)).await;
+        }
         self.process.running().await;
     }
 }
 
-fn scaled(time: Duration, by: i64, of: i64) -> Duration {
-    let nanos = time.as_nanos() * by.unsigned_abs() as u128 / of.unsigned_abs() as u128;
+/// How fast the clocks of a node go, and what its monotonic clock has shown when that was last changed.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rate {
+    /// By how many millionths the clocks go too fast.
+    drift: i64,
+    /// The same while a fault has them go wrong, and until when by the time of the world.
+    fault: Option<(i64, Duration)>,
+    /// The time of the world at the last change, and that of the clock.
+    since: (Duration, Duration),
+}
+
+impl Rate {
+    fn millionths(&self) -> u64 {
+        let drift = self.fault.map_or(self.drift, |(drift, _)| drift);
+        MILLION.saturating_add_signed(drift)
+    }
+
+    /// What the clock shows at a time of the world.
+    fn time(&self, now: Duration) -> Duration {
+        let (begun, shown) = self.since;
+        shown + scaled(now.saturating_sub(begun), self.millionths(), MILLION, |nanos, of| nanos / of)
+    }
+
+    pub(crate) fn set_drift(&mut self, now: Duration, drift: i64) {
+        self.since = (now, self.time(now));
+        self.drift = drift;
+    }
+
+    /// A fault has the clocks go wrong until then.
+    pub(crate) fn go_wrong(&mut self, now: Duration, drift: i64, until: Duration) {
+        self.since = (now, self.time(now));
+        let last = self.fault.map_or(until, |(_, last)| last.max(until));
+        self.fault = Some((drift, last));
+    }
+
+    /// A fault has passed; perhaps another one goes on.
+    pub(crate) fn go_right(&mut self, now: Duration) {
+        if self.fault.is_some_and(|(_, until)| until <= now) {
+            self.since = (now, self.time(now));
+            self.fault = None;
+        }
+    }
+}
+
+/// A time in the proportion of two rates, rounded by the division.
+fn scaled(time: Duration, by: u64, of: u64, divide: fn(u128, u128) -> u128) -> Duration {
+    let nanos = divide(time.as_nanos() * u128::from(by), of.into());
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }

@@ -2,8 +2,10 @@
 
 use crate::fault::Fault;
 use crate::sim::Ran;
+use crate::state::Scheduled;
 use crate::svg;
 use crate::trace::Event;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,12 +20,22 @@ const PRINTED: usize = 40;
 pub struct Failure {
     seed: u64,
     text: String,
-    faults: Vec<(usize, Duration, Fault)>,
+    faults: Vec<Struck>,
     /// Whether all other faults have to be left out.
     is_shrunk: bool,
     recording: Recording,
     /// The name of the test.
     test: Option<String>,
+}
+
+/// A fault that has struck.
+#[derive(Clone)]
+struct Struck {
+    number: usize,
+    at: Duration,
+    fault: Fault,
+    /// Its occasion, if it had one.
+    upon: Option<String>,
 }
 
 /// The events of a run.
@@ -34,9 +46,14 @@ pub(crate) struct Recording {
 
 impl Failure {
     pub(crate) fn new(seed: u64, text: String, ran: &Ran, kept: Option<&[usize]>) -> Self {
-        let is_kept = |number: &usize| kept.is_none_or(|kept| kept.contains(number));
-        let numbered = ran.schedule.iter().enumerate().filter(|(number, _)| is_kept(number));
-        let faults = numbered.map(|(number, (at, fault))| (number, *at, fault.clone())).collect();
+        let numbered = ran.schedule.iter().enumerate();
+        let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
+        let struck = numbered.filter_map(|(number, Scheduled { upon, struck })| {
+            let (at, fault) = struck.clone()?;
+            Some(Struck { number, at, fault, upon: upon.clone() })
+        });
+        let mut faults: Vec<_> = struck.collect();
+        faults.sort_by_key(|fault| fault.at);
         // Each test of libtest has a thread of its own with its name.
         let test = thread::current().name().filter(|name| *name != "main").map(str::to_owned);
         Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
@@ -55,7 +72,7 @@ impl Failure {
     /// The faults that the failure takes, with their times since the beginning of the world. Leaving out any one of them
     /// makes the failure go away, unless the search for them took too long.
     pub fn faults(&self) -> impl Iterator<Item = (Duration, &Fault)> {
-        self.faults.iter().map(|(_, at, fault)| (*at, fault))
+        self.faults.iter().map(|struck| (struck.at, &struck.fault))
     }
 
     /// The events of the run, the first one first.
@@ -85,7 +102,8 @@ impl Failure {
     pub fn command(&self) -> String {
         let mut command = format!("FRISBEE_SEED={}", self.seed);
         if self.is_shrunk {
-            let numbers: Vec<_> = self.faults.iter().map(|(number, ..)| number.to_string()).collect();
+            let numbers: BTreeSet<_> = self.faults.iter().map(|struck| struck.number).collect();
+            let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
             let _ = write!(command, " FRISBEE_FAULTS={}", numbers.join(","));
         }
         command += " cargo test";
@@ -132,8 +150,9 @@ impl fmt::Display for Report<'_> {
         } else {
             writeln!(f, "\nthe faults that it takes:")?;
         }
-        for (_, at, fault) in &failure.faults {
-            writeln!(f, "{:>10.3} s  {fault}", at.as_secs_f64())?;
+        for Struck { at, fault, upon, .. } in &failure.faults {
+            let upon = upon.as_ref().map_or_else(String::new, |upon| format!(", {upon}"));
+            writeln!(f, "{:>10.3} s  {fault}{upon}", at.as_secs_f64())?;
         }
         let events = failure.events();
         let left_out = events.len().saturating_sub(PRINTED);

@@ -1,6 +1,5 @@
-//! Faults, and the schedules in which they strike: written by the test, or drawn from the seed.
+//! Faults and their kinds. The schedules in which they strike are in `schedule.rs`.
 
-use fastrand::Rng;
 use std::fmt;
 use std::time::Duration;
 
@@ -65,13 +64,26 @@ pub enum Fault {
         /// How many bytes still pass.
         behind: u64,
     },
-    /// The way from one node to another carries 2 kB/s.
+    /// The way from one node to another carries 2 kB/s on each connection. Whoever writes more finds that it drains
+    /// slowly, and waits when as many bytes are under way as the [`Cable`](crate::Cable::capacity) holds.
     Slow {
         /// The node that writes.
         from: String,
         /// The node that reads.
         to: String,
         /// How long.
+        time: Duration,
+    },
+    /// Each write from one node to another, and each attempt to connect, takes longer, every time another time: bytes of
+    /// several connections overtake each other.
+    Delay {
+        /// The node that writes.
+        from: String,
+        /// The node that reads.
+        to: String,
+        /// How much longer at most.
+        most: Duration,
+        /// How long that lasts.
         time: Duration,
     },
     /// One of 2000 bytes from one node to another has a wrong bit. No checksum of TCP notices that here.
@@ -89,6 +101,15 @@ pub enum Fault {
         node: String,
         /// By how many milliseconds, to the past if negative.
         by_millis: i64,
+    },
+    /// Both clocks of a node go too fast or too slow, whatever [`Node::set_clock`](crate::Node::set_clock) has said.
+    Drift {
+        /// The node.
+        node: String,
+        /// By how many millionths, too slow if negative.
+        millionths: i64,
+        /// How long.
+        time: Duration,
     },
 }
 
@@ -113,8 +134,14 @@ impl fmt::Display for Fault {
                 write!(f, "connections are cut {behind} bytes further from {from} to {to}")
             }
             Self::Slow { from, to, time } => write!(f, "the way from {from} to {to} is slow for {time:?}"),
+            Self::Delay { from, to, most, time } => {
+                write!(f, "writes from {from} to {to} take up to {most:?} longer for {time:?}")
+            }
             Self::Corrupt { from, to, time } => write!(f, "bits flip from {from} to {to} for {time:?}"),
             Self::SetClock { node, by_millis } => write!(f, "the wall clock of {node} is set by {by_millis} ms"),
+            Self::Drift { node, millionths, time } => {
+                write!(f, "the clocks of {node} go wrong by {millionths} millionths for {time:?}")
+            }
         }
     }
 }
@@ -141,15 +168,19 @@ pub enum FaultKind {
     Cut,
     /// [`Fault::Slow`].
     Slow,
+    /// [`Fault::Delay`] by up to half a second.
+    Delay,
     /// [`Fault::Corrupt`].
     Corrupt,
-    /// [`Fault::SetClock`].
+    /// [`Fault::SetClock`] by up to twenty seconds.
     SetClock,
+    /// [`Fault::Drift`] by up to five percent.
+    Drift,
 }
 
 impl FaultKind {
     /// The kinds that a replicated service has to survive: all but lost disks and wrong bits.
-    pub const USUAL: [Self; 9] = [
+    pub const USUAL: [Self; 11] = [
         Self::Crash,
         Self::Pause,
         Self::Partition,
@@ -158,133 +189,8 @@ impl FaultKind {
         Self::Silence,
         Self::Cut,
         Self::Slow,
+        Self::Delay,
         Self::SetClock,
+        Self::Drift,
     ];
-}
-
-/// A schedule of faults. See [`World::inject`](crate::World::inject).
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct Faults {
-    pub(crate) source: Source,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Written(Vec<(Duration, Fault)>),
-    Drawn(Drawn),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Drawn {
-    count: usize,
-    nodes: Vec<String>,
-    peers: Vec<String>,
-    kinds: Vec<FaultKind>,
-    within: Duration,
-    longest: Duration,
-}
-
-impl Faults {
-    /// Faults at these times after [`World::inject`](crate::World::inject).
-    pub fn schedule(faults: impl IntoIterator<Item = (Duration, Fault)>) -> Self {
-        Self { source: Source::Written(faults.into_iter().collect()) }
-    }
-
-    /// So many faults of these nodes, drawn from the seed: of the [usual](FaultKind::USUAL) kinds, within 10 s, each for
-    /// up to 4 s.
-    ///
-    /// # Panics
-    /// If there are no nodes.
-    pub fn drawn<N: Into<String>>(count: usize, nodes: impl IntoIterator<Item = N>) -> Self {
-        let nodes: Vec<_> = nodes.into_iter().map(Into::into).collect();
-        assert!(!nodes.is_empty(), "faults need nodes");
-        let (within, longest) = (Duration::from_secs(10), Duration::from_secs(4));
-        let kinds = FaultKind::USUAL.to_vec();
-        Self { source: Source::Drawn(Drawn { count, peers: nodes.clone(), nodes, kinds, within, longest }) }
-    }
-
-    /// Draws these kinds only. Without effect on written schedules, as are the other setters.
-    ///
-    /// # Panics
-    /// If there are none.
-    pub fn kinds(mut self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
-        if let Source::Drawn(drawn) = &mut self.source {
-            drawn.kinds = kinds.into_iter().collect();
-            assert!(!drawn.kinds.is_empty(), "faults need kinds");
-        }
-        self
-    }
-
-    /// Lets faults between two nodes also be between the nodes and these, which do not crash or pause themselves:
-    /// clients, as a rule.
-    pub fn peers<N: Into<String>>(mut self, peers: impl IntoIterator<Item = N>) -> Self {
-        if let Source::Drawn(drawn) = &mut self.source {
-            drawn.peers.extend(peers.into_iter().map(Into::into));
-        }
-        self
-    }
-
-    /// Sets the time within which faults begin.
-    pub fn within(mut self, time: Duration) -> Self {
-        if let Source::Drawn(drawn) = &mut self.source {
-            drawn.within = time;
-        }
-        self
-    }
-
-    /// Sets how long a fault lasts at most.
-    pub fn lasting(mut self, longest: Duration) -> Self {
-        if let Source::Drawn(drawn) = &mut self.source {
-            drawn.longest = longest;
-        }
-        self
-    }
-
-    /// The schedule, in order.
-    pub(crate) fn draw(self, rng: &mut Rng) -> Vec<(Duration, Fault)> {
-        let mut faults = match self.source {
-            Source::Written(faults) => faults,
-            Source::Drawn(drawn) => (0..drawn.count).map(|_| drawn.draw(rng)).collect(),
-        };
-        faults.sort_by_key(|(at, _)| *at);
-        faults
-    }
-}
-
-impl Drawn {
-    fn draw(&self, rng: &mut Rng) -> (Duration, Fault) {
-        let at = below(rng, self.within);
-        let time = below(rng, self.longest);
-        let node = pick(rng, &self.nodes).clone();
-        let mut peer = pick(rng, &self.peers).clone();
-        while peer == node && self.peers.iter().any(|other| *other != node) {
-            peer.clone_from(pick(rng, &self.peers));
-        }
-        let (from, to) = if rng.bool() { (node.clone(), peer.clone()) } else { (peer.clone(), node.clone()) };
-        let fault = match pick(rng, &self.kinds) {
-            FaultKind::Crash => Fault::Crash { node, down: time, loses_disk: false },
-            FaultKind::LoseDisk => Fault::Crash { node, down: time, loses_disk: true },
-            FaultKind::Pause => Fault::Pause { node, time },
-            FaultKind::Partition => Fault::Partition { from, to, both_ways: rng.bool(), time },
-            FaultKind::Isolate => Fault::Isolate { node, time },
-            FaultKind::Reset => Fault::Reset { one: node, other: peer },
-            FaultKind::Silence => Fault::Silence { one: node, other: peer },
-            FaultKind::Cut => Fault::Cut { from, to, behind: rng.u64(..3_000) },
-            FaultKind::Slow => Fault::Slow { from, to, time },
-            FaultKind::Corrupt => Fault::Corrupt { from, to, time },
-            FaultKind::SetClock => Fault::SetClock { node, by_millis: rng.i64(-20_000..20_000) },
-        };
-        (at, fault)
-    }
-}
-
-/// A time of whole milliseconds below another, or 0.
-pub(crate) fn below(rng: &mut Rng, time: Duration) -> Duration {
-    Duration::from_millis(rng.u64(..=(time.as_millis() as u64).saturating_sub(1)))
-}
-
-fn pick<'a, T>(rng: &mut Rng, of: &'a [T]) -> &'a T {
-    // The same draw on machines of every word length.
-    &of[rng.u64(..of.len() as u64) as usize]
 }

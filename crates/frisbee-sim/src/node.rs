@@ -190,7 +190,8 @@ impl Node {
         assert!(drift_millionths.abs() < 1_000_000, "a clock goes forward");
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
-        (node.skew_millis, node.drift) = (skew_millis, drift_millionths);
+        node.skew_millis = skew_millis;
+        node.rate.set_drift(self.shared.elapsed(), drift_millionths);
     }
 }
 
@@ -275,8 +276,8 @@ impl Process {
         self.running().await;
         let (to, time) = {
             let mut state = self.shared.lock();
-            let to = state.node(to);
-            (to, state.latency(self.number, to) + state.latency(to, self.number))
+            let (to, now) = (state.node(to), self.shared.now());
+            (to, state.latency(self.number, to, now) + state.latency(to, self.number, now))
         };
         sleep(Duration::from_millis(time)).await;
         // As TCP does, the request is repeated until it arrives.

@@ -1,14 +1,14 @@
 //! Runs of worlds: with one seed or many, twice for equality, and again with fewer faults when one fails.
 
 use crate::failure::{Failure, Recording};
-use crate::fault::Fault;
-use crate::state::Shared;
+use crate::state::{Scheduled, Shared};
 use crate::trace::Event;
 use crate::world::World;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::num::NonZero;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,7 +94,7 @@ pub struct Report {
 pub(crate) struct Ran {
     pub(crate) report: Report,
     pub(crate) failure: Option<String>,
-    pub(crate) schedule: Vec<(Duration, Fault)>,
+    pub(crate) schedule: Vec<Scheduled>,
     pub(crate) events: Vec<Event>,
 }
 
@@ -127,7 +127,7 @@ impl Sim {
     ///
     /// * `FRISBEE_SEED=7` runs one seed, and `FRISBEE_FAULTS=0,3` some of its faults; both are in the command that a
     ///   failure names
-    /// * `FRISBEE_SEEDS=100000` runs more seeds
+    /// * `FRISBEE_SEEDS=100000` runs more seeds, and `FRISBEE_SEEDS=20000..30000` those from 20 000 on
     /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
     ///   `/tmp/trace.svg`
     ///
@@ -153,8 +153,11 @@ impl Sim {
                 Ok(report) => println!("seed {seed}: {report:?}"),
                 Err(failure) => panic!("{}", failure.write()),
             }
-        } else if let Some(failure) = self.find(variable("FRISBEE_SEEDS").unwrap_or(seeds), world) {
-            panic!("{}", failure.write());
+        } else {
+            let seeds = env::var("FRISBEE_SEEDS").map_or(0..seeds, |text| range(&text));
+            if let Some(failure) = self.find_in(seeds, world) {
+                panic!("{}", failure.write());
+            }
         }
     }
 
@@ -164,7 +167,15 @@ impl Sim {
         F: Fn(World) -> W + Sync,
         W: Future<Output = ()> + 'static,
     {
-        let (next, end) = (AtomicU64::new(0), AtomicU64::new(seeds));
+        self.find_in(0..seeds, world)
+    }
+
+    fn find_in<F, W>(&self, seeds: Range<u64>, world: F) -> Option<Failure>
+    where
+        F: Fn(World) -> W + Sync,
+        W: Future<Output = ()> + 'static,
+    {
+        let (next, end) = (AtomicU64::new(seeds.start), AtomicU64::new(seeds.end));
         let found = Mutex::new(None);
         let search = || {
             loop {
@@ -181,7 +192,8 @@ impl Sim {
                 }
             }
         };
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(seeds as usize);
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (threads as u64).min(seeds.end.saturating_sub(seeds.start));
         let name = thread::current().name().unwrap_or_default().to_owned();
         thread::scope(|scope| {
             for _ in 0..threads {
@@ -254,7 +266,7 @@ impl Sim {
             // Time stands still from a moment on that lies anywhere between two ticks of the timer. From the first one
             // on it goes from tick to tick, and how far it was to there no longer matters.
             sleep(Duration::from_millis(1)).await;
-            let shared = Arc::new(Shared::new(seed, is_recorded, kept));
+            let shared = Shared::new(seed, is_recorded, kept);
             drop(watched.set(shared.clone()));
             let _current = Current::enter(&shared);
             let course = async {
@@ -305,7 +317,8 @@ impl Sim {
         }
         let mut kept: Vec<_> = match &self.kept {
             Some(kept) => kept.iter().copied().collect(),
-            None => (0..whole.schedule.len()).collect(),
+            // A fault whose occasion has not come has done nothing.
+            None => (0..whole.schedule.len()).filter(|number| whole.schedule[*number].struck.is_some()).collect(),
         };
         let (mut runs, mut step, mut last) = (0, kept.len().max(1), whole);
         // Larger parts are left out first, and then one after the other.
@@ -402,6 +415,14 @@ fn catch_panics() {
 fn variable(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// The seeds that `100000` or `20000..30000` mean.
+fn range(text: &str) -> Range<u64> {
+    let (start, end) = text.split_once("..").unwrap_or(("0", text));
+    let number =
+        |part: &str| part.parse().unwrap_or_else(|_| panic!("FRISBEE_SEEDS is neither 100000 nor 0..100000: {text}"));
+    number(start)..number(end)
 }
 
 fn numbers(text: &str) -> BTreeSet<usize> {

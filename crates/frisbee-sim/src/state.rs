@@ -1,14 +1,16 @@
 //! The state of a world: its nodes, the ways between them, the connections, chance, and the trace.
 
 use crate::cable::Cable;
+use crate::clock::Rate;
 use crate::fault::Fault;
+use crate::schedule::Strike;
 use crate::trace::{EventKind, Raw, Trace};
 use crate::transport::Wire;
 use fastrand::Rng;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -32,6 +34,7 @@ pub(crate) const FOREVER: u64 = u64::MAX;
 
 /// The parts of a world that all its handles share.
 pub(crate) struct Shared {
+    this: Weak<Shared>,
     state: Mutex<State>,
     start: Instant,
     pub(crate) seed: u64,
@@ -65,10 +68,29 @@ pub(crate) struct State {
     pub(crate) cables: BTreeMap<(usize, usize), Cable>,
     troubles: BTreeMap<(usize, usize), Trouble>,
     pub(crate) wires: Vec<Option<Box<Wire>>>,
-    /// The faults of the world with their numbers, also those that are left out.
-    pub(crate) schedule: Vec<(Duration, Fault)>,
+    /// The faults of the world by their numbers, also those that are left out.
+    pub(crate) schedule: Vec<Scheduled>,
+    /// Those that wait for their occasions.
+    pub(crate) strikes: Vec<Waiting>,
     /// The faults that strike; all if `None`.
     pub(crate) kept: Option<BTreeSet<usize>>,
+}
+
+/// A fault of the schedule, for the report.
+#[derive(Clone)]
+pub(crate) struct Scheduled {
+    /// Of a fault that waits for its occasion: that.
+    pub(crate) upon: Option<String>,
+    /// When it strikes, if that is known.
+    pub(crate) struck: Option<(Duration, Fault)>,
+}
+
+/// A fault that waits for its occasion.
+pub(crate) struct Waiting {
+    pub(crate) number: usize,
+    pub(crate) strike: Strike,
+    /// The occasions of its kind that have passed.
+    pub(crate) passed: u64,
 }
 
 /// Until when the way from one node to another is in trouble, in milliseconds.
@@ -77,6 +99,9 @@ pub(crate) struct Trouble {
     pub(crate) blocked: u64,
     pub(crate) slow: u64,
     pub(crate) corrupt: u64,
+    pub(crate) delayed: u64,
+    /// By how many milliseconds at most.
+    pub(crate) delay: u64,
 }
 
 #[derive(Default)]
@@ -95,8 +120,7 @@ pub(crate) struct NodeState {
     /// Written and not synced, in order.
     pub(crate) unsynced: Vec<(String, Option<Vec<u8>>)>,
     pub(crate) skew_millis: i64,
-    /// In millionths.
-    pub(crate) drift: i64,
+    pub(crate) rate: Rate,
 }
 
 /// Whether a process may do something now.
@@ -107,7 +131,7 @@ pub(crate) enum Standing {
 }
 
 impl Shared {
-    pub(crate) fn new(seed: u64, is_recorded: bool, kept: Option<BTreeSet<usize>>) -> Self {
+    pub(crate) fn new(seed: u64, is_recorded: bool, kept: Option<BTreeSet<usize>>) -> Arc<Self> {
         let mut rng = Rng::with_seed(seed);
         let state = State {
             fault_rng: rng.fork(),
@@ -120,9 +144,11 @@ impl Shared {
             troubles: BTreeMap::new(),
             wires: Vec::new(),
             schedule: Vec::new(),
+            strikes: Vec::new(),
             kept,
         };
-        Self {
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
             state: Mutex::new(state),
             start: Instant::now(),
             seed,
@@ -131,7 +157,7 @@ impl Shared {
             failure: Mutex::default(),
             root: Mutex::default(),
             thread: this_thread(),
-        }
+        })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -160,6 +186,24 @@ impl Shared {
         }
         let State { trace, nodes, .. } = state;
         trace.add(self.elapsed(), raw, |node| &nodes[node].name);
+        if let (false, Some(node)) = (state.strikes.is_empty(), raw.node) {
+            self.strike_upon(state, raw, node);
+        }
+    }
+
+    /// Lets the faults strike for which this event is the occasion.
+    fn strike_upon(&self, state: &mut State, raw: &Raw<'_>, node: usize) {
+        let due: Vec<_> =
+            state.strikes.extract_if(.., |waiting| waiting.strike.is_due(raw, &mut waiting.passed)).collect();
+        for Waiting { number, strike, .. } in due {
+            let names = state.nodes.iter().map(|node| &*node.name);
+            let (delay, fault) = strike.draw(&state.nodes[node].name, names);
+            state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
+            // Without a world nobody is left to be struck.
+            if let Some(shared) = self.this.upgrade() {
+                tokio::spawn(crate::World(shared).strike_later(delay, fault, Some(strike.when())));
+            }
+        }
     }
 
     /// Ends the run, since something is wrong. Only the first failure counts.
@@ -220,9 +264,11 @@ impl State {
     }
 
     /// A latency from one node to another, in milliseconds.
-    pub(crate) fn latency(&mut self, from: usize, to: usize) -> u64 {
+    pub(crate) fn latency(&mut self, from: usize, to: usize, now: u64) -> u64 {
         let (least, most) = self.cable(from, to).latency;
-        if least == most { least } else { self.rng.u64(least..=most) }
+        let latency = if least == most { least } else { self.rng.u64(least..=most) };
+        let Trouble { delayed, delay, .. } = self.trouble(from, to);
+        latency + if delayed > now { self.rng.u64(..=delay) } else { 0 }
     }
 
     pub(crate) fn standing(&self, node: usize, process: u64) -> Standing {

@@ -33,10 +33,12 @@ pub enum EventKind {
     Fault,
     /// A note of the test.
     Note,
+    /// An occasion that the test names. See [`World::occasion`](crate::World::occasion).
+    Occasion,
 }
 
 impl EventKind {
-    fn verb(self) -> &'static str {
+    pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Start => "starts",
             Self::Crash => "crashes",
@@ -51,6 +53,7 @@ impl EventKind {
             Self::Sync => "syncs",
             Self::Fault => "fault:",
             Self::Note => "note:",
+            Self::Occasion => "occasion:",
         }
     }
 }

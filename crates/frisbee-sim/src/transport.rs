@@ -14,6 +14,9 @@ use tokio::time::{Sleep, sleep_until};
 /// The bytes that a way carries in a second while a fault makes it slow.
 const SLOW: u64 = 2_000;
 
+/// The pieces in which a way of limited bandwidth delivers what it carries in a second.
+const PIECES: u64 = 20;
+
 /// The part of the bytes that arrive with a wrong bit while a fault corrupts them.
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
@@ -212,17 +215,20 @@ impl Transport {
             count = count.min(left);
         }
         let now = self.shared.now();
-        let latency = state.latency(here, to);
+        let latency = state.latency(here, to, now);
         let bandwidth = if state.trouble(here, to).slow > now { Some(SLOW) } else { cable.bandwidth };
-        let passing = bandwidth.map_or(0, |bandwidth| count as u64 * 1_000_000 / bandwidth);
-        way.last = way.last.max((now + latency) * 1_000) + passing;
+        way.last = way.last.max((now + latency) * 1_000);
         let mut reader = None;
         if count > 0 {
             if way.under_way.is_empty() {
                 reader = way.reader.take();
             }
-            let due = way.last.div_ceil(1_000);
-            way.under_way.push_back(Chunk { due, bytes: bytes[..count].to_vec(), read: 0 });
+            // What a slow way carries comes little by little, and not all at its end.
+            let most = bandwidth.map_or(count, |bandwidth| (bandwidth / PIECES).clamp(1, count as u64) as usize);
+            for piece in bytes[..count].chunks(most) {
+                way.last += bandwidth.map_or(0, |bandwidth| piece.len() as u64 * 1_000_000 / bandwidth);
+                way.under_way.push_back(Chunk { due: way.last.div_ceil(1_000), bytes: piece.to_vec(), read: 0 });
+            }
         }
         way.length += count;
         way.written += count as u64;

@@ -1,9 +1,10 @@
 //! A world: its nodes, its network, its faults, and the conditions that have to hold in it.
 
 use crate::cable::Cable;
-use crate::fault::{Fault, Faults};
+use crate::fault::Fault;
 use crate::node::Node;
-use crate::state::{FOREVER, Shared, State};
+use crate::schedule::{Faults, Planned};
+use crate::state::{FOREVER, Scheduled, Shared, Waiting};
 use crate::trace::{EventKind, Raw};
 use fastrand::Rng;
 use std::fmt;
@@ -89,21 +90,37 @@ impl World {
 
     /// Lets faults strike from now on, as their schedule says. A failing run is repeated with fewer of them.
     pub fn inject(&self, faults: Faults) {
-        let mut state = self.0.lock();
-        let schedule = faults.draw(&mut state.fault_rng);
-        let first = state.schedule.len();
         let begun = self.elapsed();
-        state.schedule.extend(schedule.iter().map(|(at, fault)| (begun + *at, fault.clone())));
-        let is_kept = |state: &State, number| state.kept.as_ref().is_none_or(|kept| kept.contains(&number));
-        let kept: Vec<_> = (first..).zip(schedule).filter(|(number, _)| is_kept(&state, *number)).collect();
-        drop(state);
-        for (_, (at, fault)) in kept {
-            let world = self.clone();
-            tokio::spawn(async move {
-                sleep(at).await;
-                world.strike(fault).await;
-            });
+        let mut state = self.0.lock();
+        for planned in faults.draw(&mut state.fault_rng) {
+            let number = state.schedule.len();
+            let is_kept = state.kept.as_ref().is_none_or(|kept| kept.contains(&number));
+            let (upon, struck) = match &planned {
+                Planned::At(at, fault) => (None, Some((begun + *at, fault.clone()))),
+                Planned::Upon(strike) => (Some(strike.when()), None),
+            };
+            state.schedule.push(Scheduled { upon, struck });
+            match planned {
+                _ if !is_kept => {}
+                Planned::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
+                Planned::Upon(strike) => state.strikes.push(Waiting { number, strike, passed: 0 }),
+            }
         }
+    }
+
+    /// Says that something has happened at a node, upon which faults [may strike](Faults::upon): that it was elected, or
+    /// has begun to move its data. It stands in the trace.
+    pub fn occasion(&self, name: &str, node: &str) {
+        let mut state = self.0.lock();
+        let raw = Raw { text: name, ..Raw::at(EventKind::Occasion, state.node(node)) };
+        self.0.trace(&mut state, &raw);
+    }
+
+    /// Lets a fault of the schedule strike after a time.
+    pub(crate) async fn strike_later(self, delay: Duration, fault: Fault, upon: Option<String>) {
+        sleep(delay).await;
+        let text = upon.map_or_else(|| fault.to_string(), |upon| format!("{fault}, {upon}"));
+        self.strike_as(fault, &text).await;
     }
 
     /// Lets a fault strike now. The future is ready when the fault has passed.
@@ -113,7 +130,11 @@ impl World {
     /// time all the same.
     pub async fn strike(&self, fault: Fault) {
         let text = fault.to_string();
-        let raw = Raw { node: None, text: &text, ..Raw::at(EventKind::Fault, 0) };
+        self.strike_as(fault, &text).await;
+    }
+
+    async fn strike_as(&self, fault: Fault, text: &str) {
+        let raw = Raw { node: None, text, ..Raw::at(EventKind::Fault, 0) };
         self.0.trace(&mut self.0.lock(), &raw);
         match fault {
             Fault::Crash { node, down, loses_disk } => {
@@ -158,6 +179,14 @@ impl World {
                 self.disturb(from, to, time, |trouble| &mut trouble.slow);
                 sleep(time).await;
             }
+            Fault::Delay { from, to, most, time } => {
+                let (from, to) = self.numbers(&from, &to);
+                self.disturb(from, to, time, |trouble| {
+                    trouble.delay = most.as_millis() as u64;
+                    &mut trouble.delayed
+                });
+                sleep(time).await;
+            }
             Fault::Corrupt { from, to, time } => {
                 let (from, to) = self.numbers(&from, &to);
                 self.disturb(from, to, time, |trouble| &mut trouble.corrupt);
@@ -166,6 +195,14 @@ impl World {
             Fault::SetClock { node, by_millis } => {
                 let (node, _) = self.numbers(&node, &node);
                 self.0.lock().nodes[node].skew_millis += by_millis;
+            }
+            Fault::Drift { node, millionths, time } => {
+                let (node, _) = self.numbers(&node, &node);
+                let now = self.elapsed();
+                self.0.lock().nodes[node].rate.go_wrong(now, millionths, now + time);
+                sleep(time).await;
+                let now = self.elapsed();
+                self.0.lock().nodes[node].rate.go_right(now);
             }
         }
     }

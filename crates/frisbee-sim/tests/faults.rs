@@ -1,0 +1,165 @@
+//! Faults: each kind is felt, named and found again by shrinking, and some strike upon what happens.
+
+use frisbee_sim::{EventKind, Failure, Fault, FaultKind, Faults, Process, Sim, World, sim};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{sleep, timeout};
+
+/// A time in which bytes go to another node and back if nothing is wrong.
+const SOON: Duration = Duration::from_millis(30);
+
+/// The bytes that go there: enough to be felt on a slow way, and by flipped bits.
+const BYTES: usize = 500;
+
+/// Sends back all bytes.
+async fn echo(process: Process) {
+    process.accept(|transport| async move {
+        let (mut read, mut write) = tokio::io::split(transport);
+        drop(tokio::io::copy(&mut read, &mut write).await);
+    });
+}
+
+/// Panics as soon as anything is wrong with node a or with the ways between it and node b.
+async fn notices(world: World, kind: Option<FaultKind>) {
+    let loses_disk = kind == Some(FaultKind::LoseDisk);
+    let a = world.node("a");
+    a.start(echo);
+    a.process().disk().write("kept", "here");
+    a.process().disk().sync().await;
+    if kind.is_some() {
+        let faults = Faults::drawn(3, ["a"]).peers(["b"]).kinds(kind).within(Duration::from_secs(5));
+        world.inject(faults.lasting(Duration::from_secs(2)));
+    }
+    let up = a.clone();
+    // A lost disk is no more than a crash to those who only look at the process.
+    world.always("a is up", move || loses_disk || up.is_up());
+    let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+    let before = a.process().clock().monotonic().saturating_sub(world.elapsed());
+    while world.elapsed() < Duration::from_secs(9) {
+        if loses_disk {
+            assert!(!a.is_up() || a.process().disk().read("kept").is_some(), "the disk is lost");
+            sleep(Duration::from_millis(5)).await;
+            continue;
+        }
+        let clock = a.process().clock();
+        let wall = clock.now().duration_since(std::time::UNIX_EPOCH).expect("it is later").as_millis() % 1_000_000_000;
+        let (now, shown) = (world.elapsed(), clock.monotonic());
+        assert!(shown.abs_diff(now + before) < Duration::from_millis(2), "the clock has gone wrong");
+        assert!(wall.abs_diff(now.as_millis()) < 2, "the clock was set");
+        let sending = async {
+            transport.write_all(&[1; BYTES]).await.expect("it is not reset");
+            let mut came = [0; BYTES];
+            transport.read_exact(&mut came).await.expect("it is not cut");
+            assert_eq!(came, [1; BYTES], "bits have flipped");
+        };
+        timeout(SOON, sending).await.expect("it takes too long");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn is_of(kind: FaultKind, fault: &Fault) -> bool {
+    match kind {
+        FaultKind::Crash => matches!(fault, Fault::Crash { loses_disk: false, .. }),
+        FaultKind::LoseDisk => matches!(fault, Fault::Crash { loses_disk: true, .. }),
+        FaultKind::Pause => matches!(fault, Fault::Pause { .. }),
+        FaultKind::Partition => matches!(fault, Fault::Partition { .. }),
+        FaultKind::Isolate => matches!(fault, Fault::Isolate { .. }),
+        FaultKind::Reset => matches!(fault, Fault::Reset { .. }),
+        FaultKind::Silence => matches!(fault, Fault::Silence { .. }),
+        FaultKind::Cut => matches!(fault, Fault::Cut { .. }),
+        FaultKind::Slow => matches!(fault, Fault::Slow { .. }),
+        FaultKind::Delay => matches!(fault, Fault::Delay { .. }),
+        FaultKind::Corrupt => matches!(fault, Fault::Corrupt { .. }),
+        FaultKind::SetClock => matches!(fault, Fault::SetClock { .. }),
+        FaultKind::Drift => matches!(fault, Fault::Drift { .. }),
+        _ => false,
+    }
+}
+
+#[test]
+fn each_kind_of_fault_is_felt_and_shrunk_to_one_that_the_trace_names() {
+    for kind in FaultKind::USUAL.into_iter().chain([FaultKind::LoseDisk, FaultKind::Corrupt]) {
+        let failure = Sim::new().find(20, |world| notices(world, Some(kind)));
+        let failure = failure.unwrap_or_else(|| panic!("nothing notices {kind:?}"));
+        let faults: Vec<_> = failure.faults().collect();
+        assert!(matches!(&faults[..], [(_, fault)] if is_of(kind, fault)), "{kind:?}: {failure}");
+        let text = faults[0].1.to_string();
+        let is_named = |event: &frisbee_sim::Event| event.kind == EventKind::Fault && event.text == text;
+        assert!(failure.events().iter().any(is_named), "{failure}");
+    }
+    Sim::new().seeds(5, |world| notices(world, None));
+}
+
+/// Node b writes to a, which is elected now and then.
+async fn elections(world: World, faults: Faults) {
+    let [a, b] = ["a", "b"].map(|name| world.node(name));
+    a.start(echo);
+    b.start(|_| async {});
+    world.inject(faults);
+    world.always("both are up", move || a.is_up() && b.is_up());
+    for _ in 0..10 {
+        sleep(Duration::from_secs(7)).await;
+        world.occasion("elected", "a");
+    }
+    sleep(Duration::from_secs(1)).await;
+}
+
+fn crash_of(failure: &Failure) -> (Duration, String) {
+    let faults: Vec<_> = failure.faults().collect();
+    let [(at, Fault::Crash { node, .. })] = &faults[..] else { panic!("one crash suffices: {failure}") };
+    (*at, node.clone())
+}
+
+#[test]
+fn a_fault_strikes_the_node_of_its_occasion_soon_after_it() {
+    let faults = Faults::upon("elected", 3).kinds([FaultKind::Crash, FaultKind::Slow]);
+    for seed in 0..20 {
+        let Err(failure) = Sim::new().run(seed, |world| elections(world, faults.clone())) else { continue };
+        let (at, node) = crash_of(&failure);
+        let after = at.as_millis() % 7_000;
+        assert!(node == "a" && at.as_secs() >= 7 && after < 100, "{failure}");
+        let text = failure.to_string();
+        assert!(text.contains(", upon \"elected\" number "), "{text}");
+    }
+}
+
+#[test]
+fn a_fault_upon_an_occasion_may_strike_other_nodes() {
+    let faults = Faults::upon("elected", 3).kinds([FaultKind::Crash]).nodes(["b"]).within(Duration::from_millis(1));
+    let failure = Sim::new().run(1, |world| elections(world, faults.clone())).expect_err("b crashes");
+    let (at, node) = crash_of(&failure);
+    assert_eq!((&*node, at.as_millis() % 7_000), ("b", 0), "{failure}");
+}
+
+#[test]
+fn a_fault_whose_occasion_never_comes_does_not_strike() {
+    let faults = Faults::upon("deposed", 5).kinds([FaultKind::Crash]);
+    sim(1, |world| elections(world, faults.clone()));
+}
+
+#[test]
+fn a_crash_upon_a_write_to_the_disk_finds_what_is_on_it_no_sooner() {
+    let struck = Arc::new(AtomicU64::new(0));
+    let counted = struck.clone();
+    Sim::new().seeds(30, move |world| {
+        let counted = counted.clone();
+        async move {
+            let node = world.node("a");
+            node.start(|process| async move {
+                for number in 0..50_u8 {
+                    process.disk().write("number", [number]);
+                    process.disk().sync().await;
+                }
+            });
+            let upon = Faults::upon(EventKind::Sync, 1).among(40).within(Duration::from_millis(1));
+            world.inject(upon.kinds([FaultKind::Crash]).lasting(Duration::from_secs(5)));
+            let watched = node.clone();
+            world.eventually("it has crashed", Duration::from_secs(2), || !watched.is_up()).await;
+            counted.fetch_add(1, Ordering::Relaxed);
+            assert!(node.process().disk().read("number").is_some(), "the first value was synced");
+        }
+    });
+    assert_eq!(struck.load(Ordering::Relaxed), 60, "each seed runs twice");
+}
