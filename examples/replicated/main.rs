@@ -19,7 +19,7 @@ use client::Client;
 use defects::Defect;
 use examples::replicated::Kind;
 use frisbee_sim::{
-    Cable, Fault, FaultKind, Faults, History, Model, Register, RegisterOperation as Operation, Verdict, World, sim_test,
+    Cable, FaultKind, Faults, History, Model, Register, RegisterOperation as Operation, Verdict, World, sim_test,
 };
 use observed::Observed;
 use replica::{Replica, Settings};
@@ -61,7 +61,7 @@ fn planted() -> Option<Defect> {
 async fn run(world: World, defect: Option<Defect>) {
     let replicas: Vec<_> = (0..3).map(|number| format!("r{number}")).collect();
     let clients: Vec<_> = (0..WRITERS + 3).map(|number| format!("c{number}")).collect();
-    let observed = Arc::new(Observed::default());
+    let observed = Arc::new(Observed::of(&world));
     let settings = Settings { replicas: replicas.clone(), defect, observer: observed.clone() };
     world.set_cables(Cable::default().latency(Duration::from_millis(1)..=Duration::from_millis(10)));
     for name in replicas.iter().chain(&clients) {
@@ -72,15 +72,8 @@ async fn run(world: World, defect: Option<Defect>) {
         let settings = settings.clone();
         world.node(name).start(move |process| Replica::run(number, process, settings.clone()));
     }
-    observed.hold_always(&world);
-    let others = clients.iter().map(String::as_str);
-    world.inject(Faults::drawn(9, &replicas).peers(others).within(TIME).lasting(Duration::from_millis(1_500)));
-    if world.draw(|rng| rng.u32(..3)) == 0 {
-        // Nobody leads for long.
-        drop(tokio::spawn(hunt_leaders(world.clone(), replicas.clone(), observed.clone())));
-    }
-    let corrupting = Faults::drawn(1, &replicas).kinds([FaultKind::Corrupt]).within(TIME);
-    world.inject(corrupting.lasting(Duration::from_secs(3)));
+    observed.hold_always();
+    inject_faults(&world, &replicas, &clients);
 
     let history = Operations::new();
     let mut working = JoinSet::new();
@@ -103,25 +96,17 @@ async fn run(world: World, defect: Option<Defect>) {
     check(&world, &observed, &history).await;
 }
 
-/// Faults that know of the store: they strike whoever has just been elected, and perhaps one who has voted for it.
-async fn hunt_leaders(world: World, replicas: Vec<String>, observed: Arc<Observed>) {
-    let mut term = 0;
-    while world.elapsed() < TIME {
-        sleep(Duration::from_millis(1)).await;
-        let Some((newest, leader)) = observed.leader().filter(|(newest, _)| *newest > term) else { continue };
-        term = newest;
-        let (delay, time, down) = world.draw(|rng| (rng.u64(..80), rng.u64(200..1_000), rng.u64(..100)));
-        let (crashes, other) = world.draw(|rng| (rng.bool(), (leader + rng.usize(1..3)) % 3));
-        let (time, down) = (Duration::from_millis(time), Duration::from_millis(down));
-        sleep(Duration::from_millis(delay)).await;
-        let node = replicas[leader].clone();
-        let fault =
-            if crashes { Fault::Crash { node, down: time, loses_disk: false } } else { Fault::Isolate { node, time } };
-        let striking = world.clone();
-        drop(tokio::spawn(async move { striking.strike(fault).await }));
-        if world.draw(fastrand::Rng::bool) {
-            world.strike(Fault::Crash { node: replicas[other].clone(), down, loses_disk: false }).await;
-        }
+fn inject_faults(world: &World, replicas: &[String], clients: &[String]) {
+    let usual = Faults::drawn(9, replicas).peers(clients).within(TIME);
+    world.inject(usual.lasting(Duration::from_millis(1_500)));
+    let corrupting = Faults::drawn(1, replicas).kinds([FaultKind::Corrupt]).within(TIME);
+    world.inject(corrupting.lasting(Duration::from_secs(3)));
+    if world.draw(|rng| rng.u32(..3)) == 0 {
+        // Nobody leads for long, and some of those who have voted forget it if they can.
+        let leaders = Faults::upon("elected", 12).kinds([FaultKind::Crash, FaultKind::Isolate]);
+        world.inject(leaders.lasting(Duration::from_secs(1)));
+        let voters = Faults::upon("elected", 6).nodes(replicas).kinds([FaultKind::Crash]);
+        world.inject(voters.lasting(Duration::from_millis(100)));
     }
 }
 

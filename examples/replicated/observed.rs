@@ -11,8 +11,10 @@ use std::time::Duration;
 /// Beyond the patience of a client: its last attempt, and the clocks.
 const SLACK: Duration = Duration::from_millis(600);
 
-#[derive(Default)]
-pub(crate) struct Observed(Mutex<Seen>);
+pub(crate) struct Observed {
+    world: World,
+    seen: Mutex<Seen>,
+}
 
 #[derive(Default)]
 struct Seen {
@@ -28,25 +30,24 @@ struct Seen {
 }
 
 impl Observed {
+    pub(crate) fn of(world: &World) -> Self {
+        Self { world: world.clone(), seen: Mutex::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the world watch over the conditions that are no events.
-    pub(crate) fn hold_always(self: &Arc<Self>, world: &World) {
+    pub(crate) fn hold_always(self: &Arc<Self>) {
         let observed = self.clone();
-        world.always("one client has the lease", move || observed.holders() <= 1);
+        self.world.always("one client has the lease", move || observed.holders() <= 1);
         let observed = self.clone();
-        world.always("operations end in time", move || observed.lock().longest <= PATIENCE + SLACK);
+        self.world.always("operations end in time", move || observed.lock().longest <= PATIENCE + SLACK);
     }
 
     fn holders(&self) -> usize {
         self.lock().holders.values().filter(|(clock, until)| clock.monotonic() < *until).count()
-    }
-
-    /// The newest term with its leader.
-    pub(crate) fn leader(&self) -> Option<(u64, usize)> {
-        self.lock().leaders.last_key_value().map(|(term, leader)| (*term, *leader))
     }
 
     /// A client believes to have the lease until then.
@@ -88,6 +89,7 @@ impl Observer for Observed {
     fn leads(&self, term: u64, replica: usize) {
         let other = *self.lock().leaders.entry(term).or_insert(replica);
         assert_eq!(other, replica, "term {term} has two leaders");
+        self.world.occasion("elected", &format!("r{replica}"));
     }
 
     fn applied(&self, index: u64, entry: &Entry) {

@@ -36,7 +36,7 @@ pub(crate) fn draw(events: &[Event]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        drawing.height() + 30.0
+        drawing.height() + 40.0
     );
     drawing.times(&mut svg);
     drawing.nodes(&mut svg, events);
@@ -186,7 +186,7 @@ impl<'a> Drawing<'a> {
             "<text x=\"{LEFT}\" y=\"{}\" fill=\"#888\">arrows: bytes from their write to their read; dots: faults, \
              crashes, resets and refusals (red), notes (green), occasions (violet), others (grey); lines of nodes: down \
              (red), standing still (orange)</text>",
-            y + 8.0
+            y + 14.0
         );
     }
 }
