@@ -56,30 +56,6 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
     drop(second.await.expect("it does not panic"));
 }
 
-#[tokio::test]
-async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one() {
-    let (first, before) = start("127.0.0.1:0").await;
-    let address = first.address.to_string();
-    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
-    let waiting = tokio::spawn({
-        let client = client.clone();
-        async move { client.wait(Time { millis: 60_000 }).await }
-    });
-    let getting = tokio::spawn({
-        let client = client.clone();
-        async move { client.get(Time { millis: 1_000 }).await }
-    });
-    until("both calls run", || before.waiting.load(Ordering::SeqCst) == 1 && before.gets.load(Ordering::SeqCst) == 1)
-        .await;
-    first.kill();
-    let lost = waiting.await.expect("it does not panic").expect_err("its server died");
-    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
-    let (_second, after) = start(&address).await;
-    getting.await.expect("it does not panic").expect("what may run twice is tried again");
-    assert_eq!(after.gets.load(Ordering::SeqCst), 1);
-    client.wait(Time { millis: 1 }).await.expect("the new server is found");
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
@@ -160,20 +136,6 @@ async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
 }
 
 #[tokio::test]
-async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
-    let (first, _) = start("127.0.0.1:0").await;
-    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
-    let client = ExtensionClient::new(channel.connect(first.address.to_string()).await.expect("it listens"));
-    first.kill();
-    until("the loss is noticed", || first.is_over()).await;
-    // The first may still be under way when the connection ends.
-    let _ = client.wait(Time::default()).await;
-    let status = client.wait(Time::default()).await.expect_err("nobody listens");
-    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
-    assert!(status.message().contains(&first.address.to_string()), "{status}");
-}
-
-#[tokio::test]
 async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reached() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
@@ -196,37 +158,6 @@ async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reac
             }
         }
     }
-}
-
-/// It was dialled ten thousand times a second, by a call without a deadline for ever.
-#[tokio::test]
-async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let accepted = Arc::new(AtomicU64::new(0));
-    let accepting = tokio::spawn({
-        let accepted = accepted.clone();
-        async move {
-            loop {
-                drop(listener.accept().await.expect("clients come"));
-                accepted.fetch_add(1, Ordering::SeqCst);
-            }
-        }
-    });
-    let channel = Channel::builder().reconnect_patience(Duration::from_millis(300)).connect(&*address).await;
-    let client = ExtensionClient::new(channel.expect("it accepts"));
-    let calls = async {
-        let unary = client.get(Time::default()).await.map(drop);
-        [unary, client.flood(Time::default()).await.map(drop)]
-    };
-    for called in tokio::time::timeout(Duration::from_secs(20), calls).await.expect("they are given up") {
-        let status = called.expect_err("nobody serves");
-        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-        assert!(status.message().contains(&address), "{status}");
-    }
-    let dialled = accepted.load(Ordering::SeqCst);
-    assert!(dialled < 100, "{dialled} times");
-    accepting.abort();
 }
 
 /// They were dialled as often as that went, by whoever stays connected.
@@ -276,21 +207,6 @@ async fn a_channel_that_stays_connected_pauses_between_attempts_for_any_patience
     });
     tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("nobody listens");
     assert!(polls < 1_000, "{polls} polls");
-}
-
-#[tokio::test]
-async fn a_call_on_a_channel_that_stays_connected_fails_when_nobody_listens() {
-    let (server, _) = start("127.0.0.1:0").await;
-    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
-    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
-    let client = ExtensionClient::new(channel.clone());
-    server.kill();
-    let staying = tokio::spawn(async move { channel.stay_connected().await });
-    until("the loss is noticed", || server.is_over()).await;
-    let _ = client.wait(Time::default()).await;
-    let status = client.wait(Time::default()).await.expect_err("nobody listens");
-    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-    staying.abort();
 }
 
 /// A transport whose other end is served.

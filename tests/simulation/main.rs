@@ -10,10 +10,16 @@
 //! ```
 
 mod balancing;
+mod channels;
+mod hand_off;
+mod limits;
 mod peers;
 mod pubsub;
 mod resolving;
+mod running;
+mod servers;
 mod service;
+mod stalled;
 mod turmoil;
 mod world;
 

@@ -1,0 +1,170 @@
+//! Channels whose server drains, dies, stays away or refuses: what becomes of their calls, and how often they dial.
+
+use crate::running::{Running, channel, client, some};
+use frisbee_sim::{Faults, World, sim_test};
+use frisbee_tests::extension::{ExtensionClient, Time};
+use frpc::{Channel, Code, Request, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// Calls of each kind.
+const CALLS: usize = 20;
+
+const SOON: Duration = Duration::from_secs(1);
+
+fn millis(time: Duration) -> Time {
+    Time { millis: time.as_millis() as u64 }
+}
+
+/// Reads a stream of so many chunks to its end.
+async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
+    let mut stream = client.flood(Time { millis: chunks }).await?.into_inner();
+    let mut came = 0;
+    while stream.message().await?.is_some() {
+        came += 1;
+    }
+    assert_eq!(came, chunks, "the stream has ended in good order");
+    Ok(())
+}
+
+/// As a supervisor replaces a process: the next one accepts before the one before is told to stop.
+#[sim_test(seeds = 60)]
+async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
+    let server = Running::start(&world, "server");
+    let client = client(&world, &["server"]).await;
+    let mut calls = JoinSet::new();
+    let mut call = |at_most: u64| {
+        let (client, other) = (client.clone(), client.clone());
+        let (time, chunks) = (some(&world, at_most), 1 + world.draw(|rng| rng.u64(..40)));
+        calls.spawn(async move { client.wait(millis(time)).await.map(drop) });
+        calls.spawn(async move { flood(other, chunks).await });
+    };
+    (0..CALLS).for_each(|_| call(4_000));
+    for _ in 0..3 {
+        sleep(some(&world, 500)).await;
+        let predecessor = server.take_over();
+        let stopping = tokio::spawn(async move { predecessor.shutdown().await });
+        for _ in 0..CALLS {
+            call(50);
+            sleep(some(&world, 20)).await;
+        }
+        stopping.await.expect("nobody panics");
+    }
+    while let Some(call) = calls.join_next().await {
+        call.expect("nobody panics").expect("no call is lost");
+    }
+    assert_eq!(server.waiting(), 0);
+}
+
+#[sim_test(seeds = 60)]
+async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one(world: World) {
+    let server = Running::start(&world, "server");
+    let client = client(&world, &["server"]).await;
+    let [waiting, getting] = [client.clone(), client.clone()];
+    let waiting = tokio::spawn(async move { waiting.wait(Time { millis: 60_000 }).await });
+    let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
+    world.eventually("both calls run", SOON, || (server.waiting(), server.gets()) == (1, 1)).await;
+    server.fail_for(some(&world, 3_000)).await;
+    let lost = waiting.await.expect("nobody panics").expect_err("its server died");
+    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true), "{lost}");
+    getting.await.expect("nobody panics").expect("what may run twice is tried again");
+    assert_eq!(server.gets(), 2);
+    client.wait(Time { millis: 1 }).await.expect("the new server is found");
+}
+
+#[sim_test(seeds = 60)]
+async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World) {
+    let server = Running::start(&world, "server");
+    let patience = Duration::from_millis(50) + some(&world, 5_000);
+    let channel = channel(&world, &["server"], Channel::builder().reconnect_patience(patience)).await;
+    let client = ExtensionClient::new(channel.clone());
+    let stays = world.draw(fastrand::Rng::bool);
+    let staying = stays.then(|| tokio::spawn(async move { channel.stay_connected().await }));
+    client.get(Time::default()).await.expect("it is there");
+    drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
+    sleep(Duration::from_millis(1)).await;
+    // The first may be under way when the connection ends, or nobody has been told of its end.
+    let first = client.wait(Time::default()).await.expect_err("the server is gone");
+    assert_eq!(first.code(), Code::Unavailable, "{first}");
+    for _ in 0..3 {
+        let begun = world.elapsed();
+        let status = client.wait(Time::default()).await.expect_err("nobody listens");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+        assert!(world.elapsed() - begun <= patience + SOON, "it has waited for {:?}", world.elapsed() - begun);
+    }
+    if let Some(staying) = staying {
+        staying.abort();
+    }
+}
+
+#[sim_test(seeds = 60)]
+async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: World) {
+    let process = world.node("client").process();
+    let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
+    let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+    let waiting = tokio::spawn(async move { client.get(Time::default()).await });
+    // Attempts come at growing distances.
+    sleep(some(&world, 2_500)).await;
+    let server = Running::start(&world, "server");
+    waiting.await.expect("nobody panics").expect("the server is there now");
+    assert_eq!(server.gets(), 1);
+}
+
+/// It was dialled ten thousand times a second once.
+#[sim_test(seeds = 30)]
+async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses(world: World) {
+    let accepted = Arc::new(AtomicU64::new(0));
+    let counted = accepted.clone();
+    world.node("server").start(move |process| {
+        let counted = counted.clone();
+        process.accept(move |transport| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async move { drop(transport) }
+        });
+        std::future::ready(())
+    });
+    let patience = Duration::from_millis(100) + some(&world, 4_000);
+    let process = world.node("client").process();
+    let channel = Channel::builder().reconnect_patience(patience);
+    let channel = channel.connect_lazy_with_connector(process.connector("server"));
+    let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+    let unary = client.get(Time::default()).await.map(drop);
+    for called in [unary, client.flood(Time::default()).await.map(drop)] {
+        let status = called.expect_err("nobody serves");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    }
+    let dialled = accepted.load(Ordering::SeqCst);
+    assert!(dialled < 100, "{dialled} times");
+}
+
+#[sim_test(seeds = 60)]
+async fn a_call_is_answered_within_its_deadline_whatever_its_server_does(world: World) {
+    let server = Running::start(&world, "server");
+    let client = client(&world, &["server"]).await;
+    world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
+    let mut calls = JoinSet::new();
+    for number in 0..60_u64 {
+        sleep(some(&world, 300)).await;
+        let (client, world) = (client.clone(), world.clone());
+        let (timeout, takes) = (some(&world, 3_000), some(&world, 3_000));
+        calls.spawn(async move {
+            let mut request = Request::new(millis(takes));
+            request.set_timeout(timeout);
+            let begun = world.elapsed();
+            let ended = match number % 3 {
+                0 => client.get(request).await.map(drop),
+                1 => client.wait(request).await.map(drop),
+                _ => client.flood(request).await.map(drop),
+            };
+            let took = world.elapsed() - begun;
+            assert!(took <= timeout + Duration::from_millis(2), "{took:?} of {timeout:?}: {ended:?}");
+        });
+    }
+    while let Some(call) = calls.join_next().await {
+        call.expect("it is answered in time");
+    }
+    drop(server);
+}

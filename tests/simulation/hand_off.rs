@@ -1,0 +1,154 @@
+//! Requests for a connection, which race with packets, streams, refusals and ends, and with what fails on the way.
+
+use bytes::Bytes;
+use frisbee::{
+    Client, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router,
+    Server, Stream, TakeOver,
+};
+use frisbee_sim::{FaultKind, Faults, World, sim_test};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+const TUNNEL: Operation = Operation::FIRST_USER;
+
+const GREETING: &[u8] = b"what do you want";
+
+/// The time after which a network that has fallen silent has been noticed, several times.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Hands its connections over as requests say, and echoes packets; the new owner greets and echoes bytes.
+struct Gateway;
+
+impl Router for Gateway {
+    type Session = Vec<Stream>;
+
+    fn connected(&self, _: &Connection) -> Self::Session {
+        Vec::new()
+    }
+
+    fn route(&self, _: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        outbox.forward(&packet).expect("it came, so it is not too long");
+        Routed::Continue
+    }
+
+    fn stream(&self, streams: &mut Self::Session, _: Bytes, stream: Stream) -> Routed {
+        streams.push(stream);
+        Routed::Continue
+    }
+
+    fn hand_off(&self, _: &mut Self::Session, asked: HandOffRequest) -> Routed {
+        match &asked.request()[..] {
+            b"accept" => {
+                let owner = TakeOver::new(async |mut raw| {
+                    if raw.write_all(GREETING).await.is_ok() {
+                        let (mut read, mut write) = tokio::io::split(raw);
+                        drop(tokio::io::copy(&mut read, &mut write).await);
+                    }
+                });
+                asked.accept("yours", owner);
+            }
+            b"refuse" => asked.refuse("mine"),
+            _ => drop(asked),
+        }
+        Routed::Continue
+    }
+}
+
+/// Packets and streams of others, and perhaps an end, while one asks for the connection.
+fn disturb(world: &World, connection: &Connection) -> JoinSet<()> {
+    let mut others = JoinSet::new();
+    let (sends, opens, aborts) = world.draw(|rng| (rng.u8(..3), rng.u8(..4) == 0, rng.u8(..6) == 0));
+    for _ in 0..sends {
+        let (world, connection) = (world.clone(), connection.clone());
+        others.spawn(async move {
+            for _ in 0..20 {
+                let packet = Packet::new(PacketId(1), TUNNEL, "one of many");
+                if connection.send(&packet).await.is_err() {
+                    return;
+                }
+                sleep(Duration::from_millis(world.draw(|rng| rng.u64(..20)))).await;
+            }
+        });
+    }
+    if opens {
+        let connection = connection.clone();
+        others.spawn(async move {
+            if let Ok(stream) = connection.open_stream(&Bytes::from_static(b"a stream")).await {
+                let _ = stream.send(&Bytes::from_static(b"a message")).await;
+            }
+        });
+    }
+    if aborts {
+        let (connection, at) = (connection.clone(), world.draw(|rng| rng.u64(..200)));
+        others.spawn(async move {
+            sleep(Duration::from_millis(at)).await;
+            connection.abort();
+        });
+    }
+    others
+}
+
+/// Nothing fails on the way then.
+fn is_calm(world: &World) -> bool {
+    world.seed().is_multiple_of(4)
+}
+
+/// Asks for the connection until it is granted or has ended. Whether it was handed over.
+async fn race(world: &World, connection: &Connection) -> bool {
+    for _ in 0..20 {
+        sleep(Duration::from_millis(world.draw(|rng| rng.u64(..30)))).await;
+        let request = world.draw(|rng| ["accept", "refuse", "drop it"][rng.u64(..3) as usize]);
+        match connection.hand_off(TUNNEL, request).await {
+            Ok(accepted) => {
+                assert_eq!(request, "accept");
+                let mut raw = accepted.transport;
+                let mut came = Vec::new();
+                let talking = async {
+                    raw.write_all(b"raw").await?;
+                    raw.shutdown().await?;
+                    raw.read_to_end(&mut came).await
+                };
+                let ended_well = matches!(timeout(SILENCE, talking).await, Ok(Ok(_)));
+                let whole = [GREETING, b"raw"].concat();
+                assert!(whole.starts_with(&came), "{came:?} came");
+                assert!(!is_calm(world) || (ended_well && came == whole), "{came:?} is all, though nothing fails");
+                return true;
+            }
+            Err(HandOffError::Closed(_)) => return false,
+            Err(HandOffError::Refused(_) | HandOffError::NotServed | HandOffError::Busy) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    false
+}
+
+#[sim_test(seeds = 100)]
+async fn hand_offs_that_race_with_everything_else_never_hang_or_change_a_byte(world: World) {
+    world.node("gateway").start(|process| async move {
+        let acceptor = Server::builder().build(Gateway).expect("it can be served");
+        process.accept(move |transport| {
+            let acceptor = acceptor.clone();
+            async move { drop(acceptor.serve_connection(transport).await) }
+        });
+    });
+    if !is_calm(&world) {
+        let kinds = [FaultKind::Crash, FaultKind::Cut, FaultKind::Reset, FaultKind::Silence, FaultKind::Delay];
+        let faults = Faults::drawn(2, ["gateway"]).peers(["client"]).kinds(kinds);
+        world.inject(faults.within(Duration::from_secs(1)));
+    }
+    let process = world.node("client").process();
+    for _ in 0..4 {
+        let Ok(transport) = process.dial("gateway").await else { continue };
+        let handlers = Handlers::new().on(TUNNEL, |_, _| async { None });
+        let Ok(connection) = Client::builder().connect_io(transport, handlers).await else { continue };
+        let mut others = disturb(&world, &connection);
+        let handed_over = timeout(4 * SILENCE, race(&world, &connection)).await.expect("nobody waits for ever");
+        world.note(format!("handed over: {handed_over}"));
+        connection.close();
+        timeout(SILENCE, connection.closed()).await.expect("it ends");
+        let ended = async { while others.join_next().await.is_some() {} };
+        timeout(SILENCE, ended).await.expect("they notice the end");
+    }
+}

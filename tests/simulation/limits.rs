@@ -1,0 +1,136 @@
+//! What a server holds for clients that are silent, slow or greedy, whatever the network does meanwhile.
+
+use frisbee::Config;
+use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
+use frisbee_tests::service::Service;
+use frpc::{Acceptor, Channel, Code, Request, Server, ServerBuilder};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// The server's acceptor, which all its processes share: what it holds is seen by one count.
+fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let served = acceptor.clone();
+    world.node("server").start(move |process| {
+        process.serve(served.clone());
+        std::future::ready(())
+    });
+    acceptor
+}
+
+fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
+    let connector = world.node(node).process().connector("server");
+    let channel = Channel::builder().timeout(timeout).connect_lazy_with_connector(connector);
+    InteropClient::new(channel.expect("there is nothing to overlap"))
+}
+
+/// A connection survives on a link of 20 kB/s, whatever goes in both directions at once.
+#[sim_test(seeds = 30)]
+async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_beside(world: World) {
+    let acceptor = serve(&world, Server::builder());
+    for (from, to) in [("client", "server"), ("server", "client")] {
+        let (rate, capacity, latency) = world.draw(|rng| (rng.u64(20_000..200_000), rng.u64(2..256), rng.u64(..150)));
+        let latency = Duration::from_millis(latency);
+        let cable = Cable::default().latency(latency / 2..=latency).bandwidth(rate).capacity(capacity as usize * 1024);
+        world.set_cable(from, to, cable);
+    }
+    let client = client(&world, "client", Duration::from_secs(600));
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is there");
+    let mut calls = JoinSet::new();
+    for seq in 0..3 {
+        let (client, length) = (client.clone(), world.draw(|rng| rng.usize(10_000..400_000)));
+        calls.spawn(async move {
+            let payload = Payload { seq, data: vec![seq as u8; length] };
+            let echoed = client.echo_payload(payload.clone()).await.expect("slow is not lost");
+            assert!(*echoed.get_ref() == payload, "another body came back");
+        });
+    }
+    for a in 0..20 {
+        let client = client.clone();
+        calls.spawn(async move {
+            let sum = client.add(AddRequest { a, b: 1 }).await.expect("slow is not lost");
+            assert_eq!(sum.get_ref().total, a + 1);
+        });
+        sleep(Duration::from_millis(world.draw(|rng| rng.u64(..500)))).await;
+    }
+    while let Some(call) = calls.join_next().await {
+        call.expect("it is answered");
+    }
+    assert_eq!(acceptor.stats().opened(), 1, "the connection was given up");
+}
+
+/// Bodies of many clients beyond what the server may hold: some are refused, all are answered, and the limit holds.
+#[sim_test(seeds = 30)]
+async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
+    const MEMORY: usize = 400_000;
+    // What has begun may overdraw: one read, and one write of each connection.
+    const BEYOND: usize = 400_000;
+    let acceptor = serve(&world, Server::builder().memory_max(MEMORY));
+    world.set_cables(Cable::default().bandwidth(100_000).capacity(32 * 1024));
+    let stats = acceptor.stats();
+    let held = stats.clone();
+    world.always("the server holds what it may", move || held.memory_held() <= MEMORY + BEYOND);
+    world.inject(Faults::drawn(3, ["server"]).peers(["c0", "c1"]).kinds([FaultKind::Reset, FaultKind::Delay]));
+    let mut calls = JoinSet::new();
+    for number in 0..24_u32 {
+        let client = client(&world, &format!("c{}", number % 6), Duration::from_secs(30));
+        let (length, pause) = world.draw(|rng| (rng.usize(..150_000), rng.u64(..400)));
+        calls.spawn(async move {
+            let payload = Payload { seq: number, data: vec![number as u8; length] };
+            match client.echo_payload(payload.clone()).await {
+                Ok(echoed) => assert!(*echoed.get_ref() == payload, "another body came back"),
+                Err(status) => {
+                    let code = status.code();
+                    let is_expected = matches!(code, Code::ResourceExhausted | Code::Unavailable);
+                    assert!(is_expected, "{status}");
+                }
+            }
+        });
+        sleep(Duration::from_millis(pause)).await;
+    }
+    while let Some(call) = calls.join_next().await {
+        call.expect("it is answered");
+    }
+    world.eventually("nothing is held", Duration::from_secs(60), || stats.memory_held() == 0).await;
+}
+
+/// Clients that say nothing or half a header come in crowds, and others are served as if they were not there.
+#[sim_test(seeds = 30)]
+async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
+    const SILENT: u64 = 8;
+    let config = Config::default().idle_timeout(Duration::from_secs(3_600));
+    let builder = Server::builder().config(config).silent_max(SILENT as usize);
+    let acceptor = serve(&world, builder.first_header_timeout(Duration::from_secs(3_600)));
+    let stats = acceptor.stats();
+    let crowd = tokio::spawn({
+        let world = world.clone();
+        async move {
+            let mut silent = Vec::new();
+            for _ in 0..100 {
+                let mut transport = world.node("crowd").process().dial("server").await.expect("the server accepts");
+                let said = world.draw(|rng| rng.usize(..3));
+                drop(transport.write_all(&[0, 0x0f][..said]).await);
+                silent.push(transport);
+                let pause = world.draw(|rng| rng.u64(..30));
+                sleep(Duration::from_millis(pause)).await;
+            }
+            silent
+        }
+    });
+    for call in 0..20 {
+        let begun = world.elapsed();
+        // A new connection each time, which is silent itself until its first packet has come.
+        let client = client(&world, "client", Duration::from_secs(5));
+        let mut request = Request::new(AddRequest { a: call, b: 1 });
+        request.set_timeout(Duration::from_secs(5));
+        assert_eq!(client.add(request).await.expect("it is served").get_ref().total, call + 1);
+        assert!(world.elapsed() - begun < Duration::from_millis(200), "it was held up");
+        sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
+    }
+    let silent = crowd.await.expect("nobody panics");
+    world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;
+    drop(silent);
+}

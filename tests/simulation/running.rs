@@ -1,0 +1,95 @@
+//! A server at a node whose handlers are counted over all its lives.
+
+use frisbee_sim::{Fault, World};
+use frisbee_tests::extension::{ExtensionClient, ExtensionServer};
+use frisbee_tests::observed::{Service, State};
+use frpc::{Acceptor, Channel, ChannelBuilder, Server};
+use parking_lot::Mutex;
+use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A server at a node. Its program starts again after each crash.
+pub(crate) struct Running {
+    world: World,
+    node: &'static str,
+    service: Service,
+    /// That of the process that runs.
+    acceptor: Arc<Mutex<Acceptor>>,
+}
+
+fn acceptor_of(service: &Service) -> Acceptor {
+    let builder = Server::builder().add_service(ExtensionServer::new(service.clone()));
+    builder.build().expect("there is one service")
+}
+
+impl Running {
+    pub(crate) fn start(world: &World, node: &'static str) -> Self {
+        let service = Service::default();
+        let acceptor = Arc::new(Mutex::new(acceptor_of(&service)));
+        world.node(node).start({
+            let (service, acceptor) = (service.clone(), acceptor.clone());
+            move |process| {
+                let begun = acceptor_of(&service);
+                *acceptor.lock() = begun.clone();
+                process.serve(begun);
+                ready(())
+            }
+        });
+        Self { world: world.clone(), node, service, acceptor }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.service.state
+    }
+
+    /// The handlers of `Wait` that run.
+    pub(crate) fn waiting(&self) -> i64 {
+        self.state().waiting.load(Ordering::SeqCst)
+    }
+
+    /// How often `Get` has run.
+    pub(crate) fn gets(&self) -> u64 {
+        self.state().gets.load(Ordering::SeqCst)
+    }
+
+    /// Lets a successor accept from now on, on the same machine. The predecessor is left to be shut down.
+    pub(crate) fn take_over(&self) -> Acceptor {
+        let successor = acceptor_of(&self.service);
+        self.world.node(self.node).process().serve(successor.clone());
+        std::mem::replace(&mut *self.acceptor.lock(), successor)
+    }
+
+    /// The server tells its clients, finishes what it has begun, and is gone.
+    pub(crate) async fn stop(&self) {
+        let acceptor = self.acceptor.lock().clone();
+        acceptor.shutdown().await;
+        self.world.node(self.node).crash();
+    }
+
+    /// Gone from one moment to the next, for a time.
+    pub(crate) async fn fail_for(&self, down: Duration) {
+        let crash = Fault::Crash { node: self.node.to_owned(), down, loses_disk: false };
+        self.world.strike(crash).await;
+    }
+}
+
+/// A channel from node `client` to the server at this node, or to several.
+pub(crate) async fn channel(world: &World, nodes: &[&str], builder: ChannelBuilder) -> Channel {
+    let process = world.node("client").process();
+    let channel = match nodes {
+        [node] => builder.connect_with_connector(process.connector(node)).await,
+        several => builder.connect_all_with_connectors(several.iter().map(|node| process.connector(node))).await,
+    };
+    channel.expect("a server accepts")
+}
+
+pub(crate) async fn client(world: &World, nodes: &[&str]) -> ExtensionClient {
+    ExtensionClient::new(channel(world, nodes, Channel::builder()).await)
+}
+
+/// A time below another, of the seed.
+pub(crate) fn some(world: &World, most: u64) -> Duration {
+    Duration::from_millis(world.draw(|rng| rng.u64(..most)))
+}

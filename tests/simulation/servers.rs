@@ -1,0 +1,193 @@
+//! Channels to several servers: which of them calls go to, and that none is lost while one is there.
+
+use crate::running::{Running, channel, client, some};
+use frisbee_sim::{Cable, World, sim_test};
+use frisbee_tests::extension::{ExtensionClient, Time};
+use frpc::{Channel, Code};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+const NODES: [&str; 2] = ["s0", "s1"];
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// Two servers, and a client that is connected to both.
+async fn both(world: &World) -> ([Running; 2], ExtensionClient) {
+    let servers = NODES.map(|node| Running::start(world, node));
+    let client = client(world, &NODES).await;
+    for server in &servers {
+        called(&client, server).await;
+    }
+    (servers, client)
+}
+
+/// Makes calls until one comes to this server.
+async fn called(client: &ExtensionClient, server: &Running) {
+    let before = server.gets();
+    let calling = async {
+        while server.gets() == before {
+            client.get(Time::default()).await.expect("a server is there");
+        }
+    };
+    timeout(Duration::from_secs(20), calling).await.expect("the server is called");
+}
+
+/// Makes so many calls one after the other. How many fail.
+async fn get(client: &ExtensionClient, calls: usize) -> usize {
+    let mut failed = 0;
+    for _ in 0..calls {
+        failed += usize::from(client.get(Time::default()).await.is_err());
+    }
+    failed
+}
+
+/// The first chunk of a stream.
+async fn stream(client: &ExtensionClient) -> bool {
+    let mut chunks = client.flood(Time { millis: 1 }).await.expect("it is opened").into_inner();
+    chunks.message().await.is_ok()
+}
+
+#[sim_test(seeds = 30)]
+async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World) {
+    let (servers, client) = both(&world).await;
+    let mut calls = JoinSet::new();
+    for _ in 0..50 {
+        let client = client.clone();
+        calls.spawn(async move { client.wait(Time { millis: 60_000 }).await });
+    }
+    let waiting = || servers.each_ref().map(Running::waiting);
+    world.eventually("all calls run", SOON, || waiting().iter().sum::<i64>() == 50).await;
+    assert_eq!(waiting(), [25, 25]);
+    calls.shutdown().await;
+    world.eventually("no call runs", SOON, || waiting() == [0, 0]).await;
+
+    // Streams nobody reads from.
+    let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
+    let first = client.flood(Time::default()).await.expect("it streams");
+    world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
+    let second = client.flood(Time::default()).await.expect("it streams");
+    world.eventually("the other one streams", SOON, || flooded() == [true, true]).await;
+    drop((first, second));
+}
+
+/// It failed at once, and so seemed to have nothing to do: it got nearly all calls.
+#[sim_test(seeds = 30)]
+async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: World) {
+    let (servers, client) = both(&world).await;
+    let code = world.draw(|rng| [Code::Unavailable, Code::ResourceExhausted][usize::from(rng.bool())]);
+    servers[0].state().broken.store(code as i32, Ordering::SeqCst);
+    let failed = get(&client, 300).await;
+    assert!((1..=10).contains(&failed), "{failed} of 300 calls went there, {code:?}");
+    servers[0].state().broken.store(0, Ordering::SeqCst);
+    let before = servers[0].gets();
+    assert_eq!(get(&client, 300).await, 0, "both can work");
+    let share = servers[0].gets() - before;
+    assert!(share > 50, "{share} of 300 calls are its share");
+}
+
+#[sim_test(seeds = 30)]
+async fn a_server_that_refuses_requests_for_their_content_keeps_its_share(world: World) {
+    let (servers, client) = both(&world).await;
+    servers[0].state().broken.store(Code::NotFound as i32, Ordering::SeqCst);
+    let refused = get(&client, 200).await;
+    assert!(refused > 40, "{refused} of 200 calls went there");
+}
+
+#[sim_test(seeds = 30)]
+async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can(world: World) {
+    let (servers, client) = both(&world).await;
+    servers[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
+    let mut failed = 0;
+    for _ in 0..200 {
+        failed += usize::from(!stream(&client).await);
+    }
+    assert!((1..=10).contains(&failed), "{failed} of 200 streams were opened there");
+    servers[0].state().broken.store(0, Ordering::SeqCst);
+    let before = servers[0].state().flooded.load(Ordering::SeqCst);
+    for _ in 0..200 {
+        assert!(stream(&client).await, "both can work");
+    }
+    let flooded = servers[0].state().flooded.load(Ordering::SeqCst) - before;
+    assert!(flooded > 30, "{flooded} of 200 streams are its share");
+}
+
+#[sim_test(seeds = 60)]
+async fn when_no_server_of_several_is_there_calls_wait_for_the_first_that_comes_back(world: World) {
+    let ([one, other], client) = both(&world).await;
+    tokio::join!(one.stop(), other.stop());
+    let before = other.gets();
+    let waiting = tokio::spawn(async move { client.get(Time::default()).await });
+    sleep(some(&world, 2_500)).await;
+    world.node(NODES[1]).restart();
+    waiting.await.expect("nobody panics").expect("a server is there");
+    assert_eq!(other.gets(), before + 1);
+}
+
+/// They waited for it, or were lost with it, each time that it was dialled.
+#[sim_test(seeds = 60)]
+async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there(world: World) {
+    let _server = Running::start(&world, "s0");
+    world.node("s1").start(|process| {
+        process.accept(|transport| async move {
+            let _held = transport;
+            std::future::pending::<()>().await;
+        });
+        std::future::ready(())
+    });
+    let builder = Channel::builder().calls::<ExtensionClient>();
+    let client = ExtensionClient::new(channel(&world, &NODES, builder).await);
+    client.get(Time::default()).await.expect("it is served");
+    for _ in 0..100 {
+        let begun = world.elapsed();
+        client.wait(Time::default()).await.expect("it is served");
+        assert!(stream(&client).await, "it streams");
+        assert!(world.elapsed() - begun < Duration::from_millis(100), "it waits for the other one");
+        sleep(some(&world, 300)).await;
+    }
+}
+
+/// It held up whoever was to connect, at each of the servers.
+#[sim_test(seeds = 60)]
+async fn a_call_that_waits_for_several_servers_and_is_not_polled_holds_nobody_up(world: World) {
+    let ([one, other], client) = both(&world).await;
+    tokio::join!(one.stop(), other.stop());
+    let mut waiting = std::pin::pin!(client.get(Time::default()));
+    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "nobody listens");
+    for _ in 0..2 {
+        world.node(NODES[0]).restart();
+        client.get(Time::default()).await.expect("it is connected to");
+        one.stop().await;
+    }
+    world.node(NODES[0]).restart();
+    waiting.await.expect("it has waited for long, but there is a server");
+}
+
+/// Its calls take long, so that it has as many of them as the other one, and takes few new ones.
+#[sim_test(seeds = 30)]
+async fn a_server_that_turns_slow_gets_few_calls_and_loses_none(world: World) {
+    const CALLERS: usize = 8;
+    let (servers, client) = both(&world).await;
+    let slow = Cable::default().latency(Duration::from_millis(150)..=Duration::from_millis(400));
+    world.set_cable("client", NODES[0], slow);
+    world.set_cable(NODES[0], "client", slow);
+    let before = servers.each_ref().map(Running::gets);
+    let mut callers = JoinSet::new();
+    for _ in 0..CALLERS {
+        let client = client.clone();
+        callers.spawn(async move {
+            for _ in 0..20 {
+                client.get(Time { millis: 5 }).await.expect("slow is not lost");
+            }
+        });
+    }
+    while let Some(caller) = callers.join_next().await {
+        caller.expect("no call is lost");
+    }
+    let [slow, other] = [0, 1].map(|at| servers[at].gets() - before[at]);
+    assert!(
+        slow + other >= 20 * CALLERS as u64 && slow * 5 < other,
+        "{slow} calls went there, {other} to the other one"
+    );
+}

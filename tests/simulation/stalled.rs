@@ -1,0 +1,115 @@
+//! Subscribers of a broker that take nothing for a while: what they lose, and that the others lose nothing.
+
+use frisbee::pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, Slow, Subscription};
+use frisbee::{Config, Connection, Server};
+use frisbee_sim::{Cable, World, sim_test};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+const READERS: [&str; 3] = ["one", "two", "three"];
+
+const MESSAGES: usize = 200;
+
+/// The bytes of a message.
+const LENGTH: usize = 4 * 1024;
+
+const QUEUE_MAX: usize = 64 * 1024;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn serve(world: &World, builder: BrokerBuilder) -> Broker {
+    let broker = builder.queue_max(QUEUE_MAX).build();
+    // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
+    let config = Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE);
+    let acceptor = Server::builder().config(config).build(broker.clone()).expect("a broker can be served");
+    world.node("broker").start(move |process| {
+        let acceptor = acceptor.clone();
+        process.accept(move |transport| {
+            let acceptor = acceptor.clone();
+            async move { drop(acceptor.serve_connection(transport).await) }
+        });
+        std::future::ready(())
+    });
+    broker
+}
+
+async fn client(world: &World, node: &str) -> (Client, Connection) {
+    let transport = world.node(node).process().dial("broker").await.expect("the broker accepts");
+    let router = ClientRouter::new();
+    let client = router.client();
+    let config = Config::default().idle_timeout(10 * PATIENCE).write_timeout(10 * PATIENCE);
+    let connection = frisbee::Client::builder().config(config).connect_io(transport, router).await;
+    (client, connection.expect("the broker answers"))
+}
+
+/// The number of a message, or how many were lost before the next one.
+async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
+    let message = timeout(PATIENCE, ticks.recv()).await.expect("something comes")?;
+    let (number, _) = message.payload().split_first_chunk().expect("it begins with a number");
+    Ok(u64::from_be_bytes(*number))
+}
+
+/// Publishes while some read everything, and one stands still.
+async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, Subscription) {
+    world.set_cables(Cable::default().capacity(8 * 1024));
+    let (client_of_stalled, connection) = client(world, "stalled").await;
+    let stalled = client_of_stalled.subscribe("ticks").await.expect("the broker takes it");
+    let mut readers = JoinSet::new();
+    for node in READERS {
+        let (reader, _) = client(world, node).await;
+        let mut ticks = reader.subscribe("ticks").await.expect("the broker takes it");
+        readers.spawn(async move {
+            for number in 0..MESSAGES as u64 {
+                assert_eq!(next(&mut ticks).await.expect("nobody who reads loses anything"), number);
+            }
+            drop(reader);
+        });
+    }
+    world.node("stalled").pause();
+    let (writer, _) = client(world, "writer").await;
+    for number in 0..MESSAGES as u64 {
+        let mut payload = number.to_be_bytes().to_vec();
+        payload.resize(LENGTH, 0);
+        writer.publish("ticks", payload).await.expect("the broker is there");
+        let pause = world.draw(|rng| rng.u64(20..60));
+        sleep(Duration::from_millis(pause)).await;
+    }
+    readers.join_all().await;
+    (client_of_stalled, connection, stalled)
+}
+
+#[sim_test(seeds = 20)]
+async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world: World) {
+    let broker = serve(&world, Broker::builder());
+    let (_client, _connection, mut stalled) = publish_beside_one_that_stalls(&world).await;
+    assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
+    // It reads on: what had been sent, how many were lost, and the newest messages.
+    world.node("stalled").resume();
+    let (mut expected, mut lost, mut behind_loss) = (0, 0, 0);
+    while expected < MESSAGES as u64 {
+        match next(&mut stalled).await {
+            Ok(number) => {
+                assert_eq!(number, expected);
+                expected += 1;
+                behind_loss += usize::from(lost > 0);
+            }
+            Err(RecvError::Lagged(count)) => {
+                lost += count;
+                expected += count;
+            }
+            Err(error) => panic!("it is still connected: {error}"),
+        }
+    }
+    assert!(lost > 0, "it takes more to overflow what the network holds");
+    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
+}
+
+#[sim_test(seeds = 20)]
+async fn a_subscriber_that_stalls_is_closed_if_told_so_and_the_others_lose_nothing(world: World) {
+    let broker = serve(&world, Broker::builder().slow(Slow::Disconnect));
+    let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
+    world.node("stalled").resume();
+    timeout(PATIENCE, connection.closed()).await.expect("it is closed");
+    world.eventually("nothing is left behind", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
+}
