@@ -452,4 +452,11 @@ mod fleet {
         statements!("fleet-1");
         Ok(())
     }
+
+    async fn etcd() -> Outcome {
+        use super::readme::Service;
+        use super::readme::greet::GreeterServer;
+        statements!("fleet-2");
+        Ok(())
+    }
 }

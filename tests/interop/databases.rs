@@ -13,7 +13,6 @@ use frisbee_tests::pki::Authority;
 use frpc::hand_off::RawTransport;
 use frpc::{Channel, Server};
 use hyper_util::rt::TokioIo;
-use servers::Running;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -167,7 +166,7 @@ async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn etcd_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
-    let Some(Running { address, .. }) = &servers::etcd().await else { return };
+    let Some(servers::Etcd { address, .. }) = &servers::etcd().await else { return };
     let asked = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
     tokio::time::timeout(PATIENCE, asked).await.unwrap();
 }

@@ -3,6 +3,7 @@
 //! Needs Go. Where there is none, the tests say so and pass, unless `FRISBEE_REQUIRE_GO` is set.
 
 mod databases;
+mod etcd;
 mod go;
 mod numpy;
 mod prometheus;

@@ -47,7 +47,7 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
 }
 
 /// A port that nobody has at the moment, and that the system gives to nobody who asks for any: those begin at 32768.
-async fn port() -> u16 {
+pub(crate) async fn port() -> u16 {
     loop {
         let port = fastrand::u16(16_384..32_768);
         if TcpListener::bind(("127.0.0.1", port)).await.is_ok() {
@@ -117,30 +117,55 @@ pub(crate) async fn postgres() -> Option<Running> {
     Some(Running { address, _child: child, _place: place })
 }
 
+/// etcd, of one member, which can be killed and started again with what it has kept.
+pub(crate) struct Etcd {
+    pub(crate) address: String,
+    peers: String,
+    program: PathBuf,
+    child: Child,
+    place: Place,
+}
+
 /// etcd, of one member.
-pub(crate) async fn etcd() -> Option<Running> {
+pub(crate) async fn etcd() -> Option<Etcd> {
     let program = find("etcd", [])?;
     let place = Place::new("etcd");
-    let (clients, peers) = (port().await, port().await);
-    let (clients, peers) = (format!("http://127.0.0.1:{clients}"), format!("http://127.0.0.1:{peers}"));
-    let child = command(&program, &place.0, None)
+    let (address, peers) = (format!("127.0.0.1:{}", port().await), format!("http://127.0.0.1:{}", port().await));
+    let child = start_etcd(&program, &place, &address, &peers).await;
+    Some(Etcd { address, peers, program, child, place })
+}
+
+impl Etcd {
+    /// Ends the process from one moment to the next.
+    pub(crate) async fn kill(&mut self) {
+        self.child.kill().await.expect("it runs");
+    }
+
+    /// Starts it again at the same address.
+    pub(crate) async fn restart(&mut self) {
+        self.child = start_etcd(&self.program, &self.place, &self.address, &self.peers).await;
+    }
+}
+
+async fn start_etcd(program: &Path, place: &Place, address: &str, peers: &str) -> Child {
+    let clients = format!("http://{address}");
+    let child = command(program, &place.0, None)
         .arg("--data-dir")
         .arg(place.0.join("data"))
         .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
-        .args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers])
+        .args(["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers])
         .args(["--initial-cluster", &format!("default={peers}"), "--unsafe-no-fsync"])
         .spawn()
         .expect("it was found");
-    let address = clients.trim_start_matches("http://").to_owned();
     until("etcd", || async {
-        let mut socket = TcpStream::connect(&address).await.ok()?;
+        let mut socket = TcpStream::connect(address).await.ok()?;
         socket.write_all(b"GET /health HTTP/1.0\r\n\r\n").await.ok()?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.ok()?;
         answer.contains(r#""health":"true""#).then_some(())
     })
     .await;
-    Some(Running { address, _child: child, _place: place })
+    child
 }
 
 /// Prometheus with this configuration.

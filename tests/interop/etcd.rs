@@ -1,0 +1,169 @@
+//! Servers that are found by etcd, from Debian's package `etcd-server`: they register, leave and die, and etcd itself dies.
+//!
+//! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.
+
+use crate::databases::servers;
+use examples::greeter::{GreeterClient, GreeterServer, Name};
+use examples::started::Polite;
+use frpc::resolve::Endpoint;
+use frpc::{Channel, Server};
+use frpc_etcd::{Etcd, EtcdResolver, Registered, Registration};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+const PREFIX: &str = "shop/";
+
+/// No test waits longer for what comes in seconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that is registered.
+struct Shop {
+    address: String,
+    registered: Registered,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Shop {
+    async fn open(etcd: &Etcd) -> Self {
+        let address = format!("127.0.0.1:{}", servers::port().await);
+        let registration = Registration::new(etcd, PREFIX, &Endpoint::new(&address)).expect("it has a form as text");
+        let registered = registration.start();
+        let builder = Server::builder().add_service(registered.around(GreeterServer::new(Polite)));
+        let server = builder.bind(&address).await.expect("the port is free");
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+        tokio::time::timeout(PATIENCE, registered.registered()).await.expect("etcd is there");
+        Self { address, registered, stop, serving }
+    }
+
+    /// Stops it as an operator does.
+    async fn close(self) {
+        drop(self.stop);
+        self.serving.await.expect("it does not panic").expect("it ends in good order");
+        drop(self.registered);
+    }
+}
+
+/// The addresses that the channel knows, sorted.
+fn known(channel: &Channel) -> Vec<String> {
+    let fleet = channel.fleet().expect("it follows a resolver");
+    let mut known: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
+    known.sort();
+    known
+}
+
+/// Waits until the channel knows these servers and no other.
+async fn until_known(channel: &Channel, shops: &[&str]) {
+    let mut expected: Vec<_> = shops.iter().map(|address| (*address).to_owned()).collect();
+    expected.sort();
+    let waiting = async {
+        while known(channel) != expected {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, waiting).await;
+    waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", known(channel)));
+}
+
+/// Callers that fail the test when a call fails. Returns the number of their calls.
+fn callers(channel: &Channel, over: &Arc<AtomicBool>) -> (Arc<AtomicU64>, Vec<JoinHandle<()>>) {
+    let calls = Arc::<AtomicU64>::default();
+    let caller = |_| {
+        let (client, over, calls) = (GreeterClient::new(channel.clone()), over.clone(), calls.clone());
+        tokio::spawn(async move {
+            while !over.load(Ordering::SeqCst) {
+                client.greet(Name { name: "Ada".to_owned() }).await.expect("no call is lost");
+                calls.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        })
+    };
+    (calls.clone(), (0..4).map(caller).collect())
+}
+
+async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
+    over.store(true, Ordering::SeqCst);
+    for caller in callers {
+        caller.await.expect("no call is lost");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_register_are_found_and_those_that_stop_leave_without_a_lost_call() {
+    let Some(server) = servers::etcd().await else { return };
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let one = Shop::open(&etcd).await;
+    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    let over = Arc::new(AtomicBool::new(false));
+    let (_, callers) = callers(&channel, &over);
+    let mut shops = vec![one];
+    for _ in 0..3 {
+        shops.push(Shop::open(&etcd).await);
+        let addresses: Vec<_> = shops.iter().map(|shop| shop.address.as_str()).collect();
+        until_known(&channel, &addresses).await;
+        if shops.len() > 2 {
+            shops.remove(0).close().await;
+        }
+    }
+    let addresses: Vec<_> = shops.iter().map(|shop| shop.address.as_str()).collect();
+    until_known(&channel, &addresses).await;
+    end(&over, callers).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_etcd_that_is_killed_loses_no_call_and_is_followed_again_when_it_is_back() {
+    let Some(mut server) = servers::etcd().await else { return };
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
+    let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
+    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("both are there");
+    until_known(&channel, &[&one.address, &other.address]).await;
+    let over = Arc::new(AtomicBool::new(false));
+    let (calls, callers) = callers(&channel, &over);
+
+    server.kill().await;
+    let away = std::env::var("FRISBEE_ETCD_AWAY").ok().and_then(|seconds| seconds.parse().ok());
+    tokio::time::sleep(Duration::from_secs(away.unwrap_or(3))).await;
+    let fleet = channel.fleet().expect("it follows a resolver");
+    assert_eq!(fleet.servers.len(), 2, "the last good set stays");
+    assert!(fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")), "and it says why");
+    server.restart().await;
+    let third = Shop::open(&etcd).await;
+    until_known(&channel, &[&one.address, &other.address, &third.address]).await;
+    end(&over, callers).await;
+    println!("{} calls, none lost", calls.load(Ordering::SeqCst));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
+    const TTL: Duration = Duration::from_secs(2);
+    let Some(server) = servers::etcd().await else { return };
+    let address = format!("http://{}", server.address);
+    let etcd = Etcd::new([&address]).expect("it is an address");
+    let stays = Shop::open(&etcd).await;
+    // A process of its own, as far as etcd can tell.
+    let dies = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("it starts");
+    let registering = dies.spawn(async move {
+        let etcd = Etcd::new([&address]).expect("it is an address");
+        let registration =
+            Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9")).expect("it has a form as text");
+        let registered = registration.with_ttl(TTL).start();
+        registered.registered().await;
+        registered
+    });
+    let registered = registering.await.expect("etcd is there");
+    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, PREFIX)).await.expect("one is there");
+    until_known(&channel, &[&stays.address, "127.0.0.1:9"]).await;
+    // For longer than the lease: it is renewed.
+    tokio::time::sleep(2 * TTL).await;
+    assert_eq!(known(&channel).len(), 2);
+    dies.shutdown_background();
+    drop(registered);
+    let died = Instant::now();
+    until_known(&channel, &[&stays.address]).await;
+    println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
+}
