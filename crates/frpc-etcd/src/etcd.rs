@@ -94,7 +94,7 @@ impl Etcd {
 
     /// All keys with a prefix.
     pub(crate) async fn range(&self, prefix: &[u8], limit: usize) -> io::Result<RangeResponse> {
-        let (key, range_end) = (prefix.to_vec(), behind(prefix));
+        let (key, range_end) = range(prefix);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.ask("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
     }
@@ -135,7 +135,7 @@ impl Etcd {
 
     /// What happens to keys with a prefix from a revision on.
     pub(crate) async fn watch(&self, prefix: &[u8], start_revision: i64) -> io::Result<Streaming<WatchResponse>> {
-        let (key, range_end) = (prefix.to_vec(), behind(prefix));
+        let (key, range_end) = range(prefix);
         let create = WatchCreateRequest { key, range_end, start_revision };
         let request = WatchRequest { create_request: Some(create) };
         let asking = async {
@@ -150,6 +150,13 @@ impl Etcd {
         let asked = tokio::time::timeout(PATIENCE, asking).await;
         asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.turn())
     }
+}
+
+/// The first key that may have the prefix, and the first behind all that have it. No key is empty, so all keys begin
+/// at a zero byte.
+fn range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let first = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
+    (first, behind(prefix))
 }
 
 /// The first key behind all that have the prefix; a zero byte stands for the end of all keys.
@@ -188,7 +195,7 @@ mod tests {
         assert_eq!(behind(b"shop/"), b"shop0");
         assert_eq!(behind(b"a\xff\xff"), b"b");
         assert_eq!(behind(b"\xff"), [0]);
-        assert_eq!(behind(b""), [0]);
+        assert_eq!(range(b""), (vec![0], vec![0]));
     }
 
     #[tokio::test]
