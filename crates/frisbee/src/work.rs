@@ -1,5 +1,6 @@
 //! The work that a connection has given rise to, which ends with it: jobs, and the tasks that do them.
 
+mod calls;
 mod carrier;
 mod home;
 #[cfg(test)]
@@ -8,10 +9,10 @@ mod tests;
 use crate::router::trust::{Apart, TrustHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
+use calls::Calls;
 pub use carrier::Job;
 pub(crate) use carrier::{Carrier, Given};
 pub(crate) use home::Home;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -91,8 +92,8 @@ struct Tasks {
 struct Places {
     all: Vec<Place>,
     free: Free,
-    /// Jobs that the peer can cancel. Looked up in order, since the keys are the peer's: no choice of them is slow.
-    calls: BTreeMap<Call, Taken>,
+    /// Jobs that the peer can cancel.
+    calls: Calls,
     /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
     apart: Option<Apart>,
 }
@@ -127,6 +128,9 @@ struct Place {
     carrier: Option<Arc<Carrier>>,
     /// The call that the job answers.
     call: Option<Call>,
+    /// While it has a call: the place before it in a chain of [`Calls`], and the next one.
+    before: u32,
+    next: u32,
 }
 
 /// A place taken for a job.
@@ -188,7 +192,7 @@ impl Work {
         let taken = Taken { place: index, job: place.job };
         let spare = place.carrier.clone();
         if let Some(call) = call {
-            places.calls.insert(call, taken);
+            places.calls.enter(call, index, &mut places.all);
         }
         Begun::Yes { taken, spare, on_worker }
     }
@@ -223,8 +227,9 @@ impl Work {
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.0.lock();
         let Some(places) = tasks.places.as_mut() else { return false };
-        let Some(taken) = places.calls.get(&call).copied() else { return false };
-        let carrier = places.all[taken.place].carrier.take();
+        let Some(index) = places.calls.find(call, &places.all) else { return false };
+        let place = &mut places.all[index];
+        let (carrier, taken) = (place.carrier.take(), Taken { place: index, job: place.job });
         let had_call = places.leave(taken).is_some_and(Left::finish);
         drop(tasks);
         if let Some(carrier) = carrier {
@@ -281,11 +286,8 @@ impl Places {
         let free = if place.carrier.is_some() { spare } else { &mut self.free.bare };
         free.push(taken.place);
         let call = place.call.take();
-        // A peer that gives one id to two calls can cancel the later one.
-        if let Some(call) = call
-            && self.calls.get(&call).is_some_and(|holder| holder.job == taken.job)
-        {
-            self.calls.remove(&call);
+        if let Some(call) = call {
+            self.calls.leave(call, taken.place, &mut self.all);
         }
         Some(Left { had_call: call.is_some(), surplus })
     }

@@ -30,7 +30,14 @@ fn tasks() -> usize {
 
 /// Calls that the peer could cancel.
 fn calls(connection: &Connection) -> usize {
-    connection.0.work.0.lock().places.as_ref().map_or(0, |places| places.calls.len())
+    connection
+        .0
+        .work
+        .0
+        .lock()
+        .places
+        .as_ref()
+        .map_or(0, |places| places.all.iter().filter(|place| place.call.is_some()).count())
 }
 
 /// Spawns work on a call that waits for a permit and says then whether it is to answer.
