@@ -383,6 +383,12 @@ impl Connection {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
+    /// How long a turn may take.
+    #[doc(hidden)]
+    pub fn turn_max(&self) -> Duration {
+        self.0.turn_max()
+    }
+
     /// Whether tasks of [`spawn`](Self::spawn) that block leave a thread to others.
     #[doc(hidden)]
     pub fn has_threads(&self) -> bool {

@@ -35,7 +35,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
 /// Duplicate replies to a burst of calls stay below.
@@ -292,7 +292,7 @@ impl Router for Endpoint {
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
         if self.offer.is_plain && session.strays == 0 {
-            return self.turn_of_calls(session, turn.now);
+            return self.turn_of_calls(session, turn.now).0;
         }
         self.turn_beside_calls(session, turn)
     }
@@ -370,34 +370,34 @@ impl Endpoint {
         Routed::Continue
     }
 
-    /// Ends a turn of calls. Returns the next deadline of one.
+    /// Ends a turn of calls. Returns the next deadline of one, and how long the turn took if handlers were polled.
     #[inline(always)]
-    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> Option<Instant> {
-        if session.in_place.end_turn(now, || tokio::time::Instant::now().into_std()) {
+    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Duration>) {
+        let connection = &session.caller.connection;
+        let clock = || tokio::time::Instant::now().into_std();
+        let ended = session.in_place.end_turn(now, clock, || connection.turn_max());
+        if ended.is_slow {
             session.tell_of_slowness();
         }
         if self.calls.is_none() && session.has_calls() {
             session.calls();
         }
         let Session { caller, calls, replies, wake, .. } = session;
-        match self.calls.as_ref().or(calls.as_ref()) {
+        let due = match self.calls.as_ref().or(calls.as_ref()) {
             Some(calls) => settle(calls, caller, replies, wake, now),
             None => None,
-        }
+        };
+        (due, ended.took)
     }
 
     /// Ends a turn with mounted routers, strays, or calls that are observed.
     #[inline(never)]
     fn turn_beside_calls(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        if !session.replies.is_empty()
-            && let Some(calls) = &self.calls
-            && self.offer.watching.is_some()
-        {
-            calls.begin_turn(turn.now);
-        }
-        let calls = self.turn_of_calls(session, turn.now);
+        let (calls, took) = self.turn_of_calls(session, turn.now);
         if let Some(tally) = session.caller.tally().filter(|tally| !tally.is_empty()) {
-            tally.flush(nanos(deadline::now().saturating_duration_since(turn.now)));
+            // Calls may have been refused without a look at the clock.
+            let took = took.unwrap_or_else(|| deadline::now().saturating_duration_since(turn.now));
+            tally.flush(nanos(took));
         }
         if u64::from(session.strays) > STRAYS_MAX {
             close_for_strays(&session.caller.connection, session.strays.into());
@@ -489,6 +489,7 @@ fn settle(
     // Not by a closure, which would be a function of its own, since there are two uses.
     let mut table = calls.calls.lock();
     if !replies.is_empty() {
+        table.begin_turn(now);
         for packet in replies.drain(..) {
             wake.extend(table.handle_reply(packet));
         }

@@ -12,7 +12,6 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
-use std::time::Instant;
 use tokio::sync::Notify;
 
 /// A server that cannot work gets one in so many calls, by which it can show that it works again. Otherwise it would
@@ -49,11 +48,6 @@ impl CallTable {
         calls.set_watching(watching);
         drop(calls);
         table
-    }
-
-    /// Notes the begin of a turn that brings replies, for calls that are observed.
-    pub(crate) fn begin_turn(&self, now: Instant) {
-        self.calls.lock().begin_turn(now);
     }
 
     /// Changes the calls, and wakes the next waiting caller if a place is free.

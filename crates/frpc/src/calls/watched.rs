@@ -107,7 +107,7 @@ impl Calls {
         self.watched = watching.map(|watching| Box::new(WatchedCalls::new(watching)));
     }
 
-    /// Notes the begin of a turn that brings replies.
+    /// Notes the begin of a turn that brings replies, if calls are observed.
     #[inline]
     pub(crate) fn begin_turn(&mut self, now: Instant) {
         if let Some(watched) = &mut self.watched {

@@ -4,8 +4,9 @@
 use frisbee::support::Apart;
 use std::time::{Duration, Instant};
 
-/// A turn in which handlers keep the driver for longer than this is long. Turns are bounded to some twenty microseconds
-/// and, at worst, thirty-two further handlers.
+/// A turn in which handlers keep the driver for longer than this is long, unless turns may take more by
+/// [`Config::turn_max`](frisbee::Config::turn_max). Usually they are bounded to some twenty microseconds and, at worst,
+/// thirty-two further handlers.
 const LONG: Duration = Duration::from_millis(1);
 
 /// After so many successive long turns handlers get tasks of their own. A single one may be due to the operating
@@ -25,6 +26,14 @@ pub(crate) struct InPlace {
     apart: Apart,
 }
 
+/// A turn that has ended.
+pub(crate) struct Ended {
+    /// How long it took, if handlers were polled.
+    pub(crate) took: Option<Duration>,
+    /// Handlers get tasks from now on.
+    pub(crate) is_slow: bool,
+}
+
 impl InPlace {
     pub(crate) fn new() -> Self {
         Self { polled: false, is_apart: false, long_turns: 0, apart: Apart::default() }
@@ -42,24 +51,30 @@ impl InPlace {
         self.is_apart
     }
 
-    /// Ends a turn that began at `began`; `clock` is read if handlers were polled. Returns `true` if handlers get tasks
-    /// from now on.
+    /// Ends a turn that began at `began` and was allowed to take `allowed`, which is asked only of a long turn; `clock`
+    /// is read if handlers were polled.
     #[inline]
-    pub(crate) fn end_turn(&mut self, began: Instant, clock: impl FnOnce() -> Instant) -> bool {
+    pub(crate) fn end_turn(
+        &mut self,
+        began: Instant,
+        clock: impl FnOnce() -> Instant,
+        allowed: impl FnOnce() -> Duration,
+    ) -> Ended {
         if std::mem::take(&mut self.polled) {
             let now = clock();
-            if now.saturating_duration_since(began) < LONG {
+            let took = now.saturating_duration_since(began);
+            if took < LONG || took < allowed() {
                 self.long_turns = 0;
-                return false;
+                return Ended { took: Some(took), is_slow: false };
             }
-            return self.handle_long_turn(now);
+            return Ended { took: Some(took), is_slow: self.handle_long_turn(now) };
         }
         if self.is_apart && self.apart.is_over(began) {
             // Another trial, in which a single long turn suffices.
             self.is_apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
-        false
+        Ended { took: None, is_slow: false }
     }
 
     #[cold]
@@ -85,11 +100,13 @@ mod tests {
     struct Turns {
         in_place: InPlace,
         now: Instant,
+        /// The time that each may take by the settings.
+        allowed: Duration,
     }
 
     impl Turns {
         fn new() -> Self {
-            Self { in_place: InPlace::new(), now: Instant::now() }
+            Self { in_place: InPlace::new(), now: Instant::now(), allowed: QUICK }
         }
 
         /// A turn with a call that takes so long where it is polled; whether that was in place.
@@ -97,7 +114,7 @@ mod tests {
             let began = self.now;
             let in_place = self.in_place.begin();
             self.now += if in_place { took } else { QUICK };
-            self.in_place.end_turn(began, || self.now);
+            self.in_place.end_turn(began, || self.now, || self.allowed);
             in_place
         }
 
@@ -110,7 +127,7 @@ mod tests {
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;
-            self.in_place.end_turn(began, || panic!("nothing was polled"));
+            self.in_place.end_turn(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
         }
     }
 
@@ -122,6 +139,16 @@ mod tests {
         }
         assert_eq!(turns.send_away(), 3);
         assert!(!turns.call(QUICK));
+    }
+
+    #[test]
+    fn turns_that_take_no_longer_than_they_may_by_the_settings_are_not_long() {
+        let mut turns = Turns { allowed: 3 * LONG, ..Turns::new() };
+        for _ in 0..100 {
+            assert!(turns.call(2 * LONG));
+        }
+        let polled = (0..).take_while(|_| turns.call(3 * LONG)).count();
+        assert_eq!(polled, 3);
     }
 
     #[test]

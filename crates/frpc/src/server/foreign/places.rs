@@ -45,7 +45,7 @@ impl Drop for ForeignTurn<'_> {
         self.caller.connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // The log tells of single methods that hold up their thread.
-        self.in_place.end_turn(self.began, clock);
+        self.in_place.end_turn(self.began, clock, || self.caller.connection.turn_max());
     }
 }
 
