@@ -22,7 +22,7 @@ fn labelled<T>(message: T) -> Request<T> {
 
 fn check_labels(metadata: &Metadata) {
     assert_eq!(metadata.get("got-text"), Some("a text"));
-    assert_eq!(metadata.get_bin("got-raw-bin").map(|value| &value[..]), Some(&[0, 255][..]));
+    assert_eq!(metadata.get_bin("got-raw-bin"), Some(&[0, 255][..]));
 }
 
 #[tokio::test]

@@ -234,7 +234,7 @@ fn pack<M: Name>(message: &M) -> Any {
 
 /// How a request came.
 fn info<T>(request: &Request<T>, requests: &[Any]) -> RequestInfo {
-    let header = |(name, value): (&str, &frpc::bytes::Bytes)| {
+    let header = |(name, value): (&str, &[u8])| {
         let value = if name.ends_with("-bin") {
             BASE64_STANDARD_NO_PAD.encode(value)
         } else {

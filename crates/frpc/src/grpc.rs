@@ -109,7 +109,7 @@ fn theirs(ours: &Metadata) -> MetadataMap {
                 map.insert_bin(key, MetadataValue::from_bytes(value));
             }
         } else if let (Ok(key), Ok(value)) =
-            (AsciiMetadataKey::from_bytes(key.as_bytes()), MetadataValue::try_from(&value[..]))
+            (AsciiMetadataKey::from_bytes(key.as_bytes()), MetadataValue::try_from(value))
         {
             map.insert(key, value);
         }

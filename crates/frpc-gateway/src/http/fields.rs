@@ -196,7 +196,7 @@ mod tests {
         let metadata = metadata(fields.into_iter());
         assert_eq!(metadata.len(), 2, "{metadata:?}");
         assert_eq!(metadata.get("x-tenant"), Some("blue, green"));
-        assert_eq!(metadata.get_bin("trace-bin").map(|bytes| &bytes[..]), Some(&[3, 10][..]));
+        assert_eq!(metadata.get_bin("trace-bin"), Some(&[3, 10][..]));
         assert!(Known::of([("host", &b"a"[..]), ("HOST", b"b")].into_iter()).has_hosts);
     }
 

@@ -107,7 +107,7 @@ fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
         out.push(b':');
         match metadata.get(key) {
             Some(text) => put(out, &text.to_owned()),
-            None => put(out, value),
+            None => put(out, &value.to_vec()),
         }
     }
     out.push(b'}');

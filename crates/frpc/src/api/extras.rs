@@ -34,8 +34,8 @@ impl Extras {
         extras.map_or(&NONE, |extras| &extras.metadata)
     }
 
-    pub(crate) fn metadata_mut(extras: &mut Option<Box<Self>>) -> &mut Metadata {
-        &mut extras.get_or_insert_default().metadata
+    pub(crate) fn metadata_mut(extras: &mut Held) -> &mut Metadata {
+        &mut extras.0.get_or_insert_default().metadata
     }
 
     pub(crate) fn extensions(extras: Option<&Self>) -> &Extensions {
@@ -53,13 +53,48 @@ impl Extras {
         }
     }
 
-    pub(crate) fn into_metadata(self) -> Metadata {
-        self.metadata
+    pub(crate) fn extensions_mut(extras: &mut Held) -> &mut Extensions {
+        &mut extras.0.get_or_insert_default().extensions
+    }
+}
+
+/// The metadata and extensions of a message, if it has any, which most have not. An `Option` would be dropped by a call at
+/// each of the places that a message passes.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(crate) struct Held(Option<Box<Extras>>);
+
+impl Held {
+    #[inline]
+    pub(crate) fn as_deref(&self) -> Option<&Extras> {
+        self.0.as_deref()
     }
 
-    pub(crate) fn extensions_mut(extras: &mut Option<Box<Self>>) -> &mut Extensions {
-        &mut extras.get_or_insert_default().extensions
+    /// Leaves nothing here.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::take(self)
     }
+
+    /// The metadata alone.
+    pub(crate) fn into_metadata(mut self) -> Option<Metadata> {
+        self.0.take().map(|extras| extras.metadata)
+    }
+}
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(extras) = self.0.take() {
+            discard(extras);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn discard(extras: Box<Extras>) {
+    drop(extras);
 }
 
 /// The methods that give users the metadata and extensions of a type with a field `extras`.

@@ -1,6 +1,9 @@
 //! Metadata: keys with texts or bytes beside the messages of a call.
 
+mod entries;
+
 use bytes::Bytes;
+use entries::{Entries, Entry};
 use std::fmt;
 
 /// The longest key, in bytes.
@@ -14,8 +17,12 @@ pub(crate) const ENTRIES_MAX: usize = 256;
 /// prefix they fit into the 64 KiB that a peer reads.
 const BYTES_MAX: usize = 60 * 1024;
 
-/// The memory of an entry beside key and value, in bytes: its place in the list, and the overhead of the allocator.
-const ENTRY_COST: usize = 88;
+/// The bytes that each entry counts for its encoding.
+const ENTRY_SIZE: usize = 8;
+
+/// The memory of metadata that has entries, beside what many or long ones take, in bytes: its own, and the overhead of the
+/// allocator.
+const MEMORY: usize = 208;
 
 /// Metadata of a request, a reply or a failure: up to 256 keys with values, of at most 60 KiB in all, where each entry
 /// counts eight bytes more.
@@ -36,156 +43,179 @@ const ENTRY_COST: usize = 88;
 ///
 /// `Debug` hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
 /// `secret`, and of those [marked](Self::mark_sensitive).
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Metadata {
-    entries: Vec<Entry>,
-    /// The bytes of all entries, with their encoding.
-    size: usize,
-}
+#[derive(Clone, PartialEq)]
+pub struct Metadata(Entries);
 
-#[derive(Clone)]
-struct Entry {
-    key: Box<str>,
-    value: Bytes,
-    /// `Debug` hides the value. The peer does not learn this.
-    is_sensitive: bool,
-}
+impl Eq for Metadata {}
 
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.key, &self.value) == (&other.key, &other.value)
+impl Default for Metadata {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
-impl Eq for Entry {}
-
 impl Metadata {
     /// Creates metadata without entries.
+    #[inline]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), size: 0 }
+        Self(Entries::new())
     }
 
     /// Sets the text of a key, and replaces its previous value.
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
-    pub fn insert(&mut self, key: impl AsRef<str>, text: impl Into<String>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), text.into().into(), false)
+    pub fn insert(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
+        self.put(key.as_ref(), text.as_ref().as_bytes(), false)
     }
 
     /// Sets the bytes of a key that ends in `-bin`, and replaces its previous value.
     ///
     /// # Errors
     /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
-    pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl Into<Bytes>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), value.into(), true)
+    pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
+        self.put(key.as_ref(), value.as_ref(), true)
     }
 
     /// The text of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
-        let value = self.find(key).filter(|_| !is_binary(key))?;
+        let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
     }
 
     /// The bytes of a key that ends in `-bin`.
-    pub fn get_bin(&self, key: &str) -> Option<&Bytes> {
-        self.find(key).filter(|_| is_binary(key))
+    pub fn get_bin(&self, key: &str) -> Option<&[u8]> {
+        self.find(key).filter(|_| is_binary(key.as_bytes()))
     }
 
     /// Removes a key. Returns whether it was there.
     pub fn remove(&mut self, key: &str) -> bool {
-        let Some(at) = self.entries.iter().position(|entry| *entry.key == *key) else { return false };
-        let removed = self.entries.remove(at);
-        self.size -= size(&removed.key, &removed.value);
-        true
+        self.0.remove(key.as_bytes())
     }
 
     /// Hides the value of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
     /// learn this.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
-        let entry = self.entries.iter_mut().find(|entry| *entry.key == *key);
-        entry.map(|entry| entry.is_sensitive = true).is_some()
+        self.0.mark_sensitive(key.as_bytes())
     }
 
     /// Keys and values in the order in which they were set.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Bytes)> {
-        self.entries.iter().map(|entry| (&*entry.key, &entry.value))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|entry| (entry.name(), entry.value))
+    }
+
+    /// Keys and values as they are sent.
+    #[inline]
+    pub(crate) fn raw(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.0.iter().map(|Entry { key, value, .. }| (key, value))
     }
 
     /// The number of keys.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.0.count()
     }
 
     /// Whether there are no keys.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.0.count() == 0
     }
 
     /// The approximate memory, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.size + self.entries.len() * ENTRY_COST
+        if self.is_empty() { 0 } else { MEMORY + self.0.memory() }
     }
 
-    fn find(&self, key: &str) -> Option<&Bytes> {
-        self.entries.iter().find(|entry| *entry.key == *key).map(|entry| &entry.value)
+    fn find(&self, key: &str) -> Option<&[u8]> {
+        self.0.find(key.as_bytes()).map(|entry| entry.value)
     }
 
-    fn put(&mut self, key: &str, value: Bytes, binary: bool) -> Result<(), MetadataError> {
-        if is_binary(key) != binary {
+    fn put(&mut self, key: &str, value: &[u8], binary: bool) -> Result<(), MetadataError> {
+        if is_binary(key.as_bytes()) != binary {
             return Err(MetadataError::Kind(key.to_owned()));
         }
-        self.set(key, value)
+        self.set(key.as_bytes(), value)
     }
 
     /// Sets a value of the kind that the key determines.
-    pub(crate) fn set(&mut self, key: &str, value: Bytes) -> Result<(), MetadataError> {
-        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-        if key.is_empty() || key.len() > KEY_MAX || !key.bytes().all(is_allowed) {
-            return Err(MetadataError::Key(key.chars().take(KEY_MAX).collect()));
+    pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
+        if key.is_empty() || key.len() > KEY_MAX || !key.iter().all(|byte| IN_KEYS[usize::from(*byte)]) {
+            return Err(MetadataError::Key(shown(key)));
         }
-        if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
-            return Err(MetadataError::Text(key.to_owned()));
+        if !is_binary(key) && !is_printable(value) {
+            return Err(MetadataError::Text(shown(key)));
         }
-        let replaced = self.find(key).map(|value| size(key, value));
-        if replaced.is_none() && self.entries.len() >= ENTRIES_MAX {
+        let replaced = self.0.find(key).map(|entry| entry.value.len());
+        if replaced.is_none() && self.len() >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
         }
-        let size = self.size - replaced.unwrap_or(0) + size(key, &value);
-        if size > BYTES_MAX {
-            return Err(MetadataError::TooLong(key.to_owned()));
+        let before = self.0.content_len() + ENTRY_SIZE * self.len();
+        let added = match replaced {
+            Some(length) => before - length + value.len(),
+            None => before + key.len() + value.len() + ENTRY_SIZE,
+        };
+        if added > BYTES_MAX {
+            return Err(MetadataError::TooLong(shown(key)));
         }
-        self.remove(key);
-        self.size = size;
-        self.entries.push(Entry { key: key.into(), value, is_sensitive: is_secret(key) });
+        if replaced.is_some() {
+            self.0.remove(key);
+        }
+        self.0.push(key, value);
         Ok(())
     }
 }
 
-/// The size that an entry counts.
-fn size(key: &str, value: &Bytes) -> usize {
-    key.len() + value.len() + 8
+/// The bytes that keys consist of.
+const IN_KEYS: [bool; 256] = {
+    let mut allowed = [false; 256];
+    let mut byte = 0;
+    while byte < allowed.len() {
+        allowed[byte] = matches!(byte as u8, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'); // Below 256.
+        byte += 1;
+    }
+    allowed
+};
+
+/// Whether a text is printable ASCII.
+fn is_printable(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk() else {
+        return text.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    };
+    // Eight bytes at a time. The last eight may have been looked at before.
+    text.chunks_exact(8).filter_map(<[u8]>::first_chunk).chain([last]).fold(0, |wrong, word| wrong | unprintable(*word))
+        == 0
 }
 
-fn is_binary(key: &str) -> bool {
-    key.ends_with("-bin")
+/// Not zero if one of eight bytes is no printable ASCII.
+#[inline]
+fn unprintable(bytes: [u8; 8]) -> u64 {
+    const ALL: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ALL * 0x80;
+    let word = u64::from_ne_bytes(bytes);
+    // With the upper bit set no byte borrows from its neighbour, and without it none carries.
+    let below = !(word | HIGH).wrapping_sub(ALL * 0x20);
+    let above = (word & !HIGH).wrapping_add(ALL);
+    (word | below | above) & HIGH
 }
 
-/// Whether the name of a key marks its value as a secret.
-fn is_secret(key: &str) -> bool {
-    let name = key.strip_suffix("-bin").unwrap_or(key);
-    matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")
-        || matches!(name.rsplit(['-', '_', '.']).next(), Some("token" | "key" | "secret"))
+fn is_binary(key: &[u8]) -> bool {
+    key.ends_with(b"-bin")
+}
+
+/// The beginning of a key, for an error.
+#[cold]
+fn shown(key: &[u8]) -> String {
+    String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }
 
 impl fmt::Debug for Metadata {
     /// Secrets are hidden.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        for Entry { key, value, is_sensitive } in &self.entries {
-            match is_sensitive {
-                true => map.entry(key, &format_args!("<sensitive>")),
-                false => map.entry(key, value),
+        for entry in self.0.iter() {
+            match entry.is_hidden() {
+                true => map.entry(&entry.name(), &format_args!("<sensitive>")),
+                false => map.entry(&entry.name(), &Bytes::copy_from_slice(entry.value)),
             };
         }
         map.finish()
@@ -241,5 +271,56 @@ mod tests {
         assert!(!shown.contains("hunter2") && shown.contains("authorization\": <sensitive>"), "{shown}");
         assert!(shown.contains("\"tokens-left\": b\"17\""), "{shown}");
         assert_eq!(metadata.get("session"), Some("hunter2"));
+    }
+
+    #[test]
+    fn entries_are_the_same_and_in_the_order_in_which_they_were_set_few_or_many_short_or_long() {
+        let mut metadata = Metadata::new();
+        let mut expected: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut random = 7_u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (choice, length) = ((random >> 33) as usize, (random >> 40) as usize % 40);
+            let key = format!("key-{}-bin", choice % 7);
+            expected.retain(|(other, _)| *other != key);
+            if choice % 3 == 0 {
+                let was_there = metadata.get_bin(&key).is_some();
+                assert_eq!(metadata.remove(&key), was_there);
+            } else {
+                metadata.insert_bin(&key, vec![choice as u8; length]).unwrap();
+                if choice % 5 == 0 {
+                    assert!(metadata.mark_sensitive(&key));
+                }
+                expected.push((key, vec![choice as u8; length]));
+            }
+            let entries: Vec<_> = metadata.iter().map(|(key, value)| (key.to_owned(), value.to_vec())).collect();
+            assert_eq!(entries, expected);
+            assert_eq!((metadata.len(), metadata.clone() == metadata), (expected.len(), true));
+        }
+    }
+
+    #[test]
+    fn texts_are_printable_ascii_wherever_a_byte_stands() {
+        for length in 1..40 {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b'~'; length];
+                    text[at] = byte;
+                    assert_eq!(is_printable(&text), (0x20..0x7F).contains(&byte), "{byte} at {at} of {length}");
+                }
+            }
+        }
+        assert!(is_printable(b""));
+    }
+
+    #[test]
+    fn a_key_is_set_again_within_the_limit_of_all_bytes() {
+        let mut metadata = Metadata::new();
+        let most = BYTES_MAX - ENTRY_SIZE - 1;
+        metadata.insert("k", "v".repeat(most)).unwrap();
+        metadata.insert("k", "w".repeat(most)).unwrap();
+        assert_eq!(metadata.insert("k", "w".repeat(most + 1)), Err(MetadataError::TooLong("k".to_owned())));
+        assert_eq!(metadata.insert("l", ""), Err(MetadataError::TooLong("l".to_owned())));
+        assert!(metadata.get("k").is_some_and(|text| text.len() == most && text.starts_with('w')));
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::extras::{Extras, accessors};
+use crate::api::extras::{Held, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
@@ -11,8 +11,11 @@ use frisbee::Connection;
 use polyglot::Message;
 use std::any::Any;
 use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
@@ -132,7 +135,7 @@ where
 #[derive(Debug)]
 pub struct Call {
     about: About,
-    extras: Option<Box<Extras>>,
+    extras: Held,
     timeout: Option<Duration>,
     origin: Origin,
 }
@@ -241,8 +244,9 @@ impl Call {
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    extras: Option<Box<Extras>>,
-    body: Box<dyn Any + Send>,
+    extras: Held,
+    /// The call, which keeps its reply.
+    of: Pin<Box<dyn Last>>,
 }
 
 accessors!(
@@ -264,10 +268,9 @@ accessors!(
 pub struct Next {
     chain: Arc<Chain>,
     at: usize,
-    last: Last,
+    last: Pin<Box<dyn Last>>,
 }
 
-type Last = Box<dyn FnOnce(Call) -> Answering<'static> + Send>;
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<CallResponse, Status>> + Send + 'a>>;
 
 impl Next {
@@ -279,9 +282,65 @@ impl Next {
     /// # Cancel safety
     /// Dropping the future gives the call up.
     pub async fn run(self, call: Call) -> Result<CallResponse, Status> {
-        let Self { chain, at, last } = self;
-        let Some(middleware) = chain.0.get(at) else { return last(call).await };
-        middleware.call(call, Self { chain: chain.clone(), at: at + 1, last }).await
+        let Self { chain, at, mut last } = self;
+        if let Some(middleware) = chain.0.get(at).cloned() {
+            return middleware.call(call, Self { chain, at: at + 1, last }).await;
+        }
+        last.as_mut().begin(call);
+        let extras = poll_fn(|context| last.as_mut().poll(context)).await?;
+        Ok(CallResponse { extras, of: last })
+    }
+}
+
+/// The call inside of all middleware, whatever its messages are.
+trait Last: Send {
+    /// Makes the call.
+    fn begin(self: Pin<&mut Self>, call: Call);
+
+    /// Ready when the call has ended. Its reply stays here.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Held, Status>>;
+
+    /// The reply: an `Option` of the type of the message.
+    fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
+}
+
+pin_project_lite::pin_project! {
+    /// A call with its request, then its future, then its reply. In one piece, so that a call takes one allocation beside
+    /// that of each middleware.
+    struct Making<A, B, L, F> {
+        make: Option<(L, A)>,
+        #[pin]
+        making: Option<F>,
+        reply: Option<B>,
+    }
+}
+
+impl<A, B, L, F> Last for Making<A, B, L, F>
+where
+    A: Send,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send,
+    F: Future<Output = Result<Response<B>, Status>> + Send,
+{
+    fn begin(self: Pin<&mut Self>, call: Call) {
+        let mut this = self.project();
+        if let Some((make, message)) = this.make.take() {
+            this.making.set(Some(make(Request::together(message, call.timeout, call.origin, call.extras))));
+        }
+    }
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Held, Status>> {
+        let mut this = self.project();
+        let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
+        let ended = ready!(making.poll(context));
+        this.making.set(None);
+        let (message, extras) = ended?.apart();
+        *this.reply = Some(message);
+        Poll::Ready(Ok(extras))
+    }
+
+    fn reply(self: Pin<&mut Self>) -> &mut dyn Any {
+        self.project().reply
     }
 }
 
@@ -291,12 +350,31 @@ pub(crate) struct Chain(Vec<Arc<dyn Erased>>);
 
 /// A middleware of any type.
 trait Erased: Send + Sync {
-    fn call(&self, call: Call, next: Next) -> Answering<'_>;
+    fn call(self: Arc<Self>, call: Call, next: Next) -> Answering<'static>;
 }
 
 impl<M: Middleware> Erased for M {
-    fn call(&self, call: Call, next: Next) -> Answering<'_> {
-        Box::pin(Middleware::call(self, call, next))
+    fn call(self: Arc<Self>, call: Call, next: Next) -> Answering<'static> {
+        Box::pin(async move { Middleware::call(&*self, call, next).await })
+    }
+}
+
+/// A call within its middleware. `T` is its result.
+pub(crate) struct Around<T> {
+    answering: Answering<'static>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
+    type Output = Result<Response<B>, Status>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let CallResponse { extras, mut of } = ready!(self.answering.as_mut().poll(context))?;
+        let reply = of.as_mut().reply().downcast_mut::<Option<B>>().and_then(Option::take);
+        Poll::Ready(match reply {
+            Some(message) => Ok(Response::together(message, extras)),
+            None => Err(Status::internal("a middleware returned the response of another call")),
+        })
     }
 }
 
@@ -317,12 +395,12 @@ impl Chain {
     }
 
     /// Runs a call within the chain.
-    pub(crate) async fn around<A, B, F>(
+    pub(crate) fn around<A, B, F>(
         self: Arc<Self>,
         about: About,
         request: Request<A>,
         last: impl FnOnce(Request<A>) -> F + Send + 'static,
-    ) -> Result<Response<B>, Status>
+    ) -> Around<Result<Response<B>, Status>>
     where
         A: Send + 'static,
         B: Send + 'static,
@@ -330,18 +408,13 @@ impl Chain {
     {
         let (message, timeout, origin, extras) = request.apart();
         let call = Call { about, extras, timeout, origin };
-        let last = |call: Call| -> Answering<'static> {
-            let answering = last(Request::together(message, call.timeout, call.origin, call.extras));
-            Box::pin(async move {
-                let (body, extras) = answering.await?.apart();
-                Ok(CallResponse { extras, body: Box::new(body) })
-            })
+        let last = Box::pin(Making { make: Some((last, message)), making: None, reply: None::<B> });
+        let first = self.0.first().cloned();
+        let answering = match first {
+            Some(middleware) => middleware.call(call, Next { chain: self, at: 1, last }),
+            None => Box::pin(Next { chain: self, at: 0, last }.run(call)),
         };
-        let CallResponse { extras, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
-        match body.downcast() {
-            Ok(body) => Ok(Response::together(*body, extras)),
-            Err(_) => Err(Status::internal("a middleware returned the response of another call")),
-        }
+        Around { answering, result: PhantomData }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests, with their metadata and extensions.
 
-use crate::api::extras::{Extras, accessors};
+use crate::api::extras::{Extras, Held, accessors};
 use crate::api::hand_off::HandOff;
 use frisbee::Connection;
 use futures_core::Stream;
@@ -37,7 +37,7 @@ pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
     origin: Origin,
-    extras: Option<Box<Extras>>,
+    extras: Held,
 }
 
 /// The origin of a request.
@@ -77,21 +77,21 @@ impl<T> Request<T> {
     /// Creates a request from a message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, origin: Origin::Here, extras: None }
+        Self { message, timeout: None, origin: Origin::Here, extras: Held::default() }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Extras>>) {
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Held) {
         (self.message, self.timeout, self.origin, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: Option<Box<Extras>>) -> Self {
+    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: Held) -> Self {
         Self { message, timeout, origin, extras }
     }
 
     /// The message, and its metadata and extensions.
-    pub(crate) fn into_parts(self) -> (T, Option<Box<Extras>>) {
+    pub(crate) fn into_parts(self) -> (T, Held) {
         (self.message, self.extras)
     }
 

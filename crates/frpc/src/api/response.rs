@@ -1,6 +1,6 @@
 //! Responses, with their metadata and extensions.
 
-use crate::api::extras::{Extras, accessors};
+use crate::api::extras::{Extras, Held, accessors};
 use crate::api::metadata::Metadata;
 use std::fmt;
 
@@ -28,23 +28,23 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,
-    extras: Option<Box<Extras>>,
+    extras: Held,
 }
 
 impl<T> Response<T> {
     /// Creates a response from a message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, extras: None }
+        Self { message, extras: Held::default() }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Box<Extras>>) {
+    pub(crate) fn apart(self) -> (T, Held) {
         (self.message, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, extras: Option<Box<Extras>>) -> Self {
+    pub(crate) fn together(message: T, extras: Held) -> Self {
         Self { message, extras }
     }
 

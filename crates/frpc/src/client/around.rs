@@ -21,7 +21,7 @@ where
     let Some(chain) = chain else { return call(request).await };
     let timeout = deadline::allowed(request.timeout());
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let bounded = Within { deadline, future: Box::pin(chain.around(about, request, call)) };
+    let bounded = Within { deadline, future: chain.around(about, request, call) };
     match deadline {
         None => bounded.await,
         Some(deadline) => {

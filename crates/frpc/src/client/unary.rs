@@ -1,6 +1,6 @@
 //! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
-use crate::api::extras::Extras;
+use crate::api::extras::{Extras, Held};
 use crate::api::middleware::{About, CallKind};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
@@ -14,20 +14,31 @@ use crate::observe::{About as Observed, Token};
 use crate::schema::method::Method;
 use crate::{Code, Request, Response, Status};
 use polyglot::Message;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// A call on a channel. Written by hand: thousands may wait at once, and then reading their memory is most of their
 /// cost. The future of an `async fn` takes three times as much.
-pub(crate) struct Unary<'a, A, B> {
+///
+/// `K` tells a call of a user from one within middleware. The two are the same but for that, and each is used in one place,
+/// so that the compiler makes the former a part of its caller.
+pub(crate) struct Unary<'a, A, B, K = Outermost> {
     channel: &'a Channel,
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
-    extras: Option<Box<Extras>>,
+    extras: Held,
     stage: Stage<'a, B>,
+    kind: PhantomData<K>,
 }
+
+/// A call of a user.
+pub(crate) enum Outermost {}
+
+/// A call within its middleware.
+enum Inner {}
 
 type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send + 'a>>;
 
@@ -40,18 +51,18 @@ enum Stage<'a, B> {
 }
 
 /// No part of it is pinned.
-impl<A, B> Unpin for Unary<'_, A, B> {}
+impl<A, B, K> Unpin for Unary<'_, A, B, K> {}
 
-impl<'a, A, B> Unary<'a, A, B> {
+impl<'a, A, B, K> Unary<'a, A, B, K> {
     #[inline]
     pub(crate) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
-        Self { channel, method, timeout, message, extras, stage: Stage::New }
+        Self { channel, method, timeout, message, extras, stage: Stage::New, kind: PhantomData }
     }
 }
 
-impl<A, B> Future for Unary<'_, A, B>
+impl<A, B, K> Future for Unary<'_, A, B, K>
 where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
@@ -84,7 +95,7 @@ where
     }
 }
 
-impl<A, B> Unary<'_, A, B>
+impl<A, B, K> Unary<'_, A, B, K>
 where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
@@ -163,7 +174,7 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        Unary::new(self, method, request)
+        Unary::<_, _, Outermost>::new(self, method, request)
     }
 
     /// Makes a call with its middleware and attempts, after an attempt that may have failed.
@@ -171,7 +182,7 @@ impl Channel {
         &'a self,
         method: &'static Method,
         message: A,
-        extras: Option<Box<Extras>>,
+        extras: Held,
         timeout: Option<Duration>,
         failure: Option<Box<Failure>>,
     ) -> Boxed<'a, B>
@@ -210,11 +221,7 @@ impl Channel {
     {
         let about = About::new::<A, B>(*method, CallKind::Unary);
         let plain = self.plain();
-        let make = move |request: Request<A>| async move {
-            let timeout = request.timeout();
-            let (message, extras) = request.into_parts();
-            plain.call(method, message, extras, timeout, None).await
-        };
+        let make = move |request| async move { Unary::<_, _, Inner>::new(&plain, method, request).await };
         around(self.chain(), about, request, make)
     }
 

@@ -1,7 +1,7 @@
 //! Calls of a unary method by one foreign client, with nothing allocated for those whose handlers are ready at once:
 //! the short way beside that of `service/erased.rs`, for methods without middleware.
 
-use crate::api::extras::Extras;
+use crate::api::extras::Held;
 use crate::deadline;
 use crate::service::erased::{Body, Calling, Encode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
@@ -24,7 +24,7 @@ pub(crate) trait Place: Send {
 /// How a call has begun.
 pub(crate) enum Placed {
     /// It has ended; these are the extras of the response.
-    Ready(Result<Option<Box<Extras>>, Status>),
+    Ready(Result<Held, Status>),
     /// The handler waits, and has to be polled elsewhere.
     Pending(Calling),
     /// The handler panicked, with this payload.

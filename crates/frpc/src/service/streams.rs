@@ -63,7 +63,7 @@ where
             return Ok(());
         }
         let _hold = connection.hold(memory);
-        let request = Request::received(message, origin, prefix.map(Box::new));
+        let request = Request::received(message, origin, prefix);
         drop(body);
         respond(&sender, &connection, handler(request).await?, &lent).await
     });
@@ -191,7 +191,7 @@ fn requests<A: Message>(
     origin: Origin,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent, reading), origin, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent, reading), origin, prefix)
 }
 
 async fn respond<B: Message>(

@@ -1,7 +1,8 @@
 //! Unary methods: how a request becomes a handler's future, and its outcome a reply.
 
+use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
-use crate::api::middleware::{About, Chain};
+use crate::api::middleware::{About, Around, Chain};
 use crate::api::request::Origin;
 use crate::deadline::{self, Within};
 use crate::observe::tally::{Finish, Unwatched, Watch};
@@ -23,7 +24,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// A unary method of a service.
@@ -82,6 +83,7 @@ where
             service: ServiceHandle::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
+            within: Cell::default(),
             reading,
             trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
             permits,
@@ -93,7 +95,7 @@ where
     }
 }
 
-impl<S, H, A, F, W: Watch> Serving<S, H, A, F, W> {
+impl<S, H, A, F: Future, W: Watch> Serving<S, H, A, F, W> {
     /// Whether handlers may be polled in place, as far as the method goes.
     #[inline]
     fn is_inline(&self) -> bool {
@@ -132,10 +134,12 @@ struct Asked {
 }
 
 /// A unary method on one connection.
-struct Serving<S, H, A, F, W: Watch> {
+struct Serving<S, H, A, F: Future, W: Watch> {
     service: ServiceHandle<S>,
     handler: H,
     cell: Cell<F, Answer<W::Task>>,
+    /// For calls with middleware.
+    within: Cell<Around<F::Output>, Answer<W::Task>>,
     /// How requests are read.
     reading: Reading,
     /// For [`Policy::Inline`].
@@ -180,8 +184,8 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, asked, &overloaded(), outbox);
         }
-        let Terms { deadline, prefix, memory: before } = terms;
-        let request = Request::received(message, caller.origin(), prefix);
+        let Terms { deadline, timeout, extras, memory: before } = terms;
+        let request = Request::together(message, timeout, caller.origin(), extras);
         if self.around.is_some() {
             let call = Pending { caller, asked, deadline, memory: [before, memory], name: self.name };
             return self.call_through(request, call, outbox, inline);
@@ -227,7 +231,7 @@ where
         self.watch.begin(&body);
         let watched = self.watch.go_on();
         let received = Terms::take(&mut body).and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
-        let (Terms { deadline, prefix, memory: before }, Received { message, memory }) = match received {
+        let (Terms { deadline, timeout, extras, memory: before }, Received { message, memory }) = match received {
             Ok(received) => received,
             Err(status) => {
                 asked.refuse(hand_off::refusal(&status, method));
@@ -244,7 +248,7 @@ where
         }
         let decision = HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
-        let request = Request::received(message, origin, prefix);
+        let request = Request::together(message, timeout, origin, extras);
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
         let future: Pin<Box<dyn Future<Output = _> + Send>> = match self.around.clone() {
@@ -293,14 +297,16 @@ where
     fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Routed {
         let Some((chain, about)) = self.around.clone() else { return Routed::Continue };
         let (service, handler) = (self.service.clone(), self.handler.clone());
-        // A box makes one type of all middleware; the cell does not replace it.
-        let future: Pin<Box<dyn Future<Output = _> + Send>> =
-            Box::pin(chain.around(about, request, move |request| handler(service, request)));
+        let around = || chain.around(about, request, move |request| handler(service, request));
         if !(inline && self.is_inline()) {
-            return call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox, &self.watch);
+            return call.go_on(Cell::park(around()), Site::Runtime, self.permits.clone(), outbox, &self.watch);
         }
         let Pending { caller, asked, .. } = call;
-        match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
+        let polled = match call.deadline {
+            None => self.within.poll(around),
+            deadline => deadline::within(deadline, || self.within.poll(around)),
+        };
+        match polled {
             Polled::Ready(reply) => {
                 caller.connection.collect(outbox);
                 if let Err(status) = &reply {
@@ -347,9 +353,10 @@ where
 #[derive(Default)]
 struct Terms {
     deadline: Option<Instant>,
-    /// Boxed, since few requests have one.
-    prefix: Option<Box<Prefix>>,
-    /// The approximate memory of the prefix, in bytes.
+    timeout: Option<Duration>,
+    /// Contains the metadata.
+    extras: Held,
+    /// The approximate memory of the metadata, in bytes.
     memory: usize,
 }
 
@@ -357,13 +364,13 @@ impl Terms {
     #[cold]
     fn take(body: &mut Bytes) -> Result<Self, Status> {
         let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
-        let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+        let Prefix { timeout, extras, .. } = prefix.unwrap_or_default();
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        let memory = prefix.as_ref().map_or(0, Prefix::memory);
-        Ok(Self { deadline, prefix: prefix.map(Box::new), memory })
+        let memory = Extras::metadata(extras.as_deref()).memory();
+        Ok(Self { deadline, timeout, extras, memory })
     }
 }
 

@@ -4,7 +4,7 @@
 //! `10`. A prefix is sent only if it has items.
 
 use crate::api::code::Code;
-use crate::api::extras::Extras;
+use crate::api::extras::{Extras, Held};
 use crate::api::metadata::{self, Metadata};
 use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
@@ -37,7 +37,7 @@ const REFUSED: u8 = 5;
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
     /// Contains the metadata.
-    pub(crate) extras: Option<Box<Extras>>,
+    pub(crate) extras: Held,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -65,7 +65,7 @@ impl Prefix {
 
     /// The metadata alone.
     pub(crate) fn into_metadata(self) -> Metadata {
-        self.extras.map_or(Metadata::new(), |extras| extras.into_metadata())
+        self.extras.into_metadata().unwrap_or_default()
     }
 }
 
@@ -92,40 +92,65 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused {
         return;
     }
-    let mut items = Vec::new();
-    let mut value = Vec::new();
+    buffer.extend_from_slice(&[PREFIX, 0]); // The length follows.
+    let begin = buffer.len();
     if backward {
-        put_item(&mut items, BACKWARD, &[]);
+        put_item(buffer, BACKWARD, &[]);
     }
     if let Some(timeout) = timeout {
-        put_varint(&mut value, u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX));
-        put_item(&mut items, TIMEOUT, &value);
+        let micros = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
+        put_head(buffer, TIMEOUT, varint_len(micros));
+        put_varint(buffer, micros);
     }
-    for (key, bytes) in metadata.into_iter().flat_map(Metadata::iter) {
-        value.clear();
-        put_varint(&mut value, key.len() as u64);
-        value.extend_from_slice(key.as_bytes());
-        value.extend_from_slice(bytes);
-        put_item(&mut items, METADATA, &value);
+    for (key, value) in metadata.into_iter().flat_map(Metadata::raw) {
+        put_head(buffer, METADATA, varint_len(key.len() as u64) + key.len() + value.len());
+        put_varint(buffer, key.len() as u64);
+        buffer.extend_from_slice(key);
+        buffer.extend_from_slice(value);
     }
-    if let Some((code, details)) = status {
-        value.clear();
-        put_varint(&mut value, code as u64);
+    if let Some((code, mut details)) = status {
         // Details that would make the prefix too long are left out, so that the rest can be read.
-        if items.len() + details.len() + AROUND_DETAILS <= PREFIX_MAX as usize {
-            value.extend_from_slice(details);
-        } else {
+        if buffer.len() - begin + details.len() + AROUND_DETAILS > PREFIX_MAX as usize {
             // At debug level: a peer can cause this at any rate.
             tracing::debug!(length = details.len(), "dropped the details of a status: too long");
+            details = &[];
         }
-        put_item(&mut items, STATUS, &value);
+        put_head(buffer, STATUS, varint_len(code as u64) + details.len());
+        put_varint(buffer, code as u64);
+        buffer.extend_from_slice(details);
     }
     if refused {
-        put_item(&mut items, REFUSED, &[]);
+        put_item(buffer, REFUSED, &[]);
     }
-    buffer.push(PREFIX);
-    put_varint(buffer, items.len() as u64);
-    buffer.extend_from_slice(&items);
+    match u8::try_from(buffer.len() - begin) {
+        Ok(length @ ..0x80) => {
+            if let Some(place) = buffer.get_mut(begin - 1) {
+                *place = length;
+            }
+        }
+        _ => put_long_length(buffer, begin),
+    }
+}
+
+/// Writes the length of the items that begin here, which takes more than the byte in front of them.
+#[cold]
+fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
+    let mut length = Vec::new();
+    put_varint(&mut length, (buffer.len() - begin) as u64);
+    buffer.splice(begin - 1..begin, length);
+}
+
+/// Writes what stands in front of an item's value.
+#[inline]
+fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
+    buffer.push(kind);
+    put_varint(buffer, length as u64);
+}
+
+/// How many bytes a number takes.
+#[inline]
+fn varint_len(number: u64) -> usize {
+    (number | 1).ilog2() as usize / 7 + 1
 }
 
 /// Whether a body has a prefix.
@@ -196,15 +221,12 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
             METADATA => {
                 let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
                 let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
-                let key = std::str::from_utf8(key).map_err(|_| Malformed)?;
                 // Entries that set a key again count too: there is room for sixteen thousand.
                 entries += 1;
                 if entries > metadata::ENTRIES_MAX {
                     return Err(Malformed);
                 }
-                Extras::metadata_mut(&mut prefix.extras)
-                    .set(key, Bytes::copy_from_slice(value))
-                    .map_err(|_| Malformed)?;
+                Extras::metadata_mut(&mut prefix.extras).set(key, value).map_err(|_| Malformed)?;
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
@@ -224,7 +246,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Prefix {
-        let mut extras = None;
+        let mut extras = Held::default();
         let metadata = Extras::metadata_mut(&mut extras);
         metadata.insert("k", "v").unwrap();
         metadata.insert_bin("b-bin", vec![0xFF]).unwrap();
@@ -267,6 +289,19 @@ mod tests {
         let mut body = Bytes::from(bytes);
         assert_eq!(take(&mut body), Ok(Some(sample())));
         assert_eq!(body, [8, 0][..]);
+    }
+
+    #[test]
+    fn items_of_any_length_come_back() {
+        for length in (100..140).chain((16_370..16_400).chain([50_000])) {
+            let mut extras = Held::default();
+            Extras::metadata_mut(&mut extras).insert("k", "v".repeat(length)).unwrap();
+            let prefix = Prefix { extras, ..sample() };
+            let mut body = Bytes::from([b"before".to_vec(), encoded(&prefix), b"behind".to_vec()].concat());
+            body.advance(6);
+            assert_eq!(take(&mut body), Ok(Some(prefix)), "{length}");
+            assert_eq!(body, "behind");
+        }
     }
 
     #[test]

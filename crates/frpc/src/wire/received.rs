@@ -1,23 +1,22 @@
 //! Requests, responses and statuses from a body and its prefix.
 
+use crate::api::extras::Held;
 use crate::api::request::Origin;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
 impl<T> Request<T> {
     #[inline]
-    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
-        match prefix {
-            None => Self::together(message, None, origin, None),
-            Some(prefix) => Self::together(message, prefix.timeout, origin, prefix.extras),
-        }
+    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Prefix>) -> Self {
+        let Prefix { timeout, extras, .. } = prefix.unwrap_or_default();
+        Self::together(message, timeout, origin, extras)
     }
 }
 
 impl<T> Response<T> {
     #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self::together(message, prefix.and_then(|prefix| prefix.extras))
+        Self::together(message, prefix.map_or_else(Held::default, |prefix| prefix.extras))
     }
 }
 
@@ -34,8 +33,8 @@ impl Status {
                 status = status.not_run();
             }
         }
-        if let Some(extras) = prefix.extras {
-            status = status.with_metadata(extras.into_metadata());
+        if let Some(metadata) = prefix.extras.into_metadata() {
+            status = status.with_metadata(metadata);
         }
         status
     }
