@@ -1,9 +1,9 @@
 //! Channels to a server that is not there yet, and to several.
 
 use super::reconnecting::{in_memory, start};
+use frisbee_tests::Serving;
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frisbee_tests::observed::State;
-use frisbee_tests::{Serving, until};
 use frpc::{Channel, Code, Error};
 use std::io;
 use std::sync::Arc;
