@@ -10,6 +10,7 @@
 //! ```
 
 mod balancing;
+mod changing;
 mod channels;
 mod hand_off;
 mod limits;
