@@ -24,8 +24,9 @@
 //!
 //! # The parts
 //!
-//! * [`World`]: [nodes](Node), the [ways](Cable) between them, [faults](Faults), and conditions that
-//!   [always](World::always) hold or [eventually](World::eventually) come about
+//! * [`World`]: [nodes](Node), the [ways](Cable) between them, [faults](Faults) at drawn times or
+//!   [upon what happens](Faults::upon), and conditions that [always](World::always) hold or
+//!   [eventually](World::eventually) come about
 //! * [`Node`] is the test's handle of a machine, and [`Process`] that of the program on it, from its start to its crash:
 //!   connections, [disk](Disk) and [clocks](Clock)
 //! * [`History`]: the operations of clients, judged by a [`Model`] for linearizability
