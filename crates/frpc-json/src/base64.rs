@@ -4,9 +4,12 @@
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     let (groups, rest) = bytes.as_chunks::<3>();
     out.reserve(bytes.len().div_ceil(3).saturating_mul(4));
-    for [a, b, c] in groups {
+    let start = out.len();
+    out.resize(start.saturating_add(groups.len().saturating_mul(4)), b'=');
+    let (places, _) = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<4>();
+    for (place, [a, b, c]) in places.iter_mut().zip(groups) {
         let group = u32::from_be_bytes([0, *a, *b, *c]);
-        out.extend_from_slice(&[18, 12, 6, 0].map(|shift| letter(group >> shift)));
+        *place = [18, 12, 6, 0].map(|shift| letter(group >> shift));
     }
     match rest {
         [a] => out.extend_from_slice(&[letter(u32::from(*a) >> 2), letter(u32::from(*a) << 4), b'=', b'=']),
@@ -37,13 +40,14 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     };
     let (groups, rest) = unpadded.as_chunks::<4>();
     let mut bytes = Vec::with_capacity(unpadded.len().div_ceil(4).saturating_mul(3));
+    bytes.resize(groups.len().saturating_mul(3), 0);
     let mut bad = 0;
-    for [a, b, c, d] in groups {
+    for (place, [a, b, c, d]) in bytes.as_chunks_mut::<3>().0.iter_mut().zip(groups) {
         let [a, b, c, d] = [value(*a), value(*b), value(*c), value(*d)];
         bad |= a | b | c | d;
         let [_, group @ ..] =
             (u32::from(a) << 18 | u32::from(b) << 12 | u32::from(c) << 6 | u32::from(d)).to_be_bytes();
-        bytes.extend_from_slice(&group);
+        *place = group;
     }
     match rest {
         [] => {}

@@ -14,6 +14,7 @@ use crate::limits::REREAD_MAX;
 use crate::{DecodeError, DecodeReason, Options};
 
 pub(crate) use numbers::integer_of;
+pub(crate) use strings::is_plain;
 pub use strings::plain_length;
 
 /// Reads values from JSON.

@@ -2,7 +2,7 @@
 
 use crate::base64;
 use crate::limits::NESTING_CEILING;
-use crate::reader::plain_length;
+use crate::reader::{is_plain, plain_length};
 use crate::{Codec, EncodeError, EncodeReason, Json, Key as _, Map, Options};
 
 /// Writes values as JSON. Generated code writes messages with it.
@@ -227,6 +227,7 @@ impl<'a> Writer<'a> {
     /// Writes a string in which nothing has to be escaped.
     #[inline]
     pub(crate) fn plain_string(&mut self, text: &str) {
+        self.out.reserve(text.len().wrapping_add(2));
         self.out.push(b'"');
         self.out.extend_from_slice(text.as_bytes());
         self.out.push(b'"');
@@ -235,8 +236,21 @@ impl<'a> Writer<'a> {
     /// Writes a string.
     #[inline]
     pub fn string(&mut self, text: &str) {
+        let text = text.as_bytes();
+        self.out.reserve(text.len().wrapping_add(2));
         self.out.push(b'"');
-        let mut rest = text.as_bytes();
+        if is_plain(text) {
+            self.out.extend_from_slice(text);
+        } else {
+            self.escaped(text);
+        }
+        self.out.push(b'"');
+    }
+
+    /// Writes a text of which something has to be escaped.
+    #[cold]
+    #[inline(never)]
+    fn escaped(&mut self, mut rest: &[u8]) {
         loop {
             let plain = plain_length(rest);
             let Some((plain, [special, behind @ ..])) = rest.split_at_checked(plain) else { break };
@@ -245,7 +259,6 @@ impl<'a> Writer<'a> {
             rest = behind;
         }
         self.out.extend_from_slice(rest);
-        self.out.push(b'"');
     }
 
     #[cold]

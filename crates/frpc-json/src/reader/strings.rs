@@ -124,6 +124,33 @@ impl<'a> Reader<'a> {
 pub fn plain_length(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut length = 0_usize;
+    for word in words.get(..SHORT / 8).unwrap_or(words) {
+        let special = special_in(u64::from_le_bytes(*word));
+        if special != 0 {
+            return length.wrapping_add((special.trailing_zeros() / 8) as usize);
+        }
+        length = length.wrapping_add(8);
+    }
+    if words.len() > SHORT / 8 {
+        return length.wrapping_add(long_plain_length(bytes.get(length..).unwrap_or_default()));
+    }
+    length.wrapping_add(rest.iter().take_while(|byte| !is_special(**byte)).count())
+}
+
+/// As far as this, texts are looked at by words, and then by blocks.
+const SHORT: usize = 64;
+
+/// What the processor looks at by a few instructions, in bytes.
+const BLOCK: usize = 64;
+
+/// As [`plain_length`], for texts that are probably long.
+#[inline(never)]
+fn long_plain_length(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let plain = blocks.iter().take_while(|block| !has_special(block)).count().wrapping_mul(BLOCK);
+    let rest = bytes.get(plain..).unwrap_or_default();
+    let (words, end) = rest.as_chunks::<8>();
+    let mut length = plain;
     for word in words {
         let special = special_in(u64::from_le_bytes(*word));
         if special != 0 {
@@ -131,11 +158,34 @@ pub fn plain_length(bytes: &[u8]) -> usize {
         }
         length = length.wrapping_add(8);
     }
-    length.wrapping_add(rest.iter().take_while(|byte| !is_special(**byte)).count())
+    length.wrapping_add(end.iter().take_while(|byte| !is_special(**byte)).count())
 }
 
+/// Whether a block has a special byte. Without a branch, so that the compiler looks at sixteen bytes at a time.
+#[inline(always)]
+fn has_special(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(0_u8, |found, byte| found | u8::from(is_special(*byte))) != 0
+}
+
+/// Whether all bytes of a text are simply themselves in a string.
+#[inline(always)]
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<8>() else { return !text.iter().any(|byte| is_special(*byte)) };
+    if text.len() > SHORT {
+        return long_plain_length(text) == text.len();
+    }
+    let (words, rest) = text.as_chunks::<8>();
+    let mut found = words.iter().fold(0, |found, word| found | special_in(u64::from_le_bytes(*word)));
+    if !rest.is_empty() {
+        // The last word begins within the one before.
+        found |= special_in(u64::from_le_bytes(*last));
+    }
+    found == 0
+}
+
+#[inline(always)]
 fn is_special(byte: u8) -> bool {
-    byte < b' ' || byte == b'"' || byte == b'\\'
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
 /// The high bits of the special bytes of a word. Those of bytes above the first special one, in the order of the
@@ -157,7 +207,23 @@ fn special_in(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_special, special_in};
+    use super::{BLOCK, SHORT, is_plain, is_special, plain_length, special_in};
+
+    #[test]
+    fn the_first_special_byte_of_a_text_is_found_wherever_it_stands() {
+        for length in (0..40).chain([SHORT - 1, SHORT, SHORT + 1, SHORT + BLOCK, SHORT + 3 * BLOCK + 13]) {
+            let text = vec![b'a'; length];
+            assert_eq!((plain_length(&text), is_plain(&text)), (length, true), "{length}");
+            for place in 0..length {
+                for special in [0, 0x1f, b'"', b'\\'] {
+                    let mut text = text.clone();
+                    text[place] = special;
+                    text[place + 1..].fill(0xff);
+                    assert_eq!((plain_length(&text), is_plain(&text)), (place, false), "{place} of {length}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_first_special_byte_of_a_word_is_found_wherever_it_stands() {
