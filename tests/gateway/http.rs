@@ -19,6 +19,41 @@ async fn requests_that_come_together_are_answered_in_their_order() {
     assert_eq!(response.matches("connection: close").count(), 1);
 }
 
+/// A response without what differs from one time and connection to the next.
+fn timeless(response: &str) -> String {
+    let lines = response.split_inclusive("\r\n");
+    lines.filter(|line| !line.starts_with("date: ") && *line != "connection: close\r\n").collect()
+}
+
+#[tokio::test]
+async fn requests_with_a_head_that_was_there_before_are_answered_as_each_would_be_alone() {
+    let server = Open::new(all()).await;
+    let call = |fields: &str, name: &str| post("/greet.Greeter/Greet", fields, &format!("{{\"name\":\"{name}\"}}"));
+    let by_json_rpc = |fields: &str, name: &str| {
+        let params = format!("{{\"name\":\"{name}\"}}");
+        let id = name.len();
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"greet.Greeter/Greet","params":{params}}}"#);
+        post("/", fields, &body)
+    };
+    let names = ["Ada", "Bob", "", "wait", "timeout", "long", "panic\\", "Ada"];
+    let fields = ["", "tenant: blue\r\n", "connect-timeout-ms: 50000\r\n", "x: 1\r\n", "x: 2\r\n"];
+    let calls = fields.map(|fields| {
+        let way = move |way: u32, name: &str, more: &str| match way {
+            0 => call(&format!("{fields}{more}"), name),
+            _ => by_json_rpc(&format!("{fields}{more}"), name),
+        };
+        [0, 1].map(|kind| names.map(|name| ["", "connection: close\r\n"].map(|more| way(kind, name, more))))
+    });
+    let (mut together, mut alone) = (String::new(), String::new());
+    server.gate.add_permits(2 * calls.iter().flatten().flatten().count());
+    for [same, last] in calls.iter().flatten().flatten() {
+        together += same;
+        alone += &timeless(&server.exchange(last).await);
+    }
+    let response = server.exchange(together + &greet("", "last")).await;
+    assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
+}
+
 #[tokio::test]
 async fn a_request_that_comes_byte_by_byte_is_answered() {
     let server = Open::new(all()).await;

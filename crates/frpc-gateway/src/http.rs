@@ -1,7 +1,9 @@
 //! HTTP: the short path in `http/plain.rs`, and hyper for the rest. The head of a request is read by `http/head.rs`,
-//! its fields by `http/fields.rs`; `http/route.rs` finds the method.
+//! its fields by `http/fields.rs`; `http/route.rs` finds the method. Heads that are like earlier ones are recognized by
+//! `http/usual.rs`. The calls of the short path are in `http/calls.rs`, and its responses in `http/written.rs`.
 
 pub(crate) mod answer;
+mod calls;
 pub(crate) mod date;
 pub(crate) mod fields;
 mod head;
@@ -12,6 +14,8 @@ pub(crate) mod service;
 pub(crate) mod settings;
 mod transport;
 mod upgrade;
+mod usual;
+mod written;
 
 use crate::{Gateway, web_socket};
 use frisbee::RawTransport;

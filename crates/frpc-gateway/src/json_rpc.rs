@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: single bodies of HTTP by [`answer`], and connections that carry nothing else by [`Session`].
 //!
-//! Where a message ends and what stands in it is told by `json_rpc/framing.rs` and `json_rpc/envelope.rs`, the texts of
-//! replies are in `json_rpc/reply.rs`, the calls of a connection in `json_rpc/session.rs`, and TCP is in
+//! Where a message ends and what stands in it is told by `json_rpc/framing.rs` and `json_rpc/envelope.rs`, or by
+//! `json_rpc/usual.rs` if it is written as an earlier one. The texts of replies are in `json_rpc/reply.rs`, the calls of a connection in `json_rpc/session.rs`, and TCP is in
 //! `json_rpc/connection.rs`.
 
 mod connection;
@@ -12,6 +12,7 @@ mod mail;
 mod metadata;
 mod reply;
 mod session;
+mod usual;
 
 pub(crate) use session::Session;
 
@@ -25,7 +26,7 @@ use std::task::{Poll, ready};
 
 /// Answers one body, which is a request or a batch. `None` if there is nothing to answer, since it has notifications
 /// alone.
-#[allow(dead_code)] // For HTTP.
+#[cfg(feature = "http")]
 pub(crate) async fn answer(
     gateway: &Gateway,
     context: &ForeignContext,

@@ -26,6 +26,7 @@ mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;
 mod looked;
+mod scratch;
 #[cfg(feature = "http")]
 mod streams;
 #[cfg(feature = "http")]

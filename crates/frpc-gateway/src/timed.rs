@@ -4,7 +4,7 @@ use frisbee::Config;
 use frisbee_core::Uptake;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
@@ -16,17 +16,30 @@ pub(crate) fn now() -> Instant {
 
 /// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.
 #[derive(Debug, Default)]
-pub(crate) struct Alarm(Option<Pin<Box<Sleep>>>);
+pub(crate) struct Alarm {
+    sleep: Option<Pin<Box<Sleep>>>,
+    /// Who is woken by it.
+    waker: Option<Waker>,
+}
 
 impl Alarm {
     /// Ready at `due`.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>, due: Instant) -> Poll<()> {
-        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(due.into())));
+        let Self { sleep, waker } = self;
+        let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(due.into())));
         if sleep.deadline().into_std() > due {
             sleep.as_mut().reset(due.into());
+            *waker = None;
+        }
+        if waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) && !sleep.is_elapsed() {
+            return Poll::Pending;
         }
         loop {
-            ready!(sleep.as_mut().poll(context));
+            if sleep.as_mut().poll(context).is_pending() {
+                *waker = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            *waker = None;
             if now() >= due {
                 return Poll::Ready(());
             }
@@ -43,11 +56,12 @@ pub(crate) struct Timed<T> {
     io: T,
     uptake: Uptake,
     alarm: Alarm,
+    made: Instant,
 }
 
 impl<T> Timed<T> {
     pub(crate) fn new(io: T, config: &Config) -> Self {
-        Self { io, uptake: Uptake::new(config.write_timeout, config.least_rate), alarm: Alarm::default() }
+        Self { io, uptake: Uptake::new(config.write_timeout, config.least_rate), alarm: Alarm::default(), made: now() }
     }
 
     pub(crate) fn into_inner(self) -> T {
@@ -66,7 +80,8 @@ impl<T> Timed<T> {
                 if self.uptake.is_stalled() || count < waiting {
                     self.uptake.handle_written(count, count < waiting, 0, now());
                 } else {
-                    self.uptake.handle_written(count, false, 0, Instant::now());
+                    // Nothing waits or did, so that the time is of no importance.
+                    self.uptake.handle_written(count, false, 0, self.made);
                 }
                 Poll::Ready(Ok(count))
             }

@@ -5,7 +5,7 @@ use crate::http::answer::{Answer, JSON};
 use crate::http::fields;
 use crate::trailers::Trailers;
 use bytes::Bytes;
-use frpc::{ForeignMethod, Metadata, Request, Status};
+use frpc::{ForeignMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -60,20 +60,30 @@ pub(crate) async fn call(
     if !metadata.is_empty() {
         *request.metadata_mut() = metadata;
     }
-    match method.unary(request, format.name()).await {
+    answer(format, method.unary(request, format.name()).await)
+}
+
+/// The response to a call that is over.
+pub(crate) fn answer(format: Format, result: Result<Response<Bytes>, Status>) -> Answer {
+    match result {
         Ok(response) => {
-            let mut fields = Vec::new();
-            if !response.metadata().is_empty() {
-                fields.extend(named(fields::fields(response.metadata(), "")));
-            }
-            if let Some(Trailers(trailers)) = response.extensions().get() {
-                fields.extend(named(fields::fields(trailers, "trailer-")));
-            }
-            let body = response.into_inner();
-            Answer { status: 200, content_type: Some(format.content_type()), fields, body }
+            let fields = fields(&response);
+            Answer { status: 200, content_type: Some(format.content_type()), fields, body: response.into_inner() }
         }
         Err(status) => failure(&status),
     }
+}
+
+/// The metadata of a response as fields.
+pub(crate) fn fields<T>(response: &Response<T>) -> Vec<(Cow<'static, str>, String)> {
+    let mut fields = Vec::new();
+    if !response.metadata().is_empty() {
+        fields.extend(named(fields::fields(response.metadata(), "")));
+    }
+    if let Some(Trailers(trailers)) = response.extensions().get() {
+        fields.extend(named(fields::fields(trailers, "trailer-")));
+    }
+    fields
 }
 
 /// The response to a call that failed.

@@ -1,21 +1,30 @@
 //! The time of responses, written once in a second by each thread.
 
 use std::cell::RefCell;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 thread_local! {
-    /// The second, and its text.
-    static LAST: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };
+    /// The text, and when it ceases to be right.
+    static LAST: RefCell<Option<(Instant, String)>> = const { RefCell::new(None) };
 }
 
-/// The current time as fields of HTTP have it. RFC 9110 wants a server with a clock to state it.
-pub(crate) fn now() -> String {
+/// Appends the current time as fields of HTTP have it; `now` is the same time. RFC 9110 wants a server with a clock to
+/// state it.
+pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
+    LAST.with_borrow_mut(|last| {
+        let (_, text) = match last {
+            Some(last) if now < last.0 => last,
+            last => last.insert(written(now)),
+        };
+        out.extend_from_slice(text.as_bytes());
+    });
+}
+
+/// The text of this second, and its end.
+#[cold]
+fn written(now: Instant) -> (Instant, String) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    LAST.with_borrow_mut(|(second, text)| {
-        if *second != time.as_secs() || text.is_empty() {
-            *second = time.as_secs();
-            *text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(*second));
-        }
-        text.clone()
-    })
+    let rest = Duration::from_secs(1).saturating_sub(Duration::from_nanos(time.subsec_nanos().into()));
+    let second = UNIX_EPOCH + Duration::from_secs(time.as_secs());
+    (now.checked_add(rest).unwrap_or(now), httpdate::fmt_http_date(second))
 }

@@ -1,35 +1,34 @@
 //! The short path: requests of HTTP/1.1 whose body has a known length and whose response is made as a whole, one read
 //! and one write for all that have come together. Other requests go to `rest.rs`, with the connection.
 
-use super::answer::{self, Answer};
+use super::answer::Answer;
+use super::calls::{Callee, Calls, Ended, Manner, Waiting};
 use super::fields::{self, Known};
 use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
-use super::upgrade;
+use super::usual::{Terms, Usual};
+use super::{upgrade, written};
 use crate::connect::{get, unary};
 use crate::locks::Pass;
+use crate::scratch::{self, READ_MAX};
 use crate::timed::{Alarm, Timed, now};
 use crate::web_socket::Upgrade;
-use crate::{Gateway, Http, json_rpc};
-use bytes::{BufMut as _, Bytes, BytesMut};
+use crate::{Gateway, Http};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frisbee_core::Pace;
-use frpc::{ForeignContext, Metadata};
-use std::cell::RefCell;
+use frpc::{ForeignContext, ForeignMethod, Metadata};
 use std::future::poll_fn;
-use std::io::{self, IoSlice, Write as _};
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
 
 /// For how long a client may still send what is not read any more, so that the system does not take back the last
 /// response. A connection of native clients has as long to close.
 const LINGER: Duration = Duration::from_secs(1);
-
-/// The bytes that are read at once, as native connections do.
-const READ_MAX: usize = 64 * 1024;
 
 /// When so many bytes of responses wait, they are written before the next request is looked at.
 const OUTPUT_MAX: usize = 64 * 1024;
@@ -39,11 +38,6 @@ const APART_MIN: usize = 16 * 1024;
 
 /// As much of a body is allocated in advance; then as much again as has come.
 const BODY_BEGINS: usize = 64 * 1024;
-
-thread_local! {
-    /// The buffer into which all connections of a thread read.
-    static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_MAX].into_boxed_slice());
-}
 
 /// What the short path leaves to others.
 #[derive(Debug)]
@@ -91,12 +85,21 @@ pub(crate) struct Plain<'a> {
     alarm: Alarm,
     /// What has been read and not been looked at.
     input: BytesMut,
+    /// It stands in the buffer of the thread.
+    is_borrowed: bool,
     /// Where no end of a head is in `input`.
     scanned: usize,
     /// The bytes that have been received.
     received: u64,
     /// Responses that have not been written.
     output: Vec<u8>,
+    /// Since when a request is waited for that has to come in time. The first head has to even if its first byte came
+    /// late.
+    begun: Option<Instant>,
+    /// The task is woken when the server stops.
+    is_told: bool,
+    calls: Calls<'a>,
+    usual: Usual<Terms<Callee>>,
 }
 
 impl<'a> Plain<'a> {
@@ -113,9 +116,14 @@ impl<'a> Plain<'a> {
             transport: Timed::new(transport, context.config()),
             alarm: Alarm::default(),
             input: BytesMut::new(),
+            is_borrowed: false,
             scanned: 0,
             received: 0,
             output: Vec::new(),
+            begun: Some(now()),
+            is_told: false,
+            calls: Calls::new(gateway, context),
+            usual: Usual::new(),
         }
     }
 
@@ -127,36 +135,42 @@ impl<'a> Plain<'a> {
     pub(crate) async fn run(&mut self) -> io::Result<Left> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
-        // The first head has to come in time even if its first byte came late.
-        let mut begun = Some(now());
         loop {
+            if let Some(waiting) = self.answer_usual() {
+                match self.wait(waiting, Pass::default(), false).await? {
+                    Step::Next => continue,
+                    Step::Close => return self.close().await.map(|()| Left::Nothing),
+                    Step::Leave(left) => return Ok(left),
+                }
+            }
+            if self.output.len() >= OUTPUT_MAX {
+                self.flush(&[]).await?;
+                continue;
+            }
             match head::end(&self.input, self.scanned) {
                 Ok(Some(end)) => {
                     self.scanned = 0;
-                    begun = None;
+                    self.begun = None;
                     match self.request(end).await? {
-                        Step::Next => {}
+                        Step::Next => continue,
                         Step::Close => return self.close().await.map(|()| Left::Nothing),
                         Step::Leave(left) => {
                             self.flush(&[]).await?;
                             return Ok(left);
                         }
                     }
-                    if self.output.len() >= OUTPUT_MAX {
-                        self.flush(&[]).await?;
-                    }
-                    continue;
                 }
                 Ok(None) => self.scanned = self.input.len(),
                 Err(malformed) => return self.refuse(malformed.status(), malformed.text()).await,
             }
             self.flush(&[]).await?;
-            let wait = if self.input.is_empty() && begun.is_none() {
+            let wait = if self.input.is_empty() && self.begun.is_none() {
                 // An idle connection holds no memory for what may come.
-                (self.input, self.output) = (BytesMut::new(), Vec::new());
+                (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
                 Wait::Request(now() + self.gateway.idle_timeout)
             } else {
-                Wait::Head(*begun.get_or_insert_with(now) + context.first_header_timeout())
+                self.own_input();
+                Wait::Head(*self.begun.get_or_insert_with(now) + context.first_header_timeout())
             };
             let mut came = self.read(wait, stopping.as_mut()).await?;
             if matches!(came, Came::Late) && self.input.is_empty() {
@@ -170,6 +184,56 @@ impl<'a> Plain<'a> {
         }
     }
 
+    /// Answers the requests that begin with a usual head and are there as a whole, up to one whose handler waits.
+    fn answer_usual(&mut self) -> Option<Waiting> {
+        let context = self.context;
+        if self.usual.is_empty() || self.input.is_empty() || context.is_stopping() {
+            return None;
+        }
+        let manner = Manner { pass: Pass::default(), is_last: false, now: now() };
+        let limit = u64::from(context.config().body_limit());
+        let mut turn = None;
+        while self.output.len() < OUTPUT_MAX {
+            let Self { input, is_borrowed, calls, usual, output, .. } = self;
+            let Some(found) = usual.find(input) else { break };
+            // What is longer than it may be is refused elsewhere.
+            if input.len() - found.head < found.body || found.body as u64 > limit {
+                break;
+            }
+            (self.scanned, self.begun) = (0, None);
+            input.advance(found.head);
+            let body = calls.take_body(found.meaning.callee, input, found.body, *is_borrowed);
+            if let Some(waiting) = calls.begin(found.meaning, &mut turn, body, manner, output) {
+                return Some(waiting);
+            }
+        }
+        None
+    }
+
+    /// Answers a call whose handler waits when it is ready.
+    async fn wait(&mut self, waiting: Waiting, pass: Pass<'_>, is_last: bool) -> io::Result<Step> {
+        let Some(ended) = self.attend(pin!(waiting.end())).await? else { return Ok(Step::Leave(Left::Nothing)) };
+        if let Ended::Method(answer) = &ended {
+            return self.respond(answer, pass, is_last).await;
+        }
+        let manner = Manner { pass, is_last: self.is_last(is_last), now: now() };
+        self.calls.finish(ended, manner, &mut self.output);
+        Ok(if manner.is_last { Step::Close } else { Step::Next })
+    }
+
+    /// Whether a response is the last one, as the client wants it or since the server stops. Requests that have come
+    /// already are still answered.
+    fn is_last(&self, is_wanted: bool) -> bool {
+        is_wanted || self.input.is_empty() && self.context.is_stopping()
+    }
+
+    /// Answers a request.
+    async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<Step> {
+        let is_last = self.is_last(is_last);
+        self.write(answer, pass, is_last).await?;
+        Ok(if is_last { Step::Close } else { Step::Next })
+    }
+
     /// Waits for bytes, and adds them to the input.
     async fn read(&mut self, wait: Wait, mut stopping: Pin<&mut impl Future<Output = ()>>) -> io::Result<Came> {
         poll_fn(|task| {
@@ -178,7 +242,9 @@ impl<'a> Plain<'a> {
             }
             match &wait {
                 Wait::Request(due) => {
-                    if stopping.as_mut().poll(task).is_ready() {
+                    // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
+                    let told = std::mem::replace(&mut self.is_told, true);
+                    if if told { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
                         return Poll::Ready(Ok(Came::Stopping));
                     }
                     self.alarm.poll(task, *due).map(|()| Ok(Came::Late))
@@ -203,18 +269,32 @@ impl<'a> Plain<'a> {
 
     /// Reads once into the buffer of the thread.
     fn poll_read(&mut self, task: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        BUFFER.with_borrow_mut(|buffer| {
-            let mut buffer = ReadBuf::new(buffer);
-            ready!(Pin::new(&mut self.transport).poll_read(task, &mut buffer))?;
-            let read = buffer.filled();
-            self.input.extend_from_slice(read);
-            self.received = self.received.saturating_add(read.len() as u64);
-            Poll::Ready(Ok(read.len()))
-        })
+        let mut buffer = scratch::take_input();
+        let polled = pin!(self.transport.read_buf(&mut buffer)).poll(task);
+        if let Poll::Ready(Ok(count)) = &polled {
+            self.received = self.received.saturating_add(*count as u64);
+            if self.input.is_empty() {
+                (self.input, self.is_borrowed) = (buffer.split(), true);
+            } else {
+                self.own_input();
+                self.input.extend_from_slice(&buffer);
+                buffer.clear();
+            }
+        }
+        scratch::put_input(buffer);
+        polled
+    }
+
+    /// Moves the input out of the buffer of the thread: what waits must not keep it.
+    fn own_input(&mut self) {
+        if std::mem::take(&mut self.is_borrowed) {
+            self.input = BytesMut::from(&self.input[..]);
+        }
     }
 
     /// Answers the request whose head is the first `end` bytes of the input.
     async fn request(&mut self, end: usize) -> io::Result<Step> {
+        self.own_input();
         let bytes = self.input.split_to(end);
         if &bytes[..] == HTTP2 {
             return Ok(Step::Leave(Left::Http2(self.unread(bytes))));
@@ -269,47 +349,53 @@ impl<'a> Plain<'a> {
             Err(step) => return Ok(step),
         };
         let metadata = || fields::metadata(head.fields.iter().map(|field| (field.name, field.value)));
-        let answer = match route {
-            Route::Answer(answer) => answer,
-            Route::JsonRpc => {
-                let (gateway, context) = (self.gateway, self.context);
-                let call = json_rpc::answer(gateway, context, metadata(), body);
-                match self.attend(pin!(call)).await? {
-                    Some(Some(reply)) => Answer::new(200, answer::JSON, reply),
-                    Some(None) => Answer::empty(204),
-                    None => return Ok(Step::Leave(Left::Nothing)),
+        let timeout = known.connect_timeout();
+        let callee = match route {
+            Route::Answer(answer) => return self.respond(&answer, pass, is_last).await,
+            Route::NoMethod(_) => return self.respond(&Answer::not_found(path), pass, is_last).await,
+            Route::JsonRpc => Callee::JsonRpc,
+            Route::Get(method) => {
+                let call = get(&method, query, limit, metadata, timeout);
+                return self.respond_by(pin!(call), pass, is_last).await;
+            }
+            Route::Call(method, protocol) => {
+                let Ok(timeout) = timeout else {
+                    return self.respond(&unary::wrong_timeout(), pass, is_last).await;
+                };
+                match self.calls.enter(path, &method, protocol.format()) {
+                    Some(callee) => callee,
+                    None => {
+                        let call = unary::call(&method, protocol.format(), metadata(), timeout, body);
+                        return self.respond_by(pin!(call), pass, is_last).await;
+                    }
                 }
             }
-            Route::Get(method) => match get::Query::parse(query.unwrap_or_default(), limit) {
-                Ok(query) => {
-                    let Ok(timeout) = known.connect_timeout() else {
-                        self.write(&unary::wrong_timeout(), pass, is_last).await?;
-                        return Ok(if is_last { Step::Close } else { Step::Next });
-                    };
-                    let call = unary::call(&method, query.format, metadata(), timeout, query.message);
-                    match self.attend(pin!(call)).await? {
-                        Some(answer) => answer,
-                        None => return Ok(Step::Leave(Left::Nothing)),
-                    }
-                }
-                Err(answer) => answer,
-            },
-            Route::Call(method, protocol) => match known.connect_timeout() {
-                Ok(timeout) => {
-                    let call = unary::call(&method, protocol.format(), metadata(), timeout, body);
-                    match self.attend(pin!(call)).await? {
-                        Some(answer) => answer,
-                        None => return Ok(Step::Leave(Left::Nothing)),
-                    }
-                }
-                Err(()) => unary::wrong_timeout(),
-            },
-            Route::NoMethod(_) => Answer::not_found(path),
         };
-        // Requests that have come already are still answered.
-        let is_last = is_last || self.input.is_empty() && self.context.is_stopping();
-        self.write(&answer, pass, is_last).await?;
-        Ok(if is_last { Step::Close } else { Step::Next })
+        let timeout = if let Callee::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
+        let terms = Terms { callee, metadata: metadata(), timeout };
+        let manner = Manner { pass, is_last: self.is_last(is_last), now: now() };
+        let waiting = self.calls.begin(&terms, &mut None, body, manner, &mut self.output);
+        if !is_last && pass.readable_by.is_none() {
+            self.usual.keep(&bytes, &head, || terms);
+        }
+        match waiting {
+            Some(waiting) => self.wait(waiting, pass, is_last).await,
+            None if manner.is_last => Ok(Step::Close),
+            None => Ok(Step::Next),
+        }
+    }
+
+    /// Answers a request by a call.
+    async fn respond_by(
+        &mut self,
+        call: Pin<&mut impl Future<Output = Answer>>,
+        pass: Pass<'_>,
+        is_last: bool,
+    ) -> io::Result<Step> {
+        match self.attend(call).await? {
+            Some(answer) => self.respond(&answer, pass, is_last).await,
+            None => Ok(Step::Leave(Left::Nothing)),
+        }
     }
 
     /// The input with a head put back in front.
@@ -320,7 +406,7 @@ impl<'a> Plain<'a> {
 
     fn malformed(&mut self, malformed: Malformed) -> io::Result<Step> {
         let answer = Answer::refusal(malformed.status(), malformed.text());
-        encode(&mut self.output, &answer, Pass::default(), true, true);
+        written::put(&mut self.output, &answer, Manner::last(), true);
         Ok(Step::Close)
     }
 
@@ -384,6 +470,7 @@ impl<'a> Plain<'a> {
             return Ok(Some(done));
         }
         self.flush(&[]).await?;
+        self.own_input();
         poll_fn(|task| {
             if let Poll::Ready(done) = call.as_mut().poll(task) {
                 return Poll::Ready(Ok(Some(done)));
@@ -392,6 +479,7 @@ impl<'a> Plain<'a> {
                 if ready!(self.poll_read(task))? == 0 {
                     return Poll::Ready(Ok(None));
                 }
+                self.own_input();
             }
             Poll::Pending
         })
@@ -401,7 +489,7 @@ impl<'a> Plain<'a> {
     /// Adds a response to the output, or writes it if it is long.
     async fn write(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let is_apart = answer.body.len() >= APART_MIN;
-        encode(&mut self.output, answer, pass, is_last, !is_apart);
+        written::put(&mut self.output, answer, Manner { pass, is_last, now: now() }, !is_apart);
         if is_apart { self.flush(&answer.body).await } else { Ok(()) }
     }
 
@@ -489,57 +577,17 @@ fn plain(head: &Head<'_, '_>, known: &Known<'_>) -> Option<(u64, bool)> {
     is_usual.then_some((length, is_last))
 }
 
-/// Writes the last response of a connection that is not on the short path.
-pub(crate) fn encode_last(out: &mut Vec<u8>, answer: &Answer) {
-    encode(out, answer, Pass::default(), true, true);
-}
-
-/// Writes a response as HTTP/1.1 has it.
-fn encode(out: &mut Vec<u8>, answer: &Answer, pass: Pass<'_>, is_last: bool, with_body: bool) {
-    if answer.status == 200 {
-        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
-    } else {
-        // Writing to memory does not fail.
-        let _ = write!(out, "HTTP/1.1 {} {}\r\n", answer.status, answer::reason(answer.status));
+/// A unary call by GET.
+async fn get(
+    method: &ForeignMethod,
+    query: Option<&str>,
+    limit: u64,
+    metadata: impl FnOnce() -> Metadata,
+    timeout: Result<Option<Duration>, ()>,
+) -> Answer {
+    match (get::Query::parse(query.unwrap_or_default(), limit), timeout) {
+        (Ok(query), Ok(timeout)) => unary::call(method, query.format, metadata(), timeout, query.message).await,
+        (Ok(_), Err(())) => unary::wrong_timeout(),
+        (Err(answer), _) => answer,
     }
-    let mut field = |name: &str, value: &[u8]| {
-        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
-            out.extend_from_slice(part);
-        }
-    };
-    if let Some(content_type) = answer.content_type {
-        field("content-type", content_type.as_bytes());
-    }
-    if answer.status != 204 {
-        let mut digits = [0; 20];
-        field("content-length", decimal(answer.body.len(), &mut digits));
-    }
-    if is_last {
-        field("connection", b"close");
-    }
-    for (name, value) in pass.fields() {
-        field(name, value.as_bytes());
-    }
-    for (name, value) in &answer.fields {
-        field(name, value.as_bytes());
-    }
-    field("date", crate::http::date::now().as_bytes());
-    out.extend_from_slice(b"\r\n");
-    if with_body {
-        out.extend_from_slice(&answer.body);
-    }
-}
-
-/// The digits of a number.
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
-    let mut begin = digits.len();
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        begin -= 1;
-        if number == 0 {
-            break;
-        }
-    }
-    digits.get(begin..).unwrap_or_default()
 }

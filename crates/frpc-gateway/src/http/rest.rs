@@ -1,9 +1,11 @@
 //! Everything that is not plain, by hyper: HTTP/2, chunked bodies, compressed ones, `Expect`, streams.
 
 use super::answer::Answer;
+use super::calls::Manner;
 use super::head::{FIELDS_MAX, HEAD_MAX};
 use super::service::Service;
 use super::transport::{Rewound, Strict};
+use super::written;
 use crate::timed::Timed;
 use bytes::BytesMut;
 use frisbee::RawTransport;
@@ -61,7 +63,8 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
     let mut io = connection.into_parts().io.into_inner();
     if let Some(malformed) = requests.refused() {
         let mut output = Vec::new();
-        super::plain::encode_last(&mut output, &Answer::refusal(malformed.status(), malformed.text()));
+        let answer = Answer::refusal(malformed.status(), malformed.text());
+        written::put(&mut output, &answer, Manner::last(), true);
         io.write_all(&output).await?;
         return io.shutdown().await;
     }

@@ -5,11 +5,11 @@
 use super::framing::{Framed, Framing};
 use super::session::{Session, now};
 use crate::Gateway;
+use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frisbee::support::{Hold, Pace, Uptake};
 use frpc::{ForeignContext, Metadata, Status};
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -18,10 +18,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWrite};
 use tokio::time::Sleep;
 
-/// How much one read takes at most, in bytes; as that of native connections.
-const READ_MAX: usize = 64 * 1024;
-
-/// A read of this much is worthwhile; with less room, the thread's buffer begins anew.
+/// A message that has begun has room for another read of this much, in bytes.
 const READ_LEAST: usize = 4 * 1024;
 
 /// Turns in a row, before other connections have theirs.
@@ -36,11 +33,6 @@ const CHARGED: usize = 64 * 1024;
 /// How long a connection that this end has closed waits for the client to close its half, so that a reset does not
 /// discard the bytes that were written last; as native connections.
 const LINGER: Duration = Duration::from_secs(1);
-
-thread_local! {
-    /// Connections read into their thread's buffer: an idle connection holds none.
-    static SCRATCH: Cell<BytesMut> = Cell::default();
-}
 
 /// Serves a connection to its end: that of the client's direction, an error, or a server that stops.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
@@ -127,8 +119,8 @@ struct Connection<'a> {
 impl Connection<'_> {
     /// Reads, calls and writes until there is nothing to do. Ready when the connection is over.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let now = now();
         for _ in 0..TURNS {
-            let now = now();
             let has_read = self.read(task, now)?;
             // A pass for the calls that have ended, and another one if there was more than fits.
             let _ = self.session.poll(task);
@@ -161,17 +153,17 @@ impl Connection<'_> {
         if self.reading == Reading::Ended {
             return Ok(false);
         }
-        let mut scratch = SCRATCH.take();
+        let mut scratch = scratch::take_input();
         let is_new = self.input.is_empty();
-        let buffer = if is_new { &mut scratch } else { &mut self.input };
-        if buffer.capacity() - buffer.len() < READ_LEAST {
+        if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
             // A message that has begun grows with what has come of it.
-            buffer.reserve(buffer.len().max(READ_MAX));
+            self.input.reserve(self.input.len().max(READ_MAX));
         }
+        let buffer = if is_new { &mut scratch } else { &mut self.input };
         let read = pin!(self.transport.read_buf(buffer)).poll(task);
         let count = match read {
             Poll::Pending => {
-                SCRATCH.set(scratch);
+                scratch::put_input(scratch);
                 if self.reading == Reading::Last {
                     self.end_reading();
                     return Ok(true);
@@ -181,7 +173,7 @@ impl Connection<'_> {
             Poll::Ready(read) => read?,
         };
         if count == 0 {
-            SCRATCH.set(scratch);
+            scratch::put_input(scratch);
             self.end_reading();
             return Ok(true);
         }
@@ -190,7 +182,7 @@ impl Connection<'_> {
         if !bytes.is_empty() {
             self.handle(bytes, now);
         }
-        SCRATCH.set(scratch);
+        scratch::put_input(scratch);
         self.wait_for_rest(now);
         Ok(true)
     }

@@ -4,7 +4,7 @@
 //! [`Message::read`] judges any input. [`Plain::read`] takes what clients usually send, in one pass with the search for
 //! its end, and leaves everything else to the former.
 
-use super::framing::{Bounds, Framed, Framing};
+use super::framing::{Bounds, value_length};
 use frpc::json::{DecodeError, Options, Reader, plain_length};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -184,7 +184,8 @@ pub(super) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
 /// Its params are not known to be JSON, but for their brackets and strings.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plain<'a> {
-    pub(super) id: Option<&'a [u8]>,
+    /// Its place in the input.
+    pub(super) id: Option<Range<usize>>,
     pub(super) method: &'a [u8],
     /// Their place in the input.
     pub(super) params: Option<Range<usize>>,
@@ -197,7 +198,7 @@ impl<'a> Plain<'a> {
     /// complete.
     #[inline]
     pub(super) fn read(input: &'a [u8], bounds: Bounds) -> Option<Self> {
-        let mut cursor = Cursor { input, at: 0 };
+        let mut cursor = Cursor::new(input);
         let (mut id, mut method, mut params, mut has_version) = (None, None, None, false);
         cursor.take(b"{")?;
         loop {
@@ -220,11 +221,8 @@ impl<'a> Plain<'a> {
                 }
             } else if cursor.take(b"\"params\"").is_some() {
                 cursor.colon()?;
-                let begin = cursor.at;
-                let inner = Bounds { depth_max: bounds.depth_max.saturating_sub(1), batch_max: usize::MAX };
-                let Framed::End(length) = Framing::default().scan(input.get(begin..)?, inner) else { return None };
-                cursor.at += length;
-                if params.replace(begin..cursor.at).is_some() {
+                let value = cursor.params(bounds.depth_max.saturating_sub(1))?;
+                if params.replace(value).is_some() {
                     return None;
                 }
             } else {
@@ -240,19 +238,29 @@ impl<'a> Plain<'a> {
     }
 }
 
-struct Cursor<'a> {
+/// Reads what plain requests consist of.
+pub(super) struct Cursor<'a> {
     input: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
+    pub(super) fn new(input: &'a [u8]) -> Self {
+        Self { input, at: 0 }
+    }
+
+    /// The place of the next byte.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     #[inline(always)]
     fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
 
     #[inline(always)]
-    fn take(&mut self, token: &[u8]) -> Option<()> {
+    pub(super) fn take(&mut self, token: &[u8]) -> Option<()> {
         self.rest().starts_with(token).then(|| self.at += token.len())
     }
 
@@ -282,21 +290,29 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// The text of an id.
+    /// The place of an id.
     #[inline(always)]
-    fn id(&mut self) -> Option<&'a [u8]> {
+    pub(super) fn id(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
         if self.input.get(begin) == Some(&b'"') {
             // What is echoed has to be UTF-8.
             self.string().filter(|text| text.is_ascii())?;
-            return self.input.get(begin..self.at);
+            return Some(begin..self.at);
         }
         let rest = self.rest();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let is_canonical = digits == 1 || digits > 1 && rest.first() != Some(&b'0');
         self.at += digits;
         let ends = matches!(self.input.get(self.at), Some(b',' | b'}' | b' ' | b'\t' | b'\r' | b'\n'));
-        (is_canonical && ends).then(|| rest.get(..digits))?
+        (is_canonical && ends).then_some(begin..self.at)
+    }
+
+    /// The place of params, which nest to this depth.
+    #[inline(always)]
+    pub(super) fn params(&mut self, depth_max: u32) -> Option<Range<usize>> {
+        let begin = self.at;
+        self.at += value_length(self.rest(), depth_max)?;
+        Some(begin..self.at)
     }
 }
 
@@ -326,7 +342,7 @@ mod tests {
                 panic!("{message} is a request")
             };
             assert_eq!(plain.end, message.len());
-            assert_eq!(plain.id, read.id.map(str::as_bytes));
+            assert_eq!(plain.id.map(|id| &message[id]), read.id);
             assert_eq!(plain.method, read.method.as_bytes());
             assert_eq!(plain.params.map(|params| &message[params]), read.params);
         }

@@ -106,6 +106,43 @@ impl Framing {
     }
 }
 
+/// The length of the object or array that `bytes` begin with, if it is complete and nests no deeper.
+pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
+    let length = matches!(bytes.first(), Some(b'{' | b'[')).then(|| end_of_value(bytes, depth_max))?;
+    looked_at(length.unwrap_or(bytes.len()));
+    length
+}
+
+#[inline(always)]
+fn end_of_value(bytes: &[u8], depth_max: u32) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0);
+    loop {
+        let byte = bytes.get(at)?;
+        at += 1;
+        match byte {
+            b'"' => loop {
+                at += plain_length(bytes.get(at..)?);
+                let special = bytes.get(at)?;
+                at += 1;
+                match special {
+                    b'"' => break,
+                    b'\\' => at += 1,
+                    _ => return None,
+                }
+            },
+            b'{' | b'[' if depth == depth_max => return None,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -144,6 +181,26 @@ mod tests {
         for incomplete in ["", "{", r#"{""#, r#"{"\"#, r#"["a","#] {
             assert_eq!(scan_slowly(incomplete.as_bytes()), Framed::Incomplete, "{incomplete}");
         }
+    }
+
+    #[test]
+    fn a_value_has_the_length_that_a_message_would_have() {
+        for message in
+            [r#"{}"#, r#"{"a":"}"}"#, r#"{"a\\":"\"}"}"#, r#"[{"a":[1,2,3,4,5]}]"#, "[\"\n\"]", r#"["\""#, "7"]
+        {
+            for length in 0..=message.len() {
+                let behind = [&message.as_bytes()[..length], b"}]"].concat();
+                for bytes in [&behind[..], &message.as_bytes()[..length]] {
+                    let expected = match Framing::default().scan(bytes, Bounds { batch_max: usize::MAX, ..BOUNDS }) {
+                        Framed::End(end) => Some(end),
+                        Framed::Incomplete | Framed::Refused(_) => None,
+                    };
+                    assert_eq!(value_length(bytes, BOUNDS.depth_max), expected, "{bytes:?}");
+                }
+            }
+        }
+        assert_eq!((value_length(b"[[[[[]]]]]", 5), value_length(b"[[[[[]]]]]", 4)), (Some(10), None));
+        assert_eq!(value_length(b"{}", 0), None);
     }
 
     #[test]

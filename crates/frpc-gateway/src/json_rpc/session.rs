@@ -9,6 +9,7 @@ mod streams;
 use super::envelope::{Invalid, Item, Message, Plain, Request};
 use super::framing::{Bounds, Framed, Framing, Refusal};
 use super::mail::{CallNumber, Letter, Mail};
+use super::usual::{Usual, Values};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use batch::Batches;
@@ -58,6 +59,7 @@ struct Inner {
     /// The calls in progress that have an id, of several with the same id the first.
     by_id: HashMap<Box<[u8]>, CallNumber>,
     next: CallNumber,
+    usual: Usual,
     streams: usize,
     batches: Batches,
     mail: Arc<Mail>,
@@ -122,6 +124,7 @@ impl Session {
             calls: HashMap::new(),
             by_id: HashMap::new(),
             next: 0,
+            usual: Usual::default(),
             streams: 0,
             batches: Batches::default(),
             mail: Arc::default(),
@@ -138,7 +141,7 @@ impl Session {
     }
 
     /// The metadata of all calls to come, to be changed.
-    #[allow(dead_code)] // For connections of HTTP.
+    #[cfg(feature = "http")]
     pub(crate) fn metadata_mut(&mut self) -> &mut Metadata {
         &mut self.inner.metadata
     }
@@ -238,8 +241,18 @@ impl Turn<'_> {
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, turn } = self;
-        let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
-        let place = inner.unary(method, context)?;
+        let (place, id, params, end) = match inner.usual.read(input, inner.bounds.depth_max.saturating_sub(1)) {
+            Some(Values { id, params, end, method }) => {
+                inner.usual.hit();
+                (method, Some(id), Some(params), end)
+            }
+            None => {
+                let plain = Plain::read(input, inner.bounds)?;
+                let place = inner.unary(plain.method, context)?;
+                inner.usual.learn(input, &plain, place);
+                (place, plain.id.and_then(|id| input.get(id)), plain.params, plain.end)
+            }
+        };
         if !accepts(input.get(end..)?) {
             return None;
         }

@@ -1,0 +1,233 @@
+//! The calls of one connection on the short path. A call whose handler is ready at once is answered in place: its
+//! response is written behind those before it, without memory of its own.
+
+use super::answer::{Answer, JSON};
+use super::usual::Terms;
+use super::written::{self, Open};
+use crate::Gateway;
+use crate::connect::unary::{self, Format};
+use crate::json_rpc::Session;
+use crate::locks::Pass;
+use crate::timed::now;
+use bytes::{Bytes, BytesMut};
+use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
+use frpc::{Metadata, Request, Response, Status};
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+/// How many methods of a connection are kept. They are looked for one after the other.
+const METHODS_MAX: usize = 64;
+
+/// How much of the replies of JSON-RPC an idle connection keeps, in bytes.
+const REPLIES_KEPT: usize = 4 * 1024;
+
+/// Whom a call is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee {
+    /// The method with this number in [`Calls`].
+    Method(usize),
+    JsonRpc,
+}
+
+/// What the calls of one connection are made with.
+pub(crate) struct Calls<'a> {
+    gateway: &'a Gateway,
+    context: &'a ForeignContext,
+    called: Vec<Called>,
+    /// The calls by JSON-RPC, once there has been one.
+    session: Option<Box<Session>>,
+}
+
+/// A method that has been called.
+struct Called {
+    path: Box<str>,
+    format: Format,
+    place: ForeignPlace,
+    /// The digits of the length of the last response.
+    digits: usize,
+}
+
+/// A call whose handler waits. It ends when this is dropped.
+pub(crate) enum Waiting {
+    Method(Format, oneshot::Receiver<Result<Response<Bytes>, Status>>, #[allow(dead_code)] ForeignTask),
+    JsonRpc(Box<Session>),
+}
+
+/// How a response has to be written.
+#[derive(Clone, Copy)]
+pub(crate) struct Manner<'a> {
+    pub(crate) pass: Pass<'a>,
+    /// The connection ends with it.
+    pub(crate) is_last: bool,
+    pub(crate) now: Instant,
+}
+
+impl Manner<'_> {
+    /// Of a refusal with which a connection ends.
+    pub(crate) fn last() -> Self {
+        Self { pass: Pass::default(), is_last: true, now: now() }
+    }
+}
+
+impl<'a> Calls<'a> {
+    pub(crate) fn new(gateway: &'a Gateway, context: &'a ForeignContext) -> Self {
+        Self { gateway, context, called: Vec::new(), session: None }
+    }
+
+    /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
+    /// called.
+    pub(crate) fn enter(&mut self, path: &str, method: &ForeignMethod, format: Format) -> Option<Callee> {
+        let known = self.called.iter().position(|called| called.format == format && *called.path == *path);
+        if known.is_none() && self.called.len() < METHODS_MAX {
+            let place = method.place(format.name())?;
+            self.called.push(Called { path: path.into(), format, place, digits: 2 });
+            return Some(Callee::Method(self.called.len() - 1));
+        }
+        known.map(Callee::Method)
+    }
+
+    /// Takes the body of a call from an input, which is borrowed from the buffer of the thread or not.
+    pub(crate) fn take_body(&self, callee: Callee, input: &mut BytesMut, length: usize, is_borrowed: bool) -> Bytes {
+        let body = input.split_to(length);
+        let format = match callee {
+            Callee::Method(number) => self.called.get(number).map(|called| called.format),
+            Callee::JsonRpc => None,
+        };
+        // Fields of such messages may be parts of the body, and must not keep the buffer.
+        if is_borrowed && format == Some(Format::Proto) { Bytes::copy_from_slice(&body) } else { body.freeze() }
+    }
+
+    /// Makes a call, and appends the response if it is ready at once. Calls that are made one after the other share a
+    /// turn.
+    pub(crate) fn begin(
+        &mut self,
+        terms: &Terms<Callee>,
+        turn: &mut Option<ForeignTurn<'a>>,
+        body: Bytes,
+        manner: Manner<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Waiting> {
+        match terms.callee {
+            Callee::Method(number) => {
+                let mut request = Request::new(body);
+                if let Some(timeout) = terms.timeout {
+                    request.set_timeout(timeout);
+                }
+                if !terms.metadata.is_empty() {
+                    *request.metadata_mut() = terms.metadata.clone();
+                }
+                let turn = turn.get_or_insert_with(|| self.context.methods().turn(manner.now));
+                self.called.get_mut(number)?.begin(turn, request, manner, out)
+            }
+            Callee::JsonRpc => {
+                // A session has turns of its own.
+                *turn = None;
+                let mut session = self.session.take().unwrap_or_else(|| {
+                    Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
+                });
+                session.metadata_mut().clone_from(&terms.metadata);
+                session.handle(&body);
+                if session.calls() > 0 {
+                    return Some(Waiting::JsonRpc(session));
+                }
+                put_replies(session.output(), manner, out);
+                self.session = Some(session);
+                None
+            }
+        }
+    }
+
+    /// Appends the response to a call that is over.
+    pub(crate) fn finish(&mut self, ended: Ended, manner: Manner<'_>, out: &mut Vec<u8>) {
+        match ended {
+            Ended::Method(answer) => written::put(out, &answer, manner, true),
+            Ended::JsonRpc(mut session) => {
+                put_replies(session.output(), manner, out);
+                self.session = Some(session);
+            }
+        }
+    }
+}
+
+impl Called {
+    #[inline]
+    fn begin(
+        &mut self,
+        turn: &mut ForeignTurn<'_>,
+        request: Request<Bytes>,
+        manner: Manner<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Waiting> {
+        let Self { format, place, digits, .. } = self;
+        let open = Open::begin(out, format.content_type(), *digits, manner.now);
+        let mut result = None;
+        let called = place.call(turn, request, out, || {
+            let (done, receiver) = oneshot::channel();
+            result = Some(receiver);
+            // Nobody waits for it when the client has gone.
+            move |response| drop(done.send(response))
+        });
+        match called {
+            ForeignCalled::Ready(Ok(response)) => {
+                let fields = unary::fields(&response);
+                *digits = open.end(out, &fields, manner);
+                None
+            }
+            ForeignCalled::Ready(Err(status)) => {
+                open.undo(out);
+                written::put(out, &unary::failure(&status), manner, true);
+                None
+            }
+            ForeignCalled::InProgress(task) => {
+                open.undo(out);
+                // The receiver was made together with the function that gets the result.
+                result.map(|result| Waiting::Method(*format, result, task))
+            }
+        }
+    }
+}
+
+/// Appends the replies of a session to one body as a response, and empties them.
+fn put_replies(replies: &mut Vec<u8>, manner: Manner<'_>, out: &mut Vec<u8>) {
+    // The line feed at the end is for connections without HTTP.
+    replies.pop();
+    if replies.is_empty() {
+        // There were notifications alone.
+        return written::put(out, &Answer::empty(204), manner, true);
+    }
+    let open = Open::begin(out, JSON, replies.len().ilog10() as usize + 1, manner.now);
+    out.extend_from_slice(replies);
+    open.end(out, &[], manner);
+    replies.clear();
+    replies.shrink_to(REPLIES_KEPT);
+}
+
+/// A call that has waited and is over.
+pub(crate) enum Ended {
+    Method(Answer),
+    JsonRpc(Box<Session>),
+}
+
+impl Waiting {
+    /// Waits for the end of the call.
+    pub(crate) async fn end(self) -> Ended {
+        match self {
+            Self::Method(format, result, _task) => {
+                let stopped = |_| Err(Status::unavailable("the server is shutting down"));
+                Ended::Method(unary::answer(format, result.await.unwrap_or_else(stopped)))
+            }
+            Self::JsonRpc(mut session) => {
+                poll_fn(|task| {
+                    while session.calls() > 0 {
+                        ready!(session.poll(task));
+                    }
+                    Poll::Ready(())
+                })
+                .await;
+                Ended::JsonRpc(session)
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Responses as HTTP/1.1 has them.
+
+use super::answer::{self, Answer};
+use super::calls::Manner;
+use super::date;
+use crate::locks::Pass;
+use std::borrow::Cow;
+use std::io::Write as _;
+use std::ops::Range;
+use std::time::Instant;
+
+/// Fields besides those that every response has.
+pub(crate) type Fields = [(Cow<'static, str>, String)];
+
+/// Appends a response, without its body unless `with_body`.
+pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, manner: Manner<'_>, with_body: bool) {
+    let Manner { pass, is_last, now } = manner;
+    if answer.status == 200 {
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+    } else {
+        // Writing to memory does not fail.
+        let _ = write!(out, "HTTP/1.1 {} {}\r\n", answer.status, answer::reason(answer.status));
+    }
+    if let Some(content_type) = answer.content_type {
+        put_field(out, "content-type", content_type.as_bytes());
+    }
+    out.extend_from_slice(b"date: ");
+    date::put(out, now);
+    out.extend_from_slice(b"\r\n");
+    if answer.status != 204 {
+        let mut digits = [0; DIGITS];
+        put_field(out, "content-length", decimal(answer.body.len(), &mut digits));
+    }
+    put_fields(out, &answer.fields, pass, is_last);
+    out.extend_from_slice(b"\r\n");
+    if with_body {
+        out.extend_from_slice(&answer.body);
+    }
+}
+
+fn put_fields(out: &mut Vec<u8>, fields: &Fields, pass: Pass<'_>, is_last: bool) {
+    if is_last {
+        put_field(out, "connection", b"close");
+    }
+    for (name, value) in pass.fields() {
+        put_field(out, name, value.as_bytes());
+    }
+    for (name, value) in fields {
+        put_field(out, name, value.as_bytes());
+    }
+}
+
+fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+        out.extend_from_slice(part);
+    }
+}
+
+/// A response of status 200 whose body is appended behind its head, without a copy: how many digits the length will
+/// have is guessed, and is mostly what it was the last time.
+#[derive(Debug)]
+pub(crate) struct Open {
+    start: usize,
+    /// The place of the digits.
+    length: Range<usize>,
+    content: usize,
+}
+
+/// The room that is made for the head and a short body.
+const ROOM: usize = 512;
+
+impl Open {
+    /// Appends a head. The body may be appended next.
+    pub(crate) fn begin(out: &mut Vec<u8>, content_type: &str, digits: usize, now: Instant) -> Self {
+        let start = out.len();
+        out.reserve(ROOM);
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
+        out.extend_from_slice(content_type.as_bytes());
+        out.extend_from_slice(b"\r\ndate: ");
+        date::put(out, now);
+        out.extend_from_slice(b"\r\ncontent-length: ");
+        let length = out.len();
+        let length = length..length + digits.clamp(1, DIGITS);
+        out.resize(length.end, b'0');
+        out.extend_from_slice(b"\r\n\r\n");
+        Self { start, length, content: out.len() }
+    }
+
+    /// Completes the head of a response whose body stands behind it. Returns the digits of its length.
+    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &Fields, manner: Manner<'_>) -> usize {
+        let Manner { pass, is_last, .. } = manner;
+        let Self { length, content, .. } = self;
+        let mut digits = [0; DIGITS];
+        let digits = decimal(out.len() - content, &mut digits);
+        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last;
+        match out.get_mut(length.clone()) {
+            Some(place) if is_usual && place.len() == digits.len() => place.copy_from_slice(digits),
+            _ => {
+                let mut rest = digits.to_vec();
+                rest.extend_from_slice(b"\r\n");
+                put_fields(&mut rest, fields, pass, is_last);
+                rest.extend_from_slice(b"\r\n");
+                out.splice(length.start..content, rest);
+            }
+        }
+        digits.len()
+    }
+
+    /// Takes the response out again.
+    pub(crate) fn undo(self, out: &mut Vec<u8>) {
+        out.truncate(self.start);
+    }
+}
+
+/// The most digits of a number.
+const DIGITS: usize = 20;
+
+/// The digits of a number.
+fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
+    let mut begin = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        begin -= 1;
+        if number == 0 {
+            break;
+        }
+    }
+    digits.get(begin..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A response behind another one, without its date.
+    fn opened(body: &str, guess: usize, fields: &Fields, is_last: bool) -> (String, usize) {
+        let mut out = b"before".to_vec();
+        let open = Open::begin(&mut out, "a/b", guess, Instant::now());
+        out.extend_from_slice(body.as_bytes());
+        let digits = open.end(&mut out, fields, Manner { pass: Pass::default(), is_last, now: Instant::now() });
+        let text = String::from_utf8(out).unwrap();
+        let (head, rest) = text.strip_prefix("before").unwrap().split_once("date: ").unwrap();
+        (format!("{head}{}", rest.split_once("\r\n").unwrap().1), digits)
+    }
+
+    #[test]
+    fn the_length_is_right_however_many_digits_were_guessed() {
+        for length in [0, 9, 10, 99, 100, 12_345] {
+            let body = "x".repeat(length);
+            let expected = format!("HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: {length}\r\n\r\n{body}");
+            for guess in 0..30 {
+                let digits = length.to_string().len();
+                assert_eq!(opened(&body, guess, &[], false), (expected.clone(), digits), "{guess} for {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn fields_that_are_known_behind_the_body_stand_in_its_head() {
+        let fields = [(Cow::Borrowed("a"), "b".to_owned())];
+        let expected =
+            "HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: 2\r\nconnection: close\r\na: b\r\n\r\nhi";
+        assert_eq!(opened("hi", 1, &fields, true).0, expected);
+    }
+
+    #[test]
+    fn both_ways_to_write_a_response_give_the_same_bytes() {
+        let (mut whole, mut open) = (Vec::new(), Vec::new());
+        let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
+        let manner = Manner { pass: Pass::default(), is_last: true, now };
+        put(&mut whole, &answer, manner, true);
+        let begun = Open::begin(&mut open, "a/b", 1, now);
+        open.extend_from_slice(b"body");
+        begun.end(&mut open, &answer.fields, manner);
+        assert_eq!(String::from_utf8(open), String::from_utf8(whole));
+    }
+
+    #[test]
+    fn a_response_that_is_undone_leaves_what_was_before() {
+        let mut out = b"before".to_vec();
+        Open::begin(&mut out, "a/b", 1, Instant::now()).undo(&mut out);
+        assert_eq!(out, b"before");
+    }
+}
