@@ -146,7 +146,7 @@ impl Fleet {
         members.rows().iter().filter_map(|row| row.member.links.name().map(str::to_owned)).collect()
     }
 
-    /// Adds members as they are. Connections to them are made, beginning after a random part of `spread` if that is given.
+    /// Adds members, unless the channel has been closed.
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
