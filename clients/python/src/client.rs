@@ -1,16 +1,16 @@
 //! [`Channel`]: calls to a server, for callers that block and for event loops.
 
 use crate::decode;
-use crate::drive::{self, Drive};
+use crate::drive::Drive;
 use crate::encode;
 use crate::fork;
-use crate::inbox::{Inbox, Sender, settle};
+use crate::inbox::{Inbox, settle};
+use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
 use crate::plan::Plans;
 use crate::requests::{Pulled, Requests};
 use crate::schema::{Api, Endpoint, Schema};
-use crate::status::{failed, metadata, raised};
-use frpc::tls::{Authorities, ClientTls, Identity};
+use crate::status::{metadata, raised};
 use frpc::{Request, Response, Status, Streaming};
 use frpc_reflection::ServerSchema;
 use parking_lot::Mutex;
@@ -18,8 +18,6 @@ use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 /// A channel to one server, which replaces its connection when that is lost.
@@ -30,14 +28,12 @@ pub(crate) struct Channel {
     made: fork::Generation,
 }
 
-struct Parts {
-    channel: frpc::Channel,
-    /// Of a channel whose callers block.
-    drive: Option<Drive>,
+enum Parts {
+    /// Its callers block.
+    Blocking(frpc::Channel, Drive),
+    /// Its callers are tasks of event loops.
+    Async(Lanes),
 }
-
-/// Certificates of authorities, and of the client with its key, as PEM.
-type Tls = (Vec<u8>, Option<(Vec<u8>, Vec<u8>)>);
 
 #[pymethods]
 impl Channel {
@@ -51,48 +47,32 @@ impl Channel {
         server_name: Option<String>,
         timeout: Option<f64>,
     ) -> PyResult<Self> {
-        let drive = if blocking { Some(Drive::new()?) } else { None };
-        let handle = drive.as_ref().map_or_else(drive::background, |drive| Ok(drive.handle().clone()))?;
-        let _context = handle.enter();
-        let mut builder = frpc::Channel::builder().workers(frpc::Workers::Caller);
-        if let Some(timeout) = timeout {
-            builder = builder.timeout(duration(timeout)?);
-        }
-        if let Some((authorities, identity)) = tls {
-            let refused = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
-            let mut tls = ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?;
-            if let Some((chain, key)) = identity {
-                tls = tls.with_identity(Identity::from_pem(chain, key).map_err(refused)?).map_err(refused)?;
-            }
-            builder = builder.tls(tls);
-        }
-        if let Some(name) = server_name {
-            builder = builder.server_name(name);
-        }
-        let channel = match address.strip_prefix("unix:") {
-            Some(path) => {
-                let path = path.to_owned();
-                builder.connect_lazy_with_connector(move || {
-                    let path = path.clone();
-                    async move { UnixStream::connect(path).await }
-                })
-            }
-            None => builder.connect_lazy(address),
+        let settings = Settings::new(address, tls, server_name, timeout)?;
+        let parts = if blocking {
+            let drive = Drive::new()?;
+            let context = drive.handle().enter();
+            let channel = settings.channel()?;
+            drop(context);
+            Parts::Blocking(channel, drive)
+        } else {
+            Parts::Async(Lanes::new(settings)?)
         };
-        let parts = Parts { channel: channel.map_err(failed)?, drive };
         Ok(Self { parts: Some(parts), made: fork::Generation::current() })
     }
 
     /// Ends the connection. Calls in flight fail.
     fn close(&self) -> PyResult<()> {
-        self.parts()?.channel.close();
+        match self.parts()? {
+            Parts::Blocking(channel, _) => channel.close(),
+            Parts::Async(lanes) => lanes.close(),
+        }
         Ok(())
     }
 
     /// The schema of the server, by its reflection.
     fn reflect(&self, py: Python<'_>) -> PyResult<Schema> {
-        let Parts { channel, drive } = self.parts()?;
-        let shown = blocking(drive)?.wait(py, ServerSchema::fetch(channel))?;
+        let (channel, drive) = self.blocking()?;
+        let shown = drive.wait(py, ServerSchema::fetch(channel))?;
         Schema::of_server(&shown.map_err(|status| raised(py, &status))?)
     }
 
@@ -107,12 +87,12 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Parts { channel, drive } = self.parts()?;
+        let (channel, drive) = self.blocking()?;
         let endpoint = api.endpoint(place)?;
         let payload = encode::payload(&api.plans, endpoint.request, value)?;
         let request = request(payload, timeout, metadata)?;
         let call = channel.unary::<Payload, Payload>(endpoint.method, request);
-        let reply = blocking(drive)?.wait(py, call)?;
+        let reply = drive.wait(py, call)?;
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
@@ -126,12 +106,12 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Messages> {
-        let Parts { channel, drive } = slf.get().parts()?;
+        let (channel, drive) = slf.get().blocking()?;
         let endpoint = api.get().endpoint(place)?;
         let payload = encode::payload(&api.get().plans, endpoint.request, value)?;
         let request = request(payload, timeout, metadata)?;
         let call = channel.server_streaming::<Payload, Payload>(endpoint.method, request);
-        let stream = blocking(drive)?.wait(slf.py(), call)?;
+        let stream = drive.wait(slf.py(), call)?;
         Messages::new(slf, &api.get().plans, endpoint, stream, None)
     }
 
@@ -146,12 +126,12 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Parts { channel, drive } = self.parts()?;
+        let (channel, drive) = self.blocking()?;
         let endpoint = api.endpoint(place)?;
         let (requests, failure) = Pulled::new(values, &api.plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.client_streaming::<_, Payload>(endpoint.method, request);
-        let reply = blocking(drive)?.wait(py, failure.or(call))??;
+        let reply = drive.wait(py, failure.or(call))??;
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
@@ -165,20 +145,21 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Messages> {
-        let Parts { channel, drive } = slf.get().parts()?;
+        let (channel, drive) = slf.get().blocking()?;
         let endpoint = api.get().endpoint(place)?;
         let (requests, failure) = Pulled::new(values, &api.get().plans, endpoint.request)?;
         let request = request(requests, timeout, metadata)?;
         let call = channel.streaming::<_, Payload>(endpoint.method, request);
-        let stream = blocking(drive)?.wait(slf.py(), call)?;
+        let stream = drive.wait(slf.py(), call)?;
         Messages::new(slf, &api.get().plans, endpoint, stream, Some(failure))
     }
 
     /// Begins [`reflect`](Self::reflect) for a future of asyncio.
-    fn start_reflect(&self, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
-        let channel = self.parts()?.channel.clone();
+    fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        let lane = self.lane(py, inbox)?;
+        let channel = lane.channel.clone();
         let fetch = async move { ServerSchema::fetch(&channel).await };
-        start(inbox, future, fetch, |py, shown| {
+        start(py, &lane.site, inbox, future, fetch, |py, shown| {
             let schema = Schema::of_server(&shown.map_err(|status| raised(py, &status))?)?;
             Ok(Py::new(py, schema)?.into_bound(py).into_any())
         })
@@ -197,34 +178,42 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Started> {
-        let channel = self.parts()?.channel.clone();
+        let py = value.py();
+        let lane = self.lane(py, inbox)?;
+        let channel = lane.channel.clone();
         let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
         let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
         let call = async move { channel.unary::<Payload, Payload>(endpoint.method, request).await };
-        start(inbox, future, call, move |py, reply| decoded(py, &plans, endpoint, reply.map(Response::into_inner)))
+        lane.site.expect(py, timeout.or(lane.timeout))?;
+        start(py, &lane.site, inbox, future, call, move |py, reply| {
+            decoded(py, &plans, endpoint, reply.map(Response::into_inner))
+        })
     }
 
     /// Begins a call whose replies are a stream.
     #[pyo3(signature = (api, place, value, timeout = None, metadata = None))]
     fn open_server_streaming(
-        &self,
+        slf: &Bound<'_, Self>,
         api: &Api,
         place: usize,
         value: &Bound<'_, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<AsyncMessages> {
-        let channel = self.parts()?.channel.clone();
         let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
         let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
-        let call = async move { channel.server_streaming::<Payload, Payload>(endpoint.method, request).await };
-        Ok(AsyncMessages::new(plans, endpoint, Box::pin(call)))
+        let open = move |channel: frpc::Channel| -> Opening {
+            Box::pin(async move { channel.server_streaming::<Payload, Payload>(endpoint.method, request).await })
+        };
+        Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
     }
 
     /// Begins a call whose requests are sent one by one.
     #[pyo3(signature = (api, place, inbox, future, timeout = None, metadata = None))]
+    #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_client_streaming(
         &self,
+        py: Python<'_>,
         api: &Api,
         place: usize,
         inbox: &Inbox,
@@ -232,33 +221,40 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Started, Requests)> {
-        let channel = self.parts()?.channel.clone();
+        let lane = self.lane(py, inbox)?;
+        let channel = lane.channel.clone();
         let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
-        let (requests, stream) = Requests::new(plans.clone(), endpoint.request);
+        let (requests, stream) = Requests::new(plans.clone(), endpoint.request, lane.site.clone());
         let request = request(stream, timeout, metadata)?;
         let call = async move { channel.client_streaming::<_, Payload>(endpoint.method, request).await };
         let finish = move |py: Python<'_>, reply: Result<Response<Payload>, Status>| {
             decoded(py, &plans, endpoint, reply.map(Response::into_inner)).map(Bound::unbind)
         };
-        let started = start(inbox, future, call, move |py, reply| finish(py, reply).map(|value| value.into_bound(py)))?;
+        lane.site.expect(py, timeout.or(lane.timeout))?;
+        let started = start(py, &lane.site, inbox, future, call, move |py, reply| {
+            finish(py, reply).map(|value| value.into_bound(py))
+        })?;
         Ok((started, requests))
     }
 
     /// Begins a call with streams in both directions, whose requests are sent one by one.
-    #[pyo3(signature = (api, place, timeout = None, metadata = None))]
+    #[pyo3(signature = (api, place, inbox, timeout = None, metadata = None))]
     fn open_streaming(
-        &self,
+        slf: &Bound<'_, Self>,
         api: &Api,
         place: usize,
+        inbox: &Inbox,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(AsyncMessages, Requests)> {
-        let channel = self.parts()?.channel.clone();
+        let site = slf.get().lane(slf.py(), inbox)?.site;
         let (endpoint, plans) = (api.endpoint(place)?, api.plans.clone());
-        let (requests, stream) = Requests::new(plans.clone(), endpoint.request);
+        let (requests, stream) = Requests::new(plans.clone(), endpoint.request, site);
         let request = request(stream, timeout, metadata)?;
-        let call = async move { channel.streaming::<_, Payload>(endpoint.method, request).await };
-        Ok((AsyncMessages::new(plans, endpoint, Box::pin(call)), requests))
+        let open = move |channel: frpc::Channel| -> Opening {
+            Box::pin(async move { channel.streaming::<_, Payload>(endpoint.method, request).await })
+        };
+        Ok((AsyncMessages::new(slf, plans, endpoint, Box::new(open)), requests))
     }
 }
 
@@ -266,6 +262,21 @@ impl Channel {
     fn parts(&self) -> PyResult<&Parts> {
         self.made.check()?;
         self.parts.as_ref().ok_or_else(|| PyRuntimeError::new_err("the client is closed"))
+    }
+
+    fn blocking(&self) -> PyResult<(&frpc::Channel, &Drive)> {
+        match self.parts()? {
+            Parts::Blocking(channel, drive) => Ok((channel, drive)),
+            Parts::Async(_) => Err(PyRuntimeError::new_err("the client belongs to asyncio")),
+        }
+    }
+
+    /// The connection for the loop of this thread.
+    fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
+        match self.parts()? {
+            Parts::Async(lanes) => lanes.lane(py, inbox),
+            Parts::Blocking(..) => Err(PyRuntimeError::new_err("the client does not belong to asyncio")),
+        }
     }
 }
 
@@ -276,19 +287,20 @@ impl Drop for Channel {
             std::mem::forget(parts);
             return;
         }
-        let Parts { channel, drive } = parts;
-        drop(channel);
-        // Its thread may be within an iterable of requests, which needs the GIL. Without an interpreter nothing does.
-        let mut drive = drive;
-        Python::try_attach(|py| py.detach(|| drop(drive.take())));
+        match parts {
+            Parts::Async(lanes) => lanes.close(),
+            Parts::Blocking(channel, drive) => {
+                drop(channel);
+                // Its thread may be within an iterable of requests, which needs the GIL. Without an interpreter nothing
+                // does.
+                let mut drive = Some(drive);
+                Python::try_attach(|py| py.detach(|| drop(drive.take())));
+            }
+        }
     }
 }
 
-fn blocking(drive: &Option<Drive>) -> PyResult<&Drive> {
-    drive.as_ref().ok_or_else(|| PyRuntimeError::new_err("the client belongs to asyncio"))
-}
-
-fn duration(seconds: f64) -> PyResult<Duration> {
+pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|error| PyValueError::new_err(format!("timeout: {error}")))
 }
 
@@ -352,7 +364,7 @@ impl Messages {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Taken out, so that another thread does not wait for it with the GIL.
         let Some(mut stream) = self.stream.lock().take() else { return Ok(None) };
-        let drive = blocking(&self.channel.get().parts()?.drive)?;
+        let (_, drive) = self.channel.get().blocking()?;
         let next = match &self.failure {
             None => drive.wait(py, stream.message())?,
             Some(failure) => drive.wait(py, failure.clone().or(stream.message()))??,
@@ -377,11 +389,18 @@ impl Messages {
 
 type Opening = std::pin::Pin<Box<dyn Future<Output = Result<Response<Streaming<Payload>>, Status>> + Send>>;
 
+/// Opens a call on a connection.
+type Open = Box<dyn FnOnce(frpc::Channel) -> Opening + Send>;
+
 /// The replies of a call, for an event loop.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct AsyncMessages {
+    channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
+    /// What opens the call, with the first message that is waited for.
+    open: Mutex<Option<Open>>,
+    site: Mutex<Option<Site>>,
     stream: Arc<tokio::sync::Mutex<Stage>>,
 }
 
@@ -393,28 +412,62 @@ enum Stage {
 }
 
 impl AsyncMessages {
-    fn new(plans: Arc<Plans>, endpoint: Endpoint, opening: Opening) -> Self {
-        Self { plans, endpoint, stream: Arc::new(tokio::sync::Mutex::new(Stage::Opening(opening))) }
+    fn new(channel: &Bound<'_, Channel>, plans: Arc<Plans>, endpoint: Endpoint, open: Open) -> Self {
+        Self {
+            channel: channel.clone().unbind(),
+            plans,
+            endpoint,
+            open: Mutex::new(Some(open)),
+            site: Mutex::new(None),
+            stream: Arc::new(tokio::sync::Mutex::new(Stage::Over)),
+        }
+    }
+
+    /// Where the call runs. It begins if it has not.
+    fn site(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Site> {
+        let mut site = self.site.lock();
+        if let Some(site) = &*site {
+            return Ok(site.clone());
+        }
+        let lane = self.channel.get().lane(py, inbox)?;
+        if let (Some(open), Ok(mut stage)) = (self.open.lock().take(), self.stream.try_lock()) {
+            *stage = Stage::Opening(open(lane.channel));
+        }
+        *site = Some(lane.site.clone());
+        Ok(lane.site)
     }
 }
 
 #[pymethods]
 impl AsyncMessages {
     /// Begins to wait for the next message.
-    fn start_next(&self, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        let site = self.site(py, inbox)?;
         let (stream, plans, endpoint) = (self.stream.clone(), self.plans.clone(), self.endpoint);
         let next = async move { stream.lock().await.next().await };
-        start(inbox, future, next, move |py, next| match next.transpose() {
+        start(py, &site, inbox, future, next, move |py, next| match next.transpose() {
             Some(message) => decoded(py, &plans, endpoint, message),
             None => Err(PyStopAsyncIteration::new_err(())),
         })
     }
 
     /// Gives the call up.
-    fn close(&self) -> PyResult<()> {
+    fn close(&self) {
+        self.open.lock().take();
+        if self.stream.try_lock().is_ok_and(|stage| matches!(*stage, Stage::Over)) {
+            return;
+        }
         let stream = self.stream.clone();
-        drive::background()?.spawn(async move { *stream.lock().await = Stage::Over });
-        Ok(())
+        if let Some(site) = &*self.site.lock() {
+            site.run(async move { *stream.lock().await = Stage::Over });
+        }
+    }
+}
+
+impl Drop for AsyncMessages {
+    fn drop(&mut self) {
+        // What is dropped here is told by a driver that may wait for its turn.
+        self.close();
     }
 }
 
@@ -440,37 +493,36 @@ impl Stage {
 
 /// Something that runs for a future of asyncio.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
-pub(crate) struct Started(AbortHandle);
+pub(crate) struct Started {
+    task: AbortHandle,
+    site: Site,
+}
 
 #[pymethods]
 impl Started {
     /// Ends it; a call is given up, and the server is told.
     fn cancel(&self) {
-        self.0.abort();
+        if !self.task.is_finished() {
+            self.task.abort();
+            self.site.ring();
+        }
     }
 }
 
 /// Runs `work`, and ends a future of asyncio with what `finish` makes of its output.
 pub(crate) fn start<T: Send + 'static>(
+    py: Python<'_>,
+    site: &Site,
     inbox: &Inbox,
     future: Py<PyAny>,
     work: impl Future<Output = T> + Send + 'static,
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
-    Ok(start_in(&drive::background()?, inbox.sender(), future, work, finish))
-}
-
-/// As [`start`], in another runtime.
-pub(crate) fn start_in<T: Send + 'static>(
-    runtime: &Handle,
-    sender: Sender,
-    future: Py<PyAny>,
-    work: impl Future<Output = T> + Send + 'static,
-    finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
-) -> Started {
-    let task = runtime.spawn(async move {
+    let sender = inbox.sender();
+    let task = site.spawn(async move {
         let output = work.await;
         sender.leave(Box::new(move |py| settle(future.bind(py), finish(py, output))));
     });
-    Started(task.abort_handle())
+    site.begin(py)?;
+    Ok(Started { task, site: site.clone() })
 }

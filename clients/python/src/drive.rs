@@ -1,6 +1,6 @@
 //! Who drives the connections of a client. One that blocks drives them itself: a caller waits in the runtime of its client,
 //! so that a call wakes no other thread. When nobody has called for a while, a thread of the client answers PINGs until the
-//! next call comes. Clients of asyncio share one thread.
+//! next call comes. Connections of clients of asyncio are driven by their loops, as `turns.rs` says, or share one thread.
 
 use crate::fork;
 use parking_lot::{Condvar, Mutex};
@@ -265,10 +265,10 @@ impl Drop for Quiet {
     }
 }
 
-/// The thread that drives the connections of clients of asyncio. It never runs Python.
+/// The thread that drives connections which no event loop can drive. It never runs Python.
 static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 
-/// The runtime of clients of asyncio, which lives as long as the process.
+/// The runtime of this thread, which lives as long as the process.
 pub(crate) fn background() -> PyResult<Handle> {
     let mut background = BACKGROUND.lock();
     if let Some((made, handle)) = &*background

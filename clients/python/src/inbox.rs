@@ -1,6 +1,7 @@
 //! [`Inbox`]: what other threads leave for an event loop. They ring once for all that has come since the loop looked last,
 //! and never wait for Python.
 
+use crate::turns::Turns;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io::{Read as _, Write as _};
@@ -14,44 +15,60 @@ pub(crate) type Letter = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// The inbox of an event loop, which watches its file descriptor and opens it when something has come.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
-pub(crate) struct Inbox(Arc<Shared>);
+pub(crate) struct Inbox {
+    shared: Arc<Shared>,
+    /// A weak reference to the loop.
+    event_loop: Py<PyAny>,
+    /// The runtime that the loop drives; made with the first connection that it watches.
+    turns: Mutex<Option<Arc<Turns>>>,
+}
 
 /// The end at which letters are left.
 #[derive(Clone)]
 pub(crate) struct Sender(Arc<Shared>);
 
 struct Shared {
-    letters: Mutex<Vec<Letter>>,
+    letters: Mutex<Letters>,
     is_rung: AtomicBool,
     bell: UnixStream,
     ear: UnixStream,
 }
 
+#[derive(Default)]
+struct Letters {
+    left: Vec<Letter>,
+    /// Whether the loop is going to look without the bell.
+    is_quiet: bool,
+}
+
 #[pymethods]
 impl Inbox {
+    /// The inbox of a loop, of which this is a weak reference.
     #[new]
-    fn new() -> PyResult<Self> {
+    fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
         let (bell, ear) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ear.set_nonblocking(true)?;
-        let letters = Mutex::default();
-        Ok(Self(Arc::new(Shared { letters, is_rung: AtomicBool::new(false), bell, ear })))
+        let shared = Arc::new(Shared { letters: Mutex::default(), is_rung: AtomicBool::new(false), bell, ear });
+        Ok(Self { shared, event_loop, turns: Mutex::new(None) })
     }
 
     /// What the loop watches for reading.
     fn fileno(&self) -> i32 {
-        self.0.ear.as_raw_fd()
+        self.shared.ear.as_raw_fd()
     }
 
     /// Does what has been left.
-    fn open(&self, py: Python<'_>) {
+    fn open(&self, py: Python<'_>) -> PyResult<()> {
         // One byte stands for all letters. An error here says that there is none.
-        let _ = (&self.0.ear).read(&mut [0; 16]);
-        self.0.is_rung.store(false, Ordering::SeqCst);
-        let letters = std::mem::take(&mut *self.0.letters.lock());
-        for letter in letters {
-            if let Err(error) = letter(py) {
-                error.write_unraisable(py, None);
+        let _ = (&self.shared.ear).read(&mut [0; 16]);
+        self.shared.is_rung.store(false, Ordering::SeqCst);
+        let turns = self.turns.lock().clone();
+        match turns {
+            Some(turns) => turns.turn(py),
+            None => {
+                self.sender().deliver(py);
+                Ok(())
             }
         }
     }
@@ -59,17 +76,53 @@ impl Inbox {
 
 impl Inbox {
     pub(crate) fn sender(&self) -> Sender {
-        Sender(self.0.clone())
+        Sender(self.shared.clone())
+    }
+
+    /// The runtime that the loop drives. To be called in its thread.
+    pub(crate) fn turns(&self, py: Python<'_>) -> PyResult<Arc<Turns>> {
+        let mut turns = self.turns.lock();
+        if let Some(turns) = &*turns {
+            return Ok(turns.clone());
+        }
+        let made = Turns::new(self.sender(), self.event_loop.clone_ref(py))?;
+        *turns = Some(made.clone());
+        Ok(made)
     }
 }
 
 impl Sender {
     /// Leaves a letter.
     pub(crate) fn leave(&self, letter: Letter) {
-        self.0.letters.lock().push(letter);
+        let mut letters = self.0.letters.lock();
+        letters.left.push(letter);
+        let is_quiet = letters.is_quiet;
+        drop(letters);
+        if !is_quiet {
+            self.ring();
+        }
+    }
+
+    /// Has the loop look.
+    pub(crate) fn ring(&self) {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
             // A full pipe has rung already, and a loop that is gone hears nothing.
             let _ = (&self.0.bell).write(&[1]);
+        }
+    }
+
+    /// Rings no more until the letters are delivered.
+    pub(crate) fn hush(&self) {
+        self.0.letters.lock().is_quiet = true;
+    }
+
+    /// Does what has been left, in the thread of the loop.
+    pub(crate) fn deliver(&self, py: Python<'_>) {
+        let letters = std::mem::take(&mut *self.0.letters.lock());
+        for letter in letters.left {
+            if let Err(error) = letter(py) {
+                error.write_unraisable(py, None);
+            }
         }
     }
 }

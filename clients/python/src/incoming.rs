@@ -1,9 +1,9 @@
 //! [`Incoming`]: the requests of a call at a server, for a function that reads them one by one: with `for` in a thread of the
 //! pool, and with `async for` in an event loop.
 
-use crate::client::{Started, start_in};
 use crate::handler::Function;
 use crate::inbox::Sender;
+use crate::inbox::settle;
 use crate::payload::{Encoding, Payload};
 use crate::status::raised;
 use frpc::{Status, Streaming};
@@ -88,12 +88,19 @@ impl Incoming {
         let future = py.import("asyncio")?.call_method0("get_running_loop")?.call_method0("create_future")?;
         let function = self.function.clone();
         let next = next(self.stream.clone(), self.spoken.clone());
-        let _: Started =
-            start_in(&self.runtime, sender.clone(), future.clone().unbind(), next, move |py, next| match next {
-                Ok(Some(payload)) => value(py, &function, &payload),
-                Ok(None) => Err(PyStopAsyncIteration::new_err(())),
-                Err(status) => Err(raised(py, &status)),
-            });
+        let finish = move |py: Python<'_>, next| match next {
+            Ok(Some(payload)) => value(py, &function, &payload).map(Bound::unbind),
+            Ok(None) => Err(PyStopAsyncIteration::new_err(())),
+            Err(status) => Err(raised(py, &status)),
+        };
+        let (sender, waiting) = (sender.clone(), future.clone().unbind());
+        self.runtime.spawn(async move {
+            let next = next.await;
+            sender.leave(Box::new(move |py| {
+                let outcome = finish(py, next).map(|value| value.into_bound(py));
+                settle(waiting.bind(py), outcome)
+            }));
+        });
         Ok(future)
     }
 }

@@ -16,13 +16,16 @@ mod handler;
 mod inbox;
 mod incoming;
 mod json;
+mod lanes;
 mod payload;
 mod plan;
 mod requests;
 mod schema;
 mod server;
+mod socket;
 mod status;
 mod tensor;
+mod turns;
 
 use pyo3::prelude::*;
 

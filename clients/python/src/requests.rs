@@ -3,6 +3,7 @@
 use crate::client::{Started, start};
 use crate::encode;
 use crate::inbox::Inbox;
+use crate::lanes::Site;
 use crate::payload::Payload;
 use crate::plan::Plans;
 use crate::status::raised;
@@ -82,12 +83,13 @@ pub(crate) struct Requests {
     sender: Mutex<Option<RequestSender<Payload>>>,
     plans: Arc<Plans>,
     place: usize,
+    site: Site,
 }
 
 impl Requests {
-    pub(crate) fn new(plans: Arc<Plans>, place: usize) -> (Self, RequestStream<Payload>) {
+    pub(crate) fn new(plans: Arc<Plans>, place: usize, site: Site) -> (Self, RequestStream<Payload>) {
         let (sender, stream) = RequestStream::channel(REQUESTS_AHEAD);
-        (Self { sender: Mutex::new(Some(sender)), plans, place }, stream)
+        (Self { sender: Mutex::new(Some(sender)), plans, place, site }, stream)
     }
 }
 
@@ -95,6 +97,7 @@ impl Requests {
 impl Requests {
     /// Begins to send a request, which waits for room.
     fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        let py = value.py();
         let payload = encode::payload(&self.plans, self.place, value)?;
         let sender = self.sender.lock().clone();
         let send = async move {
@@ -103,7 +106,7 @@ impl Requests {
                 None => Err(Status::failed_precondition("the requests have ended")),
             }
         };
-        start(inbox, future, send, |py, sent: Result<(), Status>| match sent {
+        start(py, &self.site, inbox, future, send, |py, sent: Result<(), Status>| match sent {
             Ok(()) => Ok(py.None().into_bound(py)),
             Err(status) => Err(raised(py, &status)),
         })
@@ -113,5 +116,6 @@ impl Requests {
     fn close(&self) {
         let sender = self.sender.lock().take();
         drop(sender);
+        self.site.ring();
     }
 }

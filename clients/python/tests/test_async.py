@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 from typing import Any, AsyncIterator, Iterator
 
 import pytest
@@ -173,5 +174,104 @@ def test_coroutines_take_streams_of_requests() -> None:
             assert [number async for number in client.double(range(100))] == list(range(0, 200, 2))
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+
+    run(main)
+
+
+def test_long_messages_go_both_ways_while_a_loop_drives_the_connection() -> None:
+    server = Server()
+
+    @server
+    def echo(raw: bytes) -> bytes:
+        return raw
+
+    async def main() -> None:
+        with server.start("127.0.0.1:0"):
+            async with AsyncClient(server.address) as client:
+                # Longer than what a socket takes at once.
+                raw = bytes(range(256)) * 16_000
+                sent = [raw, b"a", raw[1:]]
+                assert list(await asyncio.gather(*map(client.echo, sent))) == sent
+
+    run(main)
+
+
+def test_a_deadline_ends_a_call_of_a_loop() -> None:
+    leave = threading.Event()
+    server = Server()
+
+    @server(blocking=True)
+    def wait() -> None:
+        leave.wait(LIMIT)
+
+    async def main() -> None:
+        with server.start("127.0.0.1:0"):
+            async with AsyncClient(server.address) as client:
+                for timeout in [0.05, 1.0]:
+                    with pytest.raises(Status) as caught:
+                        await client.with_options(timeout=timeout).wait()
+                    assert caught.value.code is Code.DEADLINE_EXCEEDED
+            leave.set()
+
+    run(main)
+
+
+def test_a_loop_finds_a_server_that_has_come_back() -> None:
+    async def main() -> None:
+        first = functions().start("127.0.0.1:0")
+        async with AsyncClient(first.address) as client:
+            assert await client.sum(1, 2) == 3
+            address = first.address
+            first.stop()
+            with functions().start(address):
+                assert await client.sum(3, 4) == 7
+
+    run(main)
+
+
+def test_a_loop_within_a_handler_makes_calls() -> None:
+    server = Server()
+
+    @server
+    def outer(address: str) -> int:
+        async def call() -> int:
+            async with AsyncClient(address) as client:
+                return int(await client.sum(1, 2))
+
+        return asyncio.run(call())
+
+    with functions().start("127.0.0.1:0") as inner, server.start("127.0.0.1:0"), Client(server.address) as client:
+        assert client.outer(inner.address) == 3
+
+
+def test_a_client_serves_one_loop_after_the_other() -> None:
+    with functions().start("127.0.0.1:0") as server:
+        client: AsyncClient = run(lambda: AsyncClient.connect(server.address))
+        for _ in range(3):
+            assert run(lambda: client.sum(1, 2)) == 3
+        client.close()
+
+
+def switches(name: str) -> int:
+    """How often threads of this name have gone to sleep."""
+    count = 0
+    for task in Path("/proc/self/task").iterdir():
+        if (task / "comm").read_text().strip() == name:
+            lines = (task / "status").read_text().splitlines()
+            count += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+    return count
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="it counts by /proc")
+def test_calls_of_a_loop_wake_no_other_thread_of_the_client() -> None:
+    async def main() -> None:
+        with functions().start("127.0.0.1:0") as server:
+            async with AsyncClient(server.address) as client:
+                await client.sum(0, 0)
+                before = switches("frisbee-rpc")
+                for a in range(1000):
+                    await client.sum(a, 1)
+                # It looks at its timers twenty times a second.
+                assert switches("frisbee-rpc") - before < 500
 
     run(main)

@@ -193,7 +193,7 @@ def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
     """The inbox that a loop watches."""
     inbox = _INBOXES.get(loop)
     if inbox is None:
-        inbox = _INBOXES[loop] = Inbox()
+        inbox = _INBOXES[loop] = Inbox(weakref.ref(loop))
         loop.add_reader(inbox.fileno(), inbox.open)
     return inbox
 
@@ -308,7 +308,7 @@ def streaming(
     channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
     """Makes a call with streams in both directions."""
-    return _both(*channel.open_streaming(api, place, timeout, metadata), requests)
+    return _both(channel, api, place, requests, timeout, metadata)
 
 
 #: By whether requests, and whether replies are a stream.
@@ -337,10 +337,12 @@ class _Replies:
         self._messages.close()
 
 
-async def _both(messages: AsyncMessages, sink: Requests, requests: Any) -> AsyncIterator[Any]:
-    from asyncio import get_running_loop
-
-    sending = get_running_loop().create_task(_send(sink, requests))
+async def _both(
+    channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
+) -> AsyncIterator[Any]:
+    loop = _running_loop()
+    messages, sink = channel.open_streaming(api, place, inbox_of(loop), timeout, metadata)
+    sending = loop.create_task(_send(sink, requests))
     try:
         async for reply in _Replies(messages):
             yield reply

@@ -1,0 +1,228 @@
+//! [`Lanes`]: the connections of a client of asyncio, one for each event loop. The loop drives it, so that calls wake no other
+//! thread; with TLS, and for callers within a handler, a thread of the process drives one for all loops.
+
+use crate::client::duration;
+use crate::drive;
+use crate::inbox::{Inbox, Sender};
+use crate::socket::{Socket, Stream};
+use crate::status::failed;
+use crate::turns::Turns;
+use frpc::tls::{Authorities, ClientTls, Identity};
+use parking_lot::Mutex;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::io;
+use std::sync::{Arc, Weak};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+/// Certificates of authorities, and of the client with its key, as PEM.
+pub(crate) type Tls = (Vec<u8>, Option<(Vec<u8>, Vec<u8>)>);
+
+/// What a channel is made of.
+pub(crate) struct Settings {
+    address: String,
+    tls: Option<ClientTls>,
+    server_name: Option<String>,
+    timeout: Option<f64>,
+}
+
+impl Settings {
+    pub(crate) fn new(
+        address: &str,
+        tls: Option<Tls>,
+        server_name: Option<String>,
+        timeout: Option<f64>,
+    ) -> PyResult<Self> {
+        let tls = tls.map(|(authorities, identity)| {
+            let refused = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
+            let tls = ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?;
+            match identity {
+                Some((chain, key)) => {
+                    tls.with_identity(Identity::from_pem(chain, key).map_err(refused)?).map_err(refused)
+                }
+                None => Ok(tls),
+            }
+        });
+        Ok(Self { address: address.to_owned(), tls: tls.transpose()?, server_name, timeout })
+    }
+
+    fn builder(&self) -> PyResult<frpc::ChannelBuilder> {
+        let mut builder = frpc::Channel::builder().workers(frpc::Workers::Caller);
+        if let Some(timeout) = self.timeout {
+            builder = builder.timeout(duration(timeout)?);
+        }
+        if let Some(tls) = &self.tls {
+            builder = builder.tls(tls.clone());
+        }
+        Ok(match &self.server_name {
+            Some(name) => builder.server_name(name.clone()),
+            None => builder,
+        })
+    }
+
+    /// A channel that the current runtime drives.
+    pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
+        let builder = self.builder()?;
+        let channel = match self.address.strip_prefix("unix:") {
+            Some(path) => {
+                let path = path.to_owned();
+                builder.connect_lazy_with_connector(move || {
+                    let path = path.clone();
+                    async move { UnixStream::connect(path).await }
+                })
+            }
+            None => builder.connect_lazy(&*self.address),
+        };
+        channel.map_err(failed)
+    }
+
+    /// A channel that a loop drives.
+    fn channel_in(&self, turns: &Arc<Turns>) -> PyResult<frpc::Channel> {
+        let _context = turns.handle().enter();
+        let (address, weak, sender) = (self.address.clone(), Arc::downgrade(turns), turns.sender().clone());
+        let connector = move || connected(address.clone(), weak.clone(), sender.clone());
+        self.builder()?.connect_lazy_with_connector(connector).map_err(failed)
+    }
+}
+
+/// Connects in the thread of the process, which has a poller and looks names up.
+async fn connected(address: String, turns: Weak<Turns>, sender: Sender) -> io::Result<Socket> {
+    let (mut done, connected) = oneshot::channel();
+    drive::background().map_err(io::Error::other)?.spawn(async move {
+        let stream = tokio::select! {
+            stream = connect(&address) => stream,
+            // Nobody waits for it any more.
+            () = done.closed() => return,
+        };
+        let _ = done.send(stream);
+        sender.ring();
+    });
+    let stream = connected.await.map_err(io::Error::other)??;
+    Ok(Socket::new(stream, turns))
+}
+
+async fn connect(address: &str) -> io::Result<Stream> {
+    if let Some(path) = address.strip_prefix("unix:") {
+        return Ok(Stream::Unix(UnixStream::connect(path).await?.into_std()?));
+    }
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(Stream::Tcp(stream.into_std()?))
+}
+
+/// The connections of a client of asyncio.
+pub(crate) struct Lanes {
+    settings: Settings,
+    /// Driven by the thread of the process.
+    shared: frpc::Channel,
+    by_loop: Mutex<Vec<(Weak<Turns>, frpc::Channel)>>,
+}
+
+/// The connection for a loop.
+pub(crate) struct Lane {
+    pub(crate) channel: frpc::Channel,
+    pub(crate) site: Site,
+    /// The time that calls have by default, in seconds.
+    pub(crate) timeout: Option<f64>,
+}
+
+impl Lanes {
+    pub(crate) fn new(settings: Settings) -> PyResult<Self> {
+        let background = drive::background()?;
+        let _context = background.enter();
+        let shared = settings.channel()?;
+        Ok(Self { settings, shared, by_loop: Mutex::default() })
+    }
+
+    /// The connection for the loop of this thread.
+    pub(crate) fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
+        let timeout = self.settings.timeout;
+        // Within a handler the thread is in the runtime of its server, and no other one can run.
+        if self.settings.tls.is_some() || Handle::try_current().is_ok() {
+            return Ok(Lane { channel: self.shared.clone(), site: Site::Thread(drive::background()?), timeout });
+        }
+        let turns = inbox.turns(py)?;
+        turns.catch_up(py)?;
+        let mut by_loop = self.by_loop.lock();
+        let known = by_loop.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&turns)));
+        let channel = match known {
+            Some((_, channel)) => channel.clone(),
+            None => {
+                let channel = self.settings.channel_in(&turns)?;
+                by_loop.retain(|(of, _)| of.strong_count() > 0);
+                by_loop.push((Arc::downgrade(&turns), channel.clone()));
+                channel
+            }
+        };
+        Ok(Lane { channel, site: Site::Loop(turns), timeout })
+    }
+
+    /// Ends the connections. Calls in flight fail.
+    pub(crate) fn close(&self) {
+        self.shared.close();
+        for (turns, channel) in &*self.by_loop.lock() {
+            channel.close();
+            if let Some(turns) = turns.upgrade() {
+                turns.sender().ring();
+            }
+        }
+    }
+}
+
+/// Where the parts of a call run.
+#[derive(Clone)]
+pub(crate) enum Site {
+    /// In turns that the loop gives.
+    Loop(Arc<Turns>),
+    /// In the thread of the process.
+    Thread(Handle),
+}
+
+impl Site {
+    /// Runs a part of a call, for which a loop waits. [`begin`](Self::begin) has to follow.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        match self {
+            Self::Loop(turns) => turns.spawn(work),
+            Self::Thread(runtime) => runtime.spawn(work).abort_handle(),
+        }
+    }
+
+    /// Has what was spawned begin.
+    pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        match self {
+            Self::Loop(turns) => turns.begin(py),
+            Self::Thread(_) => Ok(()),
+        }
+    }
+
+    /// Runs something for which nobody waits.
+    pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
+        match self {
+            Self::Loop(turns) => {
+                turns.handle().spawn(work);
+                turns.sender().ring();
+            }
+            Self::Thread(runtime) => {
+                runtime.spawn(work);
+            }
+        }
+    }
+
+    /// Has a deadline noticed in time. Those of a second and more are noticed late by the time between two turns.
+    pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        match (self, timeout) {
+            (Self::Loop(turns), Some(timeout)) if timeout < 1.0 => turns.turn_after(py, timeout + 0.001),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has noticed what was done to a task.
+    pub(crate) fn ring(&self) {
+        if let Self::Loop(turns) = self {
+            turns.sender().ring();
+        }
+    }
+}

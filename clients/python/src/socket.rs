@@ -1,0 +1,264 @@
+//! [`Socket`]: a transport that an event loop watches together with its own. Its readiness is a callback of the loop, which
+//! gives the runtime a turn.
+
+use crate::turns::Turns;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use std::io::{self, IoSlice, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How often a socket is read in a row. Then the loop sees to others first.
+const READS: u32 = 64;
+
+/// What is read at once while messages are small. A read that fills it is followed by one of [`MANY`].
+const FEW: usize = 4096;
+
+/// What is read at once of long messages.
+const MANY: usize = 256 * 1024;
+
+/// A connected socket that does not block.
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => (&*stream).read(into),
+            Self::Unix(stream) => (&*stream).read(into),
+        }
+    }
+
+    fn write(&self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        match (self, from) {
+            // A call of its own, since it is the cheaper one.
+            (Self::Tcp(stream), [one]) => (&*stream).write(one),
+            (Self::Unix(stream), [one]) => (&*stream).write(one),
+            (Self::Tcp(stream), many) => (&*stream).write_vectored(many),
+            (Self::Unix(stream), many) => (&*stream).write_vectored(many),
+        }
+    }
+
+    fn shutdown(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
+        }
+    }
+
+    fn fd(&self) -> RawFd {
+        match self {
+            Self::Tcp(stream) => stream.as_raw_fd(),
+            Self::Unix(stream) => stream.as_raw_fd(),
+        }
+    }
+}
+
+/// A transport.
+pub(crate) struct Socket {
+    shared: Arc<Shared>,
+    turns: Weak<Turns>,
+    few: Vec<u8>,
+    /// Whether the last read was full.
+    is_long: bool,
+}
+
+/// What a transport and the callbacks of the loop share.
+pub(crate) struct Shared {
+    stream: Stream,
+    /// For reading, and for writing.
+    sides: [Mutex<Side>; 2],
+}
+
+/// One direction of a socket.
+#[derive(Default)]
+struct Side {
+    /// Whether the last attempt found it blocked.
+    is_blocked: bool,
+    is_watched: bool,
+    /// How often it was read since the loop has called.
+    reads: u32,
+    waker: Option<Waker>,
+}
+
+const READING: usize = 0;
+const WRITING: usize = 1;
+
+impl Socket {
+    pub(crate) fn new(stream: Stream, turns: Weak<Turns>) -> Self {
+        let sides: [Mutex<Side>; 2] = Default::default();
+        // Nothing can have come yet.
+        sides[READING].lock().is_blocked = true;
+        let shared = Arc::new(Shared { stream, sides });
+        if let Some(turns) = turns.upgrade() {
+            turns.add(Arc::downgrade(&shared));
+        }
+        Self { shared, turns, few: vec![0; FEW], is_long: false }
+    }
+
+    /// Attempts something, unless it is known to block.
+    fn attempt<T>(
+        &self,
+        side: usize,
+        context: &Context<'_>,
+        run: impl FnOnce(&Stream) -> io::Result<T>,
+    ) -> Poll<io::Result<T>> {
+        let mut state = self.shared.sides[side].lock();
+        state.reads += u32::from(side == READING);
+        if !state.is_blocked && state.reads <= READS {
+            match run(&self.shared.stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => state.is_blocked = true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                done => return Poll::Ready(done),
+            }
+        }
+        if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            state.waker = Some(context.waker().clone());
+        }
+        if !std::mem::replace(&mut state.is_watched, true)
+            && let Some(turns) = self.turns.upgrade()
+        {
+            let shared = self.shared.clone();
+            let weak = Arc::downgrade(&turns);
+            turns.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
+        }
+        Poll::Pending
+    }
+
+    /// The next read blocks, as the last one has brought all there was.
+    fn drained(&self) {
+        self.shared.sides[READING].lock().is_blocked = true;
+    }
+}
+
+impl Shared {
+    /// Has a side attempted again; returns whether somebody waits for it.
+    fn free(&self, side: usize) -> bool {
+        let mut state = self.sides[side].lock();
+        state.is_blocked = false;
+        state.reads = 0;
+        let waker = state.waker.take();
+        drop(state);
+        waker.map(Waker::wake).is_some()
+    }
+
+    /// Has the socket read, as something may have come.
+    pub(crate) fn look_again(&self) {
+        self.free(READING);
+    }
+}
+
+/// Has the loop call when a side is ready.
+fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, turns: &Weak<Turns>) -> PyResult<()> {
+    let Some(turns) = turns.upgrade() else { return Ok(()) };
+    let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
+    let fd = shared.stream.fd();
+    let method = if side == READING { "add_reader" } else { "add_writer" };
+    event_loop.call_method1(method, (fd, Ready { shared, side, turns })).map(drop)
+}
+
+fn unwatch(py: Python<'_>, shared: &Shared, side: usize, turns: &Turns) -> PyResult<()> {
+    if !std::mem::take(&mut shared.sides[side].lock().is_watched) {
+        return Ok(());
+    }
+    let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
+    let method = if side == READING { "remove_reader" } else { "remove_writer" };
+    event_loop.call_method1(method, (shared.stream.fd(),)).map(drop)
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let Some(turns) = self.turns.upgrade() else { return };
+        let (shared, weak) = (self.shared.clone(), Arc::downgrade(&turns));
+        // The loop has to forget the number of the socket before it is closed and given to another.
+        turns.sender().leave(Box::new(move |py| {
+            let Some(turns) = weak.upgrade() else { return Ok(()) };
+            unwatch(py, &shared, READING, &turns)?;
+            unwatch(py, &shared, WRITING, &turns)
+        }));
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.is_long && into.remaining() > FEW {
+            let room = into.remaining().min(MANY);
+            let target = into.initialize_unfilled_to(room);
+            let read = std::task::ready!(this.attempt(READING, context, |stream| stream.read(target)))?;
+            into.advance(read);
+            this.is_long = read == room;
+        } else {
+            let room = into.remaining().min(FEW);
+            let mut few = std::mem::take(&mut this.few);
+            let attempted =
+                this.attempt(READING, context, |stream| stream.read(few.get_mut(..room).unwrap_or_default()));
+            if let Poll::Ready(Ok(read)) = &attempted {
+                into.put_slice(few.get(..*read).unwrap_or_default());
+                this.is_long = *read == room;
+            }
+            this.few = few;
+            std::task::ready!(attempted)?;
+        }
+        if !this.is_long && !into.filled().is_empty() {
+            this.drained();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        self.attempt(WRITING, context, |stream| stream.write(&[IoSlice::new(from)]))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.attempt(WRITING, context, |stream| stream.write(from))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.shared.stream.shutdown())
+    }
+}
+
+/// What the loop calls when a side of a socket is ready.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Ready {
+    shared: Arc<Shared>,
+    side: usize,
+    turns: Arc<Turns>,
+}
+
+#[pymethods]
+impl Ready {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        let is_awaited = self.shared.free(self.side);
+        // Nobody waits for room once there is some, and the loop would call again and again for bytes that are not read yet.
+        if self.side == WRITING || !is_awaited {
+            unwatch(py, &self.shared, self.side, &self.turns)?;
+        }
+        self.turns.turn(py)
+    }
+}

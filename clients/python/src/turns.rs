@@ -1,0 +1,247 @@
+//! [`Turns`]: a runtime that an event loop drives, so that calls of asyncio wake no other thread. It has a turn when a call
+//! has begun, when a socket has become ready, and now and then for its timers.
+//!
+//! The runtime has no poller: its transports are those of `socket.rs`, which the loop watches with its own. What other threads
+//! leave comes through the inbox of the loop, which gives a turn then.
+
+use crate::drive;
+use crate::fork;
+use crate::inbox::Sender;
+use crate::socket;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Poll, Waker};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::AbortHandle;
+
+/// After how long without a turn sockets are read before a call is sent: the loop may have been away, and the server too.
+const AWAY: Duration = Duration::from_millis(10);
+
+/// How late timers may be. The thread of other clients gives a turn then, since a timer of the loop would have the kernel
+/// set its clock anew for each call.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How many of these times a loop without calls has to wait for a turn. PINGs are due within seconds.
+const TICKS_IDLE: u32 = 20;
+
+/// A runtime in turns.
+pub(crate) struct Turns {
+    /// `None` once it is dropped.
+    runtime: Option<Runtime>,
+    pauses: Arc<Pauses>,
+    sockets: Mutex<Vec<Weak<socket::Shared>>>,
+    last: Mutex<Instant>,
+    sender: Sender,
+    /// A weak reference to the loop.
+    event_loop: Py<PyAny>,
+    thread: ThreadId,
+    /// Whether the loop is going to give a turn.
+    is_due: AtomicBool,
+    calls: Arc<Calls>,
+    made: fork::Generation,
+}
+
+/// When all tasks have to wait, the turn is over.
+#[derive(Default)]
+struct Pauses {
+    /// How often they had to in this turn.
+    count: AtomicUsize,
+    /// Ends the turn.
+    waker: Mutex<Option<Waker>>,
+}
+
+/// Counts of calls.
+#[derive(Default)]
+struct Calls {
+    begun: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+impl Turns {
+    /// A runtime for the loop of this thread.
+    pub(crate) fn new(sender: Sender, event_loop: Py<PyAny>) -> PyResult<Arc<Self>> {
+        let pauses = Arc::new(Pauses::default());
+        let counted = pauses.clone();
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            // Calls come from outside of the runtime. All that have begun run before the driver, which writes them at once.
+            .global_queue_interval(1)
+            .on_thread_park(move || {
+                counted.count.fetch_add(1, Ordering::Relaxed);
+                // So that the runtime does not wait here.
+                if let Some(waker) = &*counted.waker.lock() {
+                    waker.wake_by_ref();
+                }
+            })
+            .build()?;
+        let calls = Arc::new(Calls::default());
+        let turns = Arc::new(Self {
+            runtime: Some(runtime),
+            pauses,
+            sockets: Mutex::default(),
+            last: Mutex::new(Instant::now()),
+            sender: sender.clone(),
+            event_loop,
+            thread: thread::current().id(),
+            is_due: AtomicBool::new(false),
+            calls: calls.clone(),
+            made: fork::Generation::current(),
+        });
+        drive::background()?.spawn(tick(Arc::downgrade(&turns), calls, sender));
+        Ok(turns)
+    }
+
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The context in which channels are made.
+    pub(crate) fn handle(&self) -> &Handle {
+        self.runtime.as_ref().expect("it is taken only when it is dropped").handle()
+    }
+
+    /// The loop, unless it is gone or closed.
+    pub(crate) fn event_loop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let event_loop = self.event_loop.bind(py).call0()?;
+        let is_over = event_loop.is_none() || event_loop.call_method0("is_closed")?.is_truthy()?;
+        Ok((!is_over).then_some(event_loop))
+    }
+
+    /// Runs a part of a call, which ends with a letter. A turn has to follow: [`begin`](Self::begin).
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.calls.begun.fetch_add(1, Ordering::Relaxed);
+        self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
+        let ended = Ended(self.calls.clone());
+        let task = self.handle().spawn(async move {
+            work.await;
+            drop(ended);
+        });
+        task.abort_handle()
+    }
+
+    /// Has a turn for what was spawned: now for the first call in flight, and else once for all that begin before the loop
+    /// goes on.
+    pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        if thread::current().id() != self.thread {
+            self.sender.ring();
+            return Ok(());
+        }
+        if self.calls.in_flight.load(Ordering::Relaxed) <= 1 {
+            return self.turn(py);
+        }
+        self.turn_soon(py)
+    }
+
+    fn turn_soon(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        if !self.is_due.swap(true, Ordering::Relaxed)
+            && let Some(event_loop) = self.event_loop(py)?
+        {
+            event_loop.call_method1("call_soon", (Turn(self.clone()),))?;
+        }
+        Ok(())
+    }
+
+    /// Has a turn after so many seconds, for a deadline.
+    pub(crate) fn turn_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        if let Some(event_loop) = self.event_loop(py)? {
+            event_loop.call_method1("call_later", (seconds, Turn(self.clone())))?;
+        }
+        Ok(())
+    }
+
+    /// Runs what is ready, and does what was left for the loop.
+    pub(crate) fn turn(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        if thread::current().id() != self.thread {
+            self.sender.ring();
+            return Ok(());
+        }
+        self.made.check()?;
+        self.sender.hush();
+        self.run();
+        self.sender.deliver(py);
+        Ok(())
+    }
+
+    /// Has sockets read if there was no turn for some time.
+    pub(crate) fn catch_up(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        if self.last.lock().elapsed() < AWAY || thread::current().id() != self.thread {
+            return Ok(());
+        }
+        self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.look_again()).is_some());
+        self.turn(py)
+    }
+
+    /// Takes note of a socket.
+    pub(crate) fn add(&self, socket: Weak<socket::Shared>) {
+        self.sockets.lock().push(socket);
+    }
+
+    /// Runs tasks until all of them wait.
+    fn run(&self) {
+        let Some(runtime) = &self.runtime else { return };
+        *self.last.lock() = Instant::now();
+        self.pauses.count.store(0, Ordering::Relaxed);
+        runtime.block_on(poll_fn(|context| {
+            // After the first pause the runtime has looked at its timers, and after the second their tasks have run.
+            if self.pauses.count.load(Ordering::Relaxed) >= 2 {
+                return Poll::Ready(());
+            }
+            *self.pauses.waker.lock() = Some(context.waker().clone());
+            Poll::Pending
+        }));
+        // It refers to the runtime.
+        self.pauses.waker.lock().take();
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.made.check().is_ok() {
+            runtime.shutdown_background();
+        } else {
+            std::mem::forget(runtime);
+        }
+    }
+}
+
+/// Counts a call as ended when it is dropped.
+struct Ended(Arc<Calls>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Rings for a turn when calls have waited for a time, and seldom without any.
+async fn tick(turns: Weak<Turns>, calls: Arc<Calls>, sender: Sender) {
+    let (mut begun, mut ticks) = (0, 0);
+    while turns.strong_count() > 0 {
+        tokio::time::sleep(TICK).await;
+        ticks += 1;
+        let now = calls.begun.load(Ordering::Relaxed);
+        let waits = std::mem::replace(&mut begun, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
+        if waits || ticks >= TICKS_IDLE {
+            ticks = 0;
+            sender.ring();
+        }
+    }
+}
+
+/// Gives a turn when the loop calls it.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Turn(Arc<Turns>);
+
+#[pymethods]
+impl Turn {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.is_due.store(false, Ordering::Relaxed);
+        self.0.turn(py)
+    }
+}
