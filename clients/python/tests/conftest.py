@@ -51,13 +51,13 @@ def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     return asyncio.run(asyncio.wait_for(main(), LIMIT))
 
 
-def program(text: str, *, code: int = 0, **environment: str) -> str:
+def program(text: str, *, code: int = 0, limit: float = LIMIT, **environment: str) -> str:
     """What a program of its own prints. It has to end by itself with this code."""
     ran = subprocess.run(
         [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{text}"],
         capture_output=True,
         text=True,
-        timeout=LIMIT,
+        timeout=limit,
         env={**os.environ, **environment},
     )
     assert ran.returncode == code, (ran.returncode, ran.stdout, ran.stderr)

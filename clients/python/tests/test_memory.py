@@ -1,0 +1,47 @@
+"""Memory that calls leave behind. `FRISBEE_MANY` is the number of calls, of which a tenth as many are given up."""
+
+from __future__ import annotations
+
+import os
+
+from .conftest import LIMIT, program
+
+MANY = int(os.environ.get("FRISBEE_MANY", 10_000))
+
+
+def test_many_calls_and_those_that_are_given_up_leave_no_memory() -> None:
+    text = f"""
+import asyncio, os
+from frisbee_rpc import AsyncClient, Client, Server
+server = Server()
+@server
+def sum(a: int, b: int) -> int:
+    return a + b
+@server
+def echo(raw: bytes) -> bytes:
+    return raw
+def held() -> int:
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def blocking(calls: int) -> None:
+    with Client(server.address) as client:
+        for a in range(calls):
+            assert client.sum(a, 1) == a + 1
+async def given_up(calls: int) -> None:
+    async with AsyncClient(server.address) as client:
+        for _ in range(calls):
+            task = asyncio.create_task(client.echo(b"a" * 1000))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+def round(calls: int) -> int:
+    blocking(calls)
+    asyncio.run(given_up(calls // 10))
+    return held()
+with server.start("127.0.0.1:0"):
+    round(2000)
+    before = round(2000)
+    # What the allocator keeps differs by as much from round to round.
+    grown = round({MANY}) - before
+    assert grown < max(4_000_000, {MANY} * 50), grown
+"""
+    program(text, limit=LIMIT + MANY / 100)
