@@ -26,13 +26,14 @@ use benches::proto::benchmark::{
     BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
 };
 use benches::proto::flows::FlowsClient;
-use benches::rivals::Setup;
 use benches::rivals::frpc::{Service, serve};
+use benches::rivals::{Client, Setup};
+use benches::text::Text;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::observe::Counters;
-use frpc::{Request, Response, Status, Workers};
+use frpc::{Call, CallResponse, Channel, Next, Request, Response, ServerBuilder, Status, Workers};
 use frpc_gateway::{Gateway, ServeGateway};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -44,13 +45,16 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 12] = [
+const CASES: [(&str, u64); 15] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
     ("waiting_10_in_flight", 5000),
+    ("middleware_server_10", 5000),
+    ("middleware_client_10", 5000),
+    ("metadata_10", 5000),
     ("json_rpc_1_in_flight", 3000),
     ("json_rpc_10_in_flight", 5000),
     ("items_streamed_down", 10_000),
@@ -94,6 +98,13 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
             "waiting_10_in_flight" => waiting(10, calls).await,
+            "middleware_server_10" => {
+                echoed(10, calls, frpc::Server::builder().middleware(pass_on), |channel| channel).await
+            }
+            "middleware_client_10" => {
+                echoed(10, calls, frpc::Server::builder(), |channel| channel.with_middleware(pass_on)).await
+            }
+            "metadata_10" => labelled(10, calls).await,
             "json_rpc_1_in_flight" => json_rpc(1, calls).await,
             "json_rpc_10_in_flight" => json_rpc(10, calls).await,
             "items_streamed_down" => streamed(calls, true).await,
@@ -111,7 +122,7 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     // The server needs a turn to bind its socket.
     tokio::task::yield_now().await;
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
-    drive(&client, in_flight, 32, calls).await;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
 
@@ -123,19 +134,80 @@ async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let server = server.bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
-    let channel = frpc::Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
-    drive(&BenchmarkServiceClient::new(channel.connect(address).await?), in_flight, 32, calls).await;
+    let channel = Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
+    drive(&Caller::of(BenchmarkServiceClient::new(channel.connect(address).await?)), in_flight, 32, calls).await;
     Ok(())
+}
+
+/// As [`unary`], with a server that is set up like this and a channel that is changed.
+async fn echoed(
+    in_flight: usize,
+    calls: u64,
+    server: ServerBuilder,
+    change: impl FnOnce(Channel) -> Channel,
+) -> Result<(), BoxError> {
+    let server = server.workers(Workers::Caller).config(untimed());
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let channel = change(Channel::connect(address).await?);
+    drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The least middleware that there can be.
+async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
+    next.run(call).await
+}
+
+/// As [`unary`], with an entry of metadata in each request.
+async fn labelled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let trace = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    drive(&Caller { client: BenchmarkServiceClient::connect(address).await?, trace }, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The client of all cases with calls. A second one would make a second use of the code of a call, which the compiler
+/// then no longer makes a part of its caller, as it does in most programs.
+#[derive(Clone)]
+struct Caller {
+    client: BenchmarkServiceClient,
+    /// An entry of metadata.
+    trace: Option<&'static str>,
+}
+
+impl Caller {
+    fn of(client: BenchmarkServiceClient) -> Self {
+        Self { client, trace: None }
+    }
+}
+
+impl Client for Caller {
+    type CallResponse = String;
+
+    async fn echo(&self, text: &Text) -> Result<String, BoxError> {
+        let mut request = Request::new(Echo { message: text.as_str().to_owned() });
+        if let Some(trace) = self.trace {
+            request.metadata_mut().insert("traceparent", trace)?;
+        }
+        Ok(self.client.benchmark(request).await?.into_inner().message)
+    }
 }
 
 /// As [`unary`], with a handler that has to wait.
 async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    let server = frpc::Server::builder().workers(Workers::Caller);
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
     let server = server.add_service(BenchmarkServiceServer::new(Waiting)).bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let client = BenchmarkServiceClient::connect(address).await?;
-    drive(&client, in_flight, 32, calls).await;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
 
@@ -187,7 +259,7 @@ async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = address.recv()??.to_string();
     let mut clients = Vec::new();
     for _ in 0..400 {
-        clients.push(BenchmarkServiceClient::connect(address.as_str()).await?);
+        clients.push(Caller::of(BenchmarkServiceClient::connect(address.as_str()).await?));
     }
     // None begins before all are connected.
     let drive = |client| async move { drive(&client, in_flight, 32, calls).await };
@@ -195,7 +267,8 @@ async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here.
+/// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here, and no turn is
+/// long for its handlers.
 fn untimed() -> Config {
     Config::default().turn_max(Duration::MAX)
 }
@@ -206,7 +279,7 @@ async fn streamed(items: u64, down: bool) -> Result<(), BoxError> {
     let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
     tokio::spawn(async move { flows::ours::serve_with(server, bound).await });
     tokio::task::yield_now().await;
-    let channel = frpc::Channel::builder().config(untimed()).connect(address.recv()??.to_string()).await?;
+    let channel = Channel::builder().config(untimed()).connect(address.recv()??.to_string()).await?;
     let client = FlowsClient::new(channel);
     let text = "x".repeat(32);
     if down {
