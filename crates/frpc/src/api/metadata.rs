@@ -43,16 +43,8 @@ const MEMORY: usize = 208;
 ///
 /// `Debug` hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
 /// `secret`, and of those [marked](Self::mark_sensitive).
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata(Entries);
-
-impl Eq for Metadata {}
-
-impl Default for Metadata {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 impl Metadata {
     /// Creates metadata without entries.

@@ -23,7 +23,7 @@ pub(super) struct Entries {
 
 const _: () = assert!(IN_PLACE <= u8::MAX as usize);
 
-/// An entry.
+/// An entry of metadata.
 pub(super) struct Entry<'a> {
     /// In lower case, which is ASCII.
     pub(super) key: &'a [u8],
@@ -143,6 +143,14 @@ impl Entries {
         true
     }
 }
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Eq for Entries {}
 
 impl PartialEq for Entries {
     /// What is sensitive does not matter.
