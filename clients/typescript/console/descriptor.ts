@@ -204,8 +204,16 @@ function* items(bytes: Uint8Array): Generator<Item> {
     const tag = from.varint();
     const number = tag >>> 3;
     const type = tag & 7;
-    if (type === 0) yield { number, bytes: NOTHING, low: from.varint(10) };
-    else if (type === 2) yield { number, bytes: from.view(from.varint()), low: 0 };
+    if (type === 0) {
+      // A negative number has ten bytes, and more bits than `varint` keeps.
+      let low = 0;
+      let shift = 0;
+      for (const byte of bytes.subarray(from.at, (from.varint(10), from.at))) {
+        if (shift < 32) low |= (byte & 127) << shift;
+        shift += 7;
+      }
+      yield { number, bytes: NOTHING, low: low >>> 0 };
+    } else if (type === 2) yield { number, bytes: from.view(from.varint()), low: 0 };
     else if (type === 1 || type === 5) from.view(type === 1 ? 8 : 4);
     else throw new Malformed(`a field of the wire type ${type}`);
   }

@@ -187,11 +187,12 @@ docs:i.get(`${r},2,${o.length}`)??""})}let d=[...s,a],c=Rn(t,d);this.enums.set(c
 3?i=u.low:u.number===4?o=u.low:u.number===5?a=u.low:u.number===6?r=U(u.bytes).replace(/^\./,""):u.number===8?f=Un(u.bytes,3):u.number===9?d=u.low:u.number===10?
 s=U(u.bytes):u.number===17&&(c=u.low!==0);if(a<1||a>18)throw new g(`a field of the kind ${a}`);return{name:t,number:i,kind:a,type:r,isOptional:c,isDeprecated:f,
 docs:e,jsonName:s||t.replace(/_(\w)/g,(u,p)=>p.toUpperCase()),isRepeated:o===3,oneof:d<0||c?void 0:d}}var lr=new Uint8Array,U=n=>new x(n).text(n.length);function*C(n){
-let e=new x(n);for(;e.left;){let t=e.varint(),s=t>>>3,r=t&7;if(r===0)yield{number:s,bytes:lr,low:e.varint(10)};else if(r===2)yield{number:s,bytes:e.view(e.varint()),
-low:0};else if(r===1||r===5)e.view(r===1?8:4);else throw new g(`a field of the wire type ${r}`)}}function Ln(n){for(let{number:e,bytes:t}of C(n))if(e===1)return U(
-t);return""}function Un(n,e){for(let{number:t,low:s}of C(n))if(t===e)return s!==0;return!1}function dr(n){let e=new Map;for(let{number:t,bytes:s}of C(n)){if(t!==
-1)continue;let r="",i="",o="";for(let d of C(s))if(d.number===1){let c=new x(d.bytes),f=[];for(;c.left;)f.push(c.varint());r=f.join(",")}else d.number===3?i=U(d.
-bytes):d.number===4&&(o=U(d.bytes));let a=i||o;a&&e.set(r,Ze(a))}return e}var Ze=n=>n.replace(/^ /gm,"").trim();var ae=n=>`f${n.number}`,Qe=n=>`o${n}`,Jt={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+let e=new x(n);for(;e.left;){let t=e.varint(),s=t>>>3,r=t&7;if(r===0){let i=0,o=0;for(let a of n.subarray(e.at,(e.varint(10),e.at)))o<32&&(i|=(a&127)<<o),o+=7;yield{
+number:s,bytes:lr,low:i>>>0}}else if(r===2)yield{number:s,bytes:e.view(e.varint()),low:0};else if(r===1||r===5)e.view(r===1?8:4);else throw new g(`a field of th\
+e wire type ${r}`)}}function Ln(n){for(let{number:e,bytes:t}of C(n))if(e===1)return U(t);return""}function Un(n,e){for(let{number:t,low:s}of C(n))if(t===e)return s!==
+0;return!1}function dr(n){let e=new Map;for(let{number:t,bytes:s}of C(n)){if(t!==1)continue;let r="",i="",o="";for(let d of C(s))if(d.number===1){let c=new x(d.
+bytes),f=[];for(;c.left;)f.push(c.varint());r=f.join(",")}else d.number===3?i=U(d.bytes):d.number===4&&(o=U(d.bytes));let a=i||o;a&&e.set(r,Ze(a))}return e}var Ze=n=>n.
+replace(/^ /gm,"").trim();var ae=n=>`f${n.number}`,Qe=n=>`o${n}`,Jt={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 oe=class{constructor(e){this.schema=e}types=new Map;enums=new Map;of(e){let t=this.types.get(e);if(t)return t;let s=this.schema.message(e),r=ur(this.schema,s),i=r.
 map(d=>`${ae(d)}:${this.spec(s,d)}`).join(" "),o=r.map(d=>this.schema.entry(d)?.fields[1]??d).filter(d=>Fn(d.kind)),a=O(e,i,()=>o.map(d=>d.kind===14?this.choice(
 d.type):this.of(d.type)));return this.types.set(e,a),a}spec(e,t){let s=this.schema.entry(t),r=Jt[t.kind];if(s){let[i,o]=s.fields;if(!i||!o)throw new Error(`${s.
