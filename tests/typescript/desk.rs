@@ -4,15 +4,16 @@
 //! It prints the address that it is bound to in a line of its own, and ends when its standard input does. With a layout it
 //! serves that of `versions.proto` and nothing else. With a folder it speaks TLS beside plain text, with the identity there,
 //! which it makes if there is none. Pages of the origin may connect. With the console it shows
-//! that, and its schema.
+//! that, its schema, and what goes on in it.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
 use frisbee::pubsub::{Broker, OPERATIONS};
+use frpc::observe::Counters;
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
-use frpc_reflection::Reflection;
+use frpc_reflection::{Introspection, Reflection};
 use rcgen::generate_simple_self_signed;
 use std::error::Error;
 use std::fs;
@@ -55,6 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let (mut builder, mut http, mut layout) =
         (Server::builder().calls::<PageClient>(), Http::new().connect().cors(), None);
+    let introspection = Introspection::new();
     while let Some(flag) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value"));
         match flag.as_str() {
@@ -64,6 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--console" => {
                 http = http.console(Console::new());
                 builder = builder.add_service(Reflection::new()).add_service(FormsServer::new(Mirror));
+                builder = builder.add_service(introspection.clone()).inspectable().counters(&Counters::new());
             }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;
@@ -92,6 +95,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let server = builder.bind(address).await?;
+    let _introspection = introspection.server("desk", server.inspector());
     writeln!(std::io::stdout(), "{}", server.local_addr())?;
     tokio::select! {
         served = server.serve() => served?,

@@ -1,6 +1,7 @@
 /** The first view: the connection, and what the page has called so far. */
 
 import { fill, h } from "./dom.js";
+import { ServerFigures } from "./figures.js";
 import { historyList } from "./history.js";
 import { MetadataEditor } from "./metadata.js";
 import { callsPlot, latencyPlot, sparkline } from "./plots.js";
@@ -17,6 +18,7 @@ export class Overview {
   private readonly methods = h("div", { className: "scroll" });
   private readonly history = h("div", {});
   private readonly problem = h("p", { className: "problem", role: "alert" });
+  private readonly figures: ServerFigures;
   private drawnOf = -1;
 
   constructor(
@@ -26,6 +28,7 @@ export class Overview {
     private readonly open: (record: Recorded) => void,
     reload: () => void,
   ) {
+    this.figures = new ServerFigures(server, catalog);
     const metadata = new MetadataEditor(() => {
       this.problem.textContent = "";
       try {
@@ -37,6 +40,7 @@ export class Overview {
     this.element = h("article", { className: "overview" },
       h("header", { className: "title" }, h("h1", {}, location.host), this.facts),
       h("section", {}, h("h2", {}, "Calls of this page"), this.plots, this.methods),
+      this.figures.element,
       h("section", {}, h("h2", {}, "History"), this.history),
       h("section", {}, h("h2", {}, "Metadata of every call"), h("p", { className: "muted" }, "Such as a token. It is kept until the page is closed."), metadata.element, this.problem,
         h("button", { type: "button", onclick: reload }, "Ask for the schema again")));
@@ -44,7 +48,9 @@ export class Overview {
   }
 
   draw(): void {
-    if (!this.element.isConnected || document.hidden) return;
+    const isSeen = this.element.isConnected && !document.hidden;
+    this.figures.see(isSeen);
+    if (!isSeen) return;
     const { server: { wire, traffic }, records } = this;
     const catalog = this.catalog();
     const methods = catalog?.services.reduce((sum, service) => sum + service.methods.length, 0) ?? 0;

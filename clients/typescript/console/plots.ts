@@ -51,6 +51,25 @@ export function callsPlot(records: readonly Recorded[], now: number): SVGElement
   return drawing;
 }
 
+/** Calls in a second at a moment, those that failed counted as well. */
+export interface Rate {
+  readonly at: number;
+  readonly calls: number;
+  readonly failed: number;
+}
+
+/** Calls in a second, and those of them that failed. */
+export function ratePlot(rates: readonly Rate[], now: number): SVGElement {
+  const drawing = frame("Calls and errors of all clients in a second, in the last two minutes");
+  const top = Math.max(4, ...rates.map(({ calls }) => calls));
+  for (const part of [0, 0.5, 1]) line(drawing, HEIGHT - BOTTOM - PLOT * part, String(Math.round(top * part)));
+  for (const kind of ["calls", "failed"] as const) {
+    const points = rates.map((rate) => `${WIDTH - ((WIDTH - LEFT) * (now - rate.at)) / SPAN},${HEIGHT - BOTTOM - (rate[kind] / top) * PLOT}`);
+    drawing.append(svg("polyline", { points: points.join(" "), class: kind === "calls" ? "curve" : "curve failed" }));
+  }
+  return drawing;
+}
+
 /** How long each call took, by powers of ten. */
 export function latencyPlot(records: readonly Recorded[], now: number): SVGElement {
   const drawing = frame("Latencies in the last two minutes");

@@ -8,9 +8,11 @@ import { createServer, request as ask, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { after, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
+import { connect } from "frisbee-rpc/node";
 import { desk } from "./desk.js";
+import { DeskClient } from "./generated/desk.js";
 import { chromium, type Page } from "./guest/chromium.js";
-import { until } from "./place.js";
+import { failed, until } from "./place.js";
 
 const profile = mkdtempSync(`${tmpdir()}/console-`);
 const open = await chromium(profile, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
@@ -103,6 +105,22 @@ if (!open) {
     await until("the example", () => see(page, `log()[0]?.includes('"mask": "name"')`));
     await ended(page, "OK");
     assert.deepEqual(page.complaints, []);
+  });
+
+  test("the overview shows the connections of the server and the calls of all its clients", async () => {
+    const page = await console_();
+    const channel = connect({ port: server.port, host: "127.0.0.1" });
+    const client = new DeskClient(channel);
+    await client.add({});
+    await failed(client.fail({ code: 5 }));
+    const row = (method: string): Promise<string[] | undefined> =>
+      see(page, `(() => { const row = all(".server tr").find((one) => one.cells[0].textContent.endsWith("${method}")); return row && [...row.cells].map((cell) => cell.textContent); })()`);
+    await until("the calls of another client", async () => Number((await row("Add"))?.[2]) >= 1 && Number((await row("Fail"))?.[3]) >= 1);
+    await until("both connections", () => see(page, `all(".server table")[1].tBodies[0].rows.length >= 2`));
+    assert.match(await see(page, `shown(".server .facts")`), /desk.*open.*of at most/s);
+    assert.ok(await see(page, `all(".server polyline").length === 2`));
+    assert.deepEqual(page.complaints, []);
+    channel.close();
   });
 
   test("raw JSON is called, moves into the form, and says where it does not fit", async () => {
