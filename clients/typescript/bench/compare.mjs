@@ -1,16 +1,19 @@
 // Calls a second, and CPU of the client for a call, beside other libraries: `npm ci && npm run bench`. The candidates take
-// turns; the table has medians. `FRISBEE_DESK` names our server, built with optimisation.
+// turns; the table has medians. `FRISBEE_DESK` names our server, built with optimisation. Of Chromium, whose processes are many,
+// there is no CPU time; without it, its line is left out. `NAMES=frpc,trpc` runs these alone.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { browser } from "./browser.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = `${here}../`;
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 /** How many callers make how many calls each, one after the other. */
 const LOADS = [{ callers: 1, calls: Number(process.env.CALLS ?? 4000) }, { callers: 1000, calls: 100 }];
-const NAMES = ["frpc", "frpc-websocket", "grpc-js", "connect-http2", "connect", "socket.io", "trpc"];
+const ALL = ["frpc", "frpc-websocket", "frpc-chromium", "grpc-js", "connect-http2", "connect", "socket.io", "trpc"];
+const NAMES = process.env.NAMES?.split(",") ?? ALL;
 /** A fetch for each call, a thousand at once, is no use that a page has. */
 const FEWER = { connect: 5, "connect-http2": 5, "grpc-js": 2 };
 
@@ -19,9 +22,17 @@ await build({
   bundle: true, platform: "node", format: "esm", target: "es2022", outfile: `${root}build/bench.mjs`, tsconfig: `${root}tsconfig.json`, logLevel: "error",
 });
 
+const pages = await browser();
+
+/** One measurement, or nothing if there is no such place. */
+async function measure(name, port, callers, calls) {
+  if (name === "frpc-chromium") return pages.measure(port, callers, calls).catch((error) => void console.error(`skipped: ${error.message}`));
+  return JSON.parse(execFileSync("node", [`${here}client.mjs`, name, port, callers, calls], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }));
+}
+
 async function serve(name) {
   const [program, ...words] = name.startsWith("frpc")
-    ? [process.env.FRISBEE_DESK ?? `${root}../../target/release/desk`, "127.0.0.1:0"]
+    ? [process.env.FRISBEE_DESK ?? `${root}../../target/release/desk`, "127.0.0.1:0", "--origin", pages.origin]
     : ["node", `${here}server.mjs`, name];
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = await once(child.stdout, "data");
@@ -35,10 +46,11 @@ for (let round = 0; round < ROUNDS; round++) {
     const { port, stop } = await serve(name);
     for (const { callers, calls } of LOADS) {
       const count = Math.ceil(calls / (FEWER[name] ?? 1));
-      const line = execFileSync("node", [`${here}client.mjs`, name, port, callers, count], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+      const result = await measure(name, port, callers, count);
+      if (!result) continue;
       const key = `${name} ${callers}`;
-      console.error(`${key}: ${line.trim()}`);
-      found.set(key, [...(found.get(key) ?? []), JSON.parse(line)]);
+      console.error(`${key}: ${JSON.stringify(result)}`);
+      found.set(key, [...(found.get(key) ?? []), result]);
     }
     stop();
   }
@@ -46,8 +58,10 @@ for (let round = 0; round < ROUNDS; round++) {
 console.log("| client | calls/s, one at a time | CPU of a call, µs | calls/s, a thousand at once | CPU of a call, µs |\n|---|---|---|---|---|");
 for (const name of NAMES) {
   const cells = LOADS.flatMap(({ callers }) => {
-    const runs = found.get(`${name} ${callers}`);
-    return [median(runs.map(({ rate }) => rate)), median(runs.map(({ cpu }) => cpu)).toFixed(1)];
+    const runs = found.get(`${name} ${callers}`) ?? [];
+    const cpus = runs.flatMap(({ cpu }) => cpu ?? []);
+    return [median(runs.map(({ rate }) => rate)), cpus.length ? median(cpus).toFixed(1) : "–"];
   });
-  console.log(`| ${name} | ${cells.join(" | ")} |`);
+  if (cells[0] !== undefined) console.log(`| ${name} | ${cells.join(" | ")} |`);
 }
+pages.close();
