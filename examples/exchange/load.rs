@@ -114,6 +114,8 @@ impl Load {
             tasks.spawn(trade(market, counts.clone(), number as u64));
         }
         let market = ExchangeClient::connect(market.to_string()).await?;
+        // What came while the others connected is not of the time that is measured.
+        counts.reset();
         Ok(Trading { counts, load: self, connected, market, _tasks: tasks })
     }
 }
@@ -197,6 +199,13 @@ async fn trade(market: SocketAddr, counts: Arc<Counts>, seed: u64) -> Result<(),
 }
 
 impl Counts {
+    fn reset(&self) {
+        for count in [&self.books, &self.reports, &self.traded, &self.quotes, &self.looks] {
+            count.store(0, Relaxed);
+        }
+        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn note(&self, sent: Instant) {
         let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
         if latencies.len() < KEPT {
