@@ -141,7 +141,7 @@ async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses(world:
 }
 
 #[sim_test(seeds = 60)]
-async fn a_call_is_answered_within_its_deadline_whatever_its_server_does(world: World) {
+async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));

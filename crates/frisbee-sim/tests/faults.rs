@@ -140,7 +140,7 @@ fn a_fault_whose_occasion_never_comes_does_not_strike() {
 }
 
 #[test]
-fn a_crash_upon_a_write_to_the_disk_finds_what_is_on_it_no_sooner() {
+fn a_crash_upon_a_sync_of_the_disk_finds_the_first_value_there() {
     let struck = Arc::new(AtomicU64::new(0));
     let counted = struck.clone();
     Sim::new().seeds(30, move |world| {
