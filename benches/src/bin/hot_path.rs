@@ -5,7 +5,8 @@
 //! start and end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
 //!
 //! ```text
-//! cargo run --release -p benches --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %
+//! cargo run --release -p benches --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
+//!                                                            or open doors cost native calls over 1 %
 //! cargo run --release -p benches --bin hot_path -- update    writes instructions.toml
 //! cargo run --release -p benches --bin hot_path -- run CASE CALLS
 //! ```
@@ -26,16 +27,21 @@ use benches::proto::benchmark::{
     BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
 };
 use benches::proto::flows::FlowsClient;
+use benches::proto::mixed::Order;
 use benches::rivals::frpc::{Service, serve};
 use benches::rivals::{Client, Setup};
 use benches::text::Text;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frpc::json::{from_json, to_json};
 use frpc::observe::Counters;
 use frpc::{Call, CallResponse, Channel, Next, Request, Response, ServerBuilder, Status, Workers};
-use frpc_gateway::{Gateway, ServeGateway};
+use frpc_gateway::{Gateway, Http, ServeGateway};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::hint::black_box;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -45,10 +51,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 15] = [
+const CASES: [(&str, u64); 21] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
+    (BESIDE_DOORS, 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
     ("waiting_10_in_flight", 5000),
@@ -57,11 +64,27 @@ const CASES: [(&str, u64); 15] = [
     ("metadata_10", 5000),
     ("json_rpc_1_in_flight", 3000),
     ("json_rpc_10_in_flight", 5000),
+    ("json_rpc_http_10_in_flight", 5000),
+    ("connect_1_in_flight", 3000),
+    ("connect_10_in_flight", 5000),
+    (JSON_ENCODED, 5000),
+    (JSON_DECODED, 5000),
     ("items_streamed_down", 10_000),
     ("items_streamed_up", 10_000),
     ("published_to_1", 20_000),
     ("published_to_20", 20_000),
 ];
+
+/// Calls by fRPC's own client to a server whose doors are all open, and those to one without doors, to be compared.
+const BESIDE_DOORS: &str = "unary_10_beside_doors";
+const WITHOUT_DOORS: &str = "unary_10_in_flight";
+
+/// A message of twelve fields with a nested one, lists and a map, to JSON and back.
+const JSON_ENCODED: &str = "json_encoded";
+const JSON_DECODED: &str = "json_decoded";
+
+/// How far calls beside doors may exceed those without: native calls do not pay for doors.
+const DOORS_TOLERANCE: f64 = 1.01;
 
 /// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
 /// than anything worth noticing.
@@ -95,6 +118,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            BESIDE_DOORS => beside_doors(10, calls).await,
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
             "waiting_10_in_flight" => waiting(10, calls).await,
@@ -107,6 +131,11 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "metadata_10" => labelled(10, calls).await,
             "json_rpc_1_in_flight" => json_rpc(1, calls).await,
             "json_rpc_10_in_flight" => json_rpc(10, calls).await,
+            "json_rpc_http_10_in_flight" => json_rpc_http(10, calls).await,
+            "connect_1_in_flight" => connect(1, calls).await,
+            "connect_10_in_flight" => connect(10, calls).await,
+            JSON_ENCODED => encoded(calls),
+            JSON_DECODED => decoded(calls),
             "items_streamed_down" => streamed(calls, true).await,
             "items_streamed_up" => streamed(calls, false).await,
             "published_to_1" => published(calls, 1).await,
@@ -221,32 +250,101 @@ impl BenchmarkService for Waiting {
     }
 }
 
-/// As [`unary`], by JSON-RPC. The client does next to nothing: it writes the same requests again as soon as there are as
-/// many lines.
-async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    let server = frpc::Server::builder().workers(Workers::Caller).gateway(Gateway::new().json_rpc());
-    let server =
-        server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight)))).bind("127.0.0.1:0").await?;
-    let mut socket = TcpStream::connect(server.local_addr()).await?;
-    socket.set_nodelay(true)?;
+/// As [`unary`], with a server whose doors are all open.
+async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = serve_doors(in_flight).await?;
+    let client = BenchmarkServiceClient::connect(address.to_string()).await?;
+    drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// Serves with all doors open.
+async fn serve_doors(in_flight: usize) -> Result<SocketAddr, BoxError> {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health()).web_socket();
+    let server = frpc::Server::builder().workers(Workers::Caller).gateway(gateway);
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr();
     tokio::spawn(server.serve());
-    let text = "x".repeat(32);
-    let request = |id| {
-        format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"benchmark.BenchmarkService/Benchmark\",\
-             \"params\":{{\"message\":\"{text}\"}}}}\n"
-        )
-    };
-    let requests: String = (0..in_flight).map(request).collect();
+    Ok(address)
+}
+
+/// The text of all calls through doors.
+const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+
+/// A request of JSON-RPC. The id has one digit.
+fn json_rpc_request(id: usize) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"benchmark.BenchmarkService/Benchmark\",\
+         \"params\":{{\"message\":\"{TEXT}\"}}}}\n"
+    )
+}
+
+fn post(path: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n\
+         {body}"
+    )
+}
+
+/// As [`unary`], by JSON-RPC in lines.
+async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    through_door(in_flight, calls, json_rpc_request).await
+}
+
+/// As [`unary`], by JSON-RPC over HTTP/1.1.
+async fn json_rpc_http(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    through_door(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
+}
+
+/// As [`unary`], by Connect in JSON over HTTP/1.1.
+async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let body = format!("{{\"message\":\"{TEXT}\"}}");
+    through_door(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
+}
+
+/// As [`unary`], through a door. The client does next to nothing: it writes the same requests again as soon as there are
+/// as many replies, all of which have the same length.
+async fn through_door(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
+    let mut socket = TcpStream::connect(serve_doors(in_flight).await?).await?;
+    socket.set_nodelay(true)?;
     let mut replies = [0; 4096];
+    socket.write_all(request(0).as_bytes()).await?;
+    let length = socket.read(&mut replies).await?;
+    if !replies.get(..length).is_some_and(|reply| reply.windows(TEXT.len()).any(|text| text == TEXT.as_bytes())) {
+        return Err(format!("the reply is {}", String::from_utf8_lossy(&replies)).into());
+    }
+    let requests: String = (0..in_flight).map(request).collect();
     for _ in 0..calls / in_flight as u64 {
         socket.write_all(requests.as_bytes()).await?;
-        let mut lines = 0;
-        while lines < in_flight {
+        let mut left = in_flight * length;
+        while left > 0 {
             let count = socket.read(&mut replies).await?;
-            let read = replies.get(..count).filter(|read| !read.is_empty()).ok_or("the connection was lost")?;
-            lines += read.iter().filter(|byte| **byte == b'\n').count();
+            left = left.checked_sub(count).filter(|_| count > 0).ok_or("the connection was lost")?;
         }
+    }
+    Ok(())
+}
+
+/// The message of `benches/json.rs`, to JSON so many times.
+fn encoded(messages: u64) -> Result<(), BoxError> {
+    let order = benches::proto::order();
+    let mut out = Vec::with_capacity(1024);
+    for _ in 0..messages {
+        out.clear();
+        to_json(black_box(&order), &mut out)?;
+        black_box(out.len());
+    }
+    Ok(())
+}
+
+/// As [`encoded`], from JSON.
+fn decoded(messages: u64) -> Result<(), BoxError> {
+    let mut json = Vec::new();
+    to_json(&benches::proto::order(), &mut json)?;
+    for _ in 0..messages {
+        black_box(from_json::<Order>(black_box(&json))?);
     }
     Ok(())
 }
@@ -366,6 +464,7 @@ fn check() -> Result<ExitCode, BoxError> {
     }
     let committed = std::fs::read_to_string(figures_path())?;
     let mut worse = false;
+    let mut figures = BTreeMap::new();
     for (case, calls) in CASES {
         let limit = figure(&committed, case).ok_or_else(|| format!("{case} is not in instructions.toml"))?;
         let counted = count(case, calls)?;
@@ -377,6 +476,12 @@ fn check() -> Result<ExitCode, BoxError> {
         };
         println!("{case:24} {counted:8.0} instructions per call, committed {limit:8.0}, {ratio:.3}x  {verdict}");
         worse |= ratio > TOLERANCE;
+        figures.insert(case, counted);
+    }
+    if let (Some(beside), Some(without)) = (figures.get(BESIDE_DOORS), figures.get(WITHOUT_DOORS)) {
+        let ratio = beside / without;
+        println!("native calls beside open doors take {ratio:.3}x as many instructions as without doors");
+        worse |= ratio > DOORS_TOLERANCE;
     }
     Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -384,7 +489,7 @@ fn check() -> Result<ExitCode, BoxError> {
 /// Writes the figures of today.
 fn update() -> Result<ExitCode, BoxError> {
     let mut text = String::from(
-        "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, as callgrind counts them.\n\
+        "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, or of one message of 367 bytes in JSON, as callgrind counts them.\n\
          # Written by `cargo run --release -p benches --bin hot_path -- update`; CI runs `check`.\n",
     );
     for (case, calls) in CASES {
