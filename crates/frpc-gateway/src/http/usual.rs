@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_found_again_with_whatever_length_and_no_other_difference() {
+    fn a_head_is_found_again_with_any_length_and_no_other_difference() {
         let mut usual = Usual::new();
         keep(&mut usual, &head("/a", "12"), 1);
         keep(&mut usual, &head("/b", "7"), 2);

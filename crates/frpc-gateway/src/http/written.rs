@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_is_undone_leaves_what_was_before() {
+    fn a_response_that_is_undone_leaves_those_before_it() {
         let mut out = b"before".to_vec();
         Open::begin(&mut out, "a/b", 1, Instant::now()).undo(&mut out);
         assert_eq!(out, b"before");
