@@ -1,6 +1,6 @@
 //! Streams of messages: reading, for both ends, and writing on a frisbee stream.
 //!
-//! Each message of a stream is a packet. With a plain peer, the error text `EOF` ends one direction. Any other error
+//! Each message of a stream is a packet, or shares one with others. With a plain peer, the error text `EOF` ends one direction. Any other error
 //! fails the call, and an empty packet closes both directions and frees the id.
 
 mod elsewhere;
@@ -15,11 +15,12 @@ use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Code, Status};
 use bytes::Bytes;
 use frisbee::{
-    Connection, Operation, Outbox, PacketId, StreamBatch, StreamEnd, StreamMessage, StreamReceiver, StreamSender,
+    Connection, Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamEnd, StreamMessage, StreamReceiver,
+    StreamSender,
 };
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{Decoder, Form, Message, Root};
+use polyglot::{DecodeError, Decoder, Form, Message, Root};
 use std::borrow::Borrow;
 use std::fmt;
 use std::future::poll_fn;
@@ -158,69 +159,86 @@ impl<M: Message> Streaming<M> {
 
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
-            self.note_end(Code::DeadlineExceeded);
-            self.finish(false);
-            return Poll::Ready(Some(Err(late())));
+            return self.fail_late();
         }
-        let (reading, answered) = (self.reading, self.answered);
-        let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
+        let reading = self.reading;
         loop {
-            let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, reading)) else {
-                let Some(deadline) = &mut self.deadline else { return Poll::Pending };
-                std::task::ready!(deadline.as_mut().poll(context));
-                self.note_end(Code::DeadlineExceeded);
-                self.finish(false);
-                return Poll::Ready(Some(Err(late())));
-            };
-            return Poll::Ready(match read {
-                Some(Read::Message(message)) => {
-                    if !answered {
+            let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
+            match receiver.poll_recv_with(context, |message| read(message, reading)) {
+                Poll::Ready(Some(Read::Message(message))) => {
+                    if !self.answered {
                         self.handle_answer(Code::Ok);
                     }
-                    Some(Ok(message))
+                    return Poll::Ready(Some(Ok(message)));
                 }
-                Some(Read::Metadata(metadata)) => {
-                    // The metadata of requests comes with the call.
-                    if matches!(self.end, End::Client(..)) {
-                        self.metadata = metadata;
+                Poll::Ready(Some(Read::Other(other))) => {
+                    if let Some(last) = self.handle_other(*other) {
+                        return Poll::Ready(last);
                     }
-                    continue;
                 }
-                Some(Read::Error(text, _)) if text == body::EOF && !self.is_extended => {
-                    self.handle_answer(Code::Ok);
-                    self.note_end(Code::Ok);
-                    self.finish(true);
-                    None
+                Poll::Ready(None) => return Poll::Ready(self.handle_end()),
+                Poll::Pending => {
+                    let Some(deadline) = &mut self.deadline else { return Poll::Pending };
+                    std::task::ready!(deadline.as_mut().poll(context));
+                    return self.fail_late();
                 }
-                Some(Read::Error(text, prefix)) => {
-                    let status = Status::received(text, prefix);
-                    self.handle_answer(status.code());
-                    self.note_end(status.code());
-                    self.finish(false);
-                    Some(Err(status))
-                }
-                Some(Read::Bad(status)) => {
-                    self.note_end(status.code());
-                    self.finish(false);
-                    Some(Err(status))
-                }
-                None => {
-                    // A late caller learns that it is late, whatever the server has sent meanwhile.
-                    let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
-                    let broken = self.broken();
-                    if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
-                        self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
-                    }
-                    self.note_end(match &broken {
-                        Some(_) if is_late => Code::DeadlineExceeded,
-                        Some(status) => status.code(),
-                        None => Code::Ok,
-                    });
-                    self.finish(true);
-                    broken.map(|status| Err(if is_late { late() } else { status }))
-                }
-            });
+            }
         }
+    }
+
+    /// Ends the stream since its deadline has passed.
+    #[cold]
+    fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
+        self.note_end(Code::DeadlineExceeded);
+        self.finish(false);
+        Poll::Ready(Some(Err(late())))
+    }
+
+    /// Handles what has come in place of a message. What the stream ends with, if it ends by that: an error, or nothing.
+    #[cold]
+    fn handle_other(&mut self, other: Other) -> Option<Option<Result<M, Status>>> {
+        let status = match other {
+            Other::Metadata(metadata) => {
+                // The metadata of requests comes with the call.
+                if matches!(self.end, End::Client(..)) {
+                    self.metadata = metadata;
+                }
+                return None;
+            }
+            Other::Error(text, _) if text == body::EOF && !self.is_extended => {
+                self.handle_answer(Code::Ok);
+                self.note_end(Code::Ok);
+                self.finish(true);
+                return Some(None);
+            }
+            Other::Error(text, prefix) => {
+                let status = Status::received(text, prefix);
+                self.handle_answer(status.code());
+                status
+            }
+            Other::Bad(status) => status,
+        };
+        self.note_end(status.code());
+        self.finish(false);
+        Some(Some(Err(status)))
+    }
+
+    /// Ends the stream when no more will come.
+    #[cold]
+    fn handle_end(&mut self) -> Option<Result<M, Status>> {
+        // A late caller learns that it is late, whatever the server has sent meanwhile.
+        let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
+        let broken = self.broken();
+        if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
+            self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
+        }
+        self.note_end(match &broken {
+            Some(_) if is_late => Code::DeadlineExceeded,
+            Some(status) => status.code(),
+            None => Code::Ok,
+        });
+        self.finish(true);
+        broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
     /// Whether the deadline has passed. Looked at once in [`LOOK_EVERY`] messages: a peer may send without end, and
@@ -282,9 +300,14 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// The contents of a packet of a stream.
+/// A message of a stream, or what has come in its place: in a box, so that messages are cheap to pass on.
 enum Read<M> {
     Message(M),
+    Other(Box<Other>),
+}
+
+/// What comes on a stream beside messages.
+enum Other {
     /// A prefix without a message.
     Metadata(Metadata),
     Error(String, Option<Prefix>),
@@ -292,24 +315,56 @@ enum Read<M> {
 }
 
 /// Reads a packet of a stream in its buffer.
-#[inline]
+#[inline(always)] // Its one caller is that of each message.
 fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
+    match message {
+        StreamMessage::Copied(body) if !prefix::is_present(body) => {
+            match polyglot::decode_root(&mut reading.copied(body)) {
+                Ok(Root::Message(message)) => Read::Message(message),
+                root => no_message(root, None),
+            }
+        }
+        message => read_any(message, reading),
+    }
+}
+
+/// As [`read`], for messages that are long or have a prefix.
+#[inline(never)]
+fn read_any<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
-            Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
+            Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
             Ok(prefix) => (polyglot::decode_root(&mut reading.copied(body)), prefix),
-            Err(_) => return Read::Bad(body::malformed("message")),
+            Err(_) => return Read::bad(body::malformed("message")),
         },
         StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
-            Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
+            Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
             Ok(prefix) => (body::message(&body, reading), prefix),
-            Err(_) => return Read::Bad(body::malformed("message")),
+            Err(_) => return Read::bad(body::malformed("message")),
         },
     };
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
-        Ok(Root::Error(text)) => Read::Error(text, prefix),
-        Err(error) => Read::Bad(body::undecodable::<M>("message", &error)),
+        root => no_message(root, prefix),
+    }
+}
+
+#[cold]
+fn no_message<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
+    match root {
+        Ok(Root::Message(message)) => Read::Message(message),
+        Ok(Root::Error(text)) => Read::Other(Box::new(Other::Error(text, prefix))),
+        Err(error) => Read::bad(body::undecodable::<M>("message", &error)),
+    }
+}
+
+impl<M> Read<M> {
+    fn metadata(prefix: Prefix) -> Self {
+        Self::Other(Box::new(Other::Metadata(prefix.into_metadata())))
+    }
+
+    fn bad(status: Status) -> Self {
+        Self::Other(Box::new(Other::Bad(status)))
     }
 }
 
@@ -395,44 +450,66 @@ where
     S: Stream,
     M: Message,
 {
-    let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
+    let form = form(sender);
     let mut messages = pin!(messages);
     let mut batch = Batch(sender.batch());
     let batch = &mut batch.0;
     poll_fn(|context| {
-        for _ in 0..SENT_AT_ONCE {
-            if batch.poll_ready(context)?.is_pending() {
-                return Poll::Pending;
-            }
-            let item = match messages.as_mut().poll_next(context) {
-                Poll::Ready(item) => item.map(&message).transpose(),
-                Poll::Pending => {
-                    batch.flush()?;
-                    return Poll::Pending;
-                }
-            };
-            let put = item.and_then(|item| match item {
-                Some(item) => batch
-                    .put(|packet| body::put_message(packet, &item, &manner))
-                    .map(|()| true)
-                    .map_err(PutError::into_status),
-                None => Ok(false),
-            });
-            match put {
-                Ok(true) => count(1),
-                ended => {
-                    // Messages before the end are sent before it.
-                    batch.flush()?;
-                    return Poll::Ready(ended.map(drop));
-                }
-            }
+        let mut sent = 0;
+        let polled = send_some(
+            batch,
+            context,
+            &mut sent,
+            |context| messages.as_mut().poll_next(context),
+            |item, packet| {
+                let manner = Manner { lossless: strict, ..Manner::plain(form) };
+                body::put_message(packet, &message(item)?, &manner).map_err(PutError::into_status)
+            },
+        );
+        if sent > 0 {
+            count(sent);
         }
-        batch.flush()?;
-        // With messages always ready and another thread taking them, other tasks of this thread would starve.
-        context.waker().wake_by_ref();
-        Poll::Pending
+        polled
     })
     .await
+}
+
+/// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
+/// `put` puts it into a packet, and `sent` gets the number of messages sent.
+#[inline(always)] // Its one caller is that of each message.
+fn send_some<T>(
+    batch: &mut StreamBatch,
+    context: &mut Context<'_>,
+    sent: &mut usize,
+    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<T>>,
+    put: impl Fn(T, PacketWriter<'_>) -> Result<(), Status>,
+) -> Poll<Result<(), Status>> {
+    for _ in 0..SENT_AT_ONCE {
+        if batch.poll_ready(context)?.is_pending() {
+            return Poll::Pending;
+        }
+        let ended = match next(context) {
+            Poll::Ready(Some(item)) => match batch.put(|packet| put(item, packet)) {
+                Ok(()) => {
+                    *sent += 1;
+                    continue;
+                }
+                Err(status) => Err(status),
+            },
+            Poll::Ready(None) => Ok(()),
+            Poll::Pending => {
+                batch.flush()?;
+                return Poll::Pending;
+            }
+        };
+        // Messages before the end are sent before it.
+        batch.flush()?;
+        return Poll::Ready(ended);
+    }
+    batch.flush()?;
+    // With messages always ready and another thread taking them, other tasks of this thread would starve.
+    context.waker().wake_by_ref();
+    Poll::Pending
 }
 
 /// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the
