@@ -1,5 +1,6 @@
 //! Connections below calls: transports, routers, streams, runtimes, and how they end.
 
+mod batches;
 mod ending;
 mod idle;
 mod routers;

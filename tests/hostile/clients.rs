@@ -347,7 +347,6 @@ async fn a_peer_that_exceeds_its_allowance_of_useless_packets_is_paused_without_
     let useless = [
         packet(0, 1, &[]),
         packet(0, 3, b"fris\x01"),
-        packet(7, 9, b"whatever"),
         packet(7, 999, b"nobody"),
         packet(7, ADD, &[8, 0, 7]),
         packet(7, ADD, &metadata),

@@ -1,5 +1,6 @@
 //! Broken and hostile peers, and networks that fail.
 
+mod batches;
 mod clients;
 mod network;
 mod servers;

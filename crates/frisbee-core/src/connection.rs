@@ -519,7 +519,9 @@ impl Connection {
                 }
                 self.waste(packet.body.len());
             }
-            Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END if ours => {
+            Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END | Operation::BATCH
+                if ours =>
+            {
                 return Ok(Event::Control(packet));
             }
             Operation::HAND_OFF if ours => return self.handle_hand_off(packet.body, now),

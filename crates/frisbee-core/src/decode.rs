@@ -399,7 +399,7 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
-    /// The body of a HELLO, CREDIT, CANCEL, END or HAND_OFF is malformed.
+    /// The body of a HELLO, CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
     Malformed(Operation),
     /// A packet came from a peer that waits for the answer to its hand-off, or an answer to no request.
     HandOff,

@@ -144,6 +144,18 @@ impl Window {
         within
     }
 
+    /// Accounts for messages that have come together, of the cost `all`, of which the last alone costs `last`; `false`,
+    /// and nothing has changed, if the sender had no credit left for each of them.
+    #[inline]
+    pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
+        let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
+        let within = before < self.size.saturating_add(self.excess);
+        if within {
+            self.held = self.held.saturating_add(all);
+        }
+        within
+    }
+
     /// The reader has read everything and waits.
     #[inline]
     pub fn wait(&mut self) {
@@ -152,10 +164,10 @@ impl Window {
         }
     }
 
-    /// Whether a window of `size` bytes has credit to return when messages of this [`cost`] have been read.
+    /// The [`cost`] of messages that have been read from which on a window of `size` bytes has credit to return.
     #[inline]
-    pub fn is_due(size: u64, cost: u64) -> bool {
-        cost.saturating_mul(PARTS) >= size
+    pub fn due(size: u64) -> u64 {
+        size.div_ceil(PARTS)
     }
 
     /// Accounts for messages that have been read, by their [`cost`]; returns the credit to send, if it is worth a
@@ -163,7 +175,7 @@ impl Window {
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
-        Self::is_due(self.size, self.read).then(|| std::mem::take(&mut self.read))
+        (self.read >= Self::due(self.size)).then(|| std::mem::take(&mut self.read))
     }
 
     /// The credit to send when so much is to be returned: more if the window grows, less if it shrinks.
@@ -393,6 +405,19 @@ mod tests {
         }
         assert!(!credit.is_open());
         assert!(!window.receive(0), "the sender had no credit for this");
+    }
+
+    #[test]
+    fn messages_that_come_together_are_judged_as_if_they_had_come_one_after_the_other() {
+        for lengths in
+            [&[100][..], &[36, 36], &[0, 2_000], &[2_000, 0], &[436, 372], &[436, 436, 0], &[0; 17], &[0; 16]]
+        {
+            let (mut one_by_one, mut together) = (Window::new(1_000), Window::new(1_000));
+            let within = lengths.iter().fold(true, |within, length| one_by_one.receive(*length) && within);
+            let costs: Vec<_> = lengths.iter().map(|length| cost(*length)).collect();
+            assert_eq!(together.receive_all(costs.iter().sum(), *costs.last().unwrap()), within, "{lengths:?}");
+            assert_eq!(together.held, if within { one_by_one.held } else { 0 });
+        }
     }
 
     #[test]

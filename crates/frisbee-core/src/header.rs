@@ -39,6 +39,9 @@ impl Operation {
     pub const END: Self = Self(7);
     /// Asks for the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
+    /// Carries several messages of a stream, to a peer that [understands it](crate::Hello::batches); see
+    /// [`BatchSize`](crate::BatchSize).
+    pub const BATCH: Self = Self(9);
     /// The first operation that users may define.
     pub const FIRST_USER: Self = Self(10);
 
@@ -78,6 +81,7 @@ impl fmt::Debug for Operation {
             Self::CANCEL => f.write_str("CANCEL"),
             Self::END => f.write_str("END"),
             Self::HAND_OFF => f.write_str("HAND_OFF"),
+            Self::BATCH => f.write_str("BATCH"),
             Self(number) => write!(f, "Operation({number})"),
         }
     }

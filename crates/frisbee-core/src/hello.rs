@@ -28,6 +28,8 @@ pub struct Hello {
     pub stream_credit: u32,
     /// Whether the sender accepts a CANCEL of a request for a hand-off.
     pub hand_off_cancel: bool,
+    /// Whether the sender understands [`Operation::BATCH`](crate::Operation::BATCH).
+    pub batches: bool,
     items: HelloItems,
 }
 
@@ -62,6 +64,8 @@ const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
 /// Without a value.
 const HAND_OFF_CANCEL: u8 = 5;
+/// Without a value.
+const BATCHES: u8 = 6;
 
 impl Hello {
     /// The first type of item that has no meaning here.
@@ -85,6 +89,7 @@ impl Hello {
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, no message could be sent.
             hand_off_cancel: true,
+            batches: true,
             items: items.clone(),
         }
     }
@@ -111,6 +116,9 @@ impl Hello {
         if self.hand_off_cancel {
             tlv::put_item(&mut bytes, HAND_OFF_CANCEL, &[]);
         }
+        if self.batches {
+            tlv::put_item(&mut bytes, BATCHES, &[]);
+        }
         bytes.extend_from_slice(&self.items.0);
         bytes
     }
@@ -129,6 +137,7 @@ impl Hello {
             calls_max: u32::MAX,
             stream_credit: 0,
             hand_off_cancel: false,
+            batches: false,
             items: HelloItems::default(),
         };
         let mut items = Vec::new();
@@ -141,6 +150,7 @@ impl Hello {
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
                 HAND_OFF_CANCEL => hello.hand_off_cancel = true,
+                BATCHES => hello.batches = true,
                 Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
                 _ => {}
             }
@@ -167,6 +177,7 @@ mod tests {
             3, 3, 0x80, 0x80, 0x01,       // 16 384 calls
             4, 3, 0x80, 0x80, 0x10,       // 256 KiB of credit
             5, 0,                         // hand-offs can be cancelled
+            6, 0,                         // batches are understood
             40, 5, b'a', b'b', b'o', b'v', b'e',
         ];
         assert_eq!(bytes, expected);
@@ -203,7 +214,7 @@ mod tests {
     #[test]
     fn a_hello_that_is_truncated_or_lacks_its_version_is_refused() {
         let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
-        let items = [5, 11, 15, 20, 25, 27];
+        let items = [5, 11, 15, 20, 25, 27, 29];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
             assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");
         }

@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod batch;
 mod body;
 mod bucket;
 mod close;
@@ -54,6 +55,7 @@ pub mod tlv;
 mod usage;
 mod waste;
 
+pub use batch::{Batch, BatchSize};
 pub use body::Body;
 pub use bucket::Bucket;
 pub use close::{CloseKind, CloseReason};

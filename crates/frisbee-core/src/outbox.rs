@@ -1,5 +1,8 @@
 //! Packets to bytes: the bytes that wait to be written on a connection.
 
+mod batch;
+
+use self::batch::{SHORT_MAX, Tail};
 use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
@@ -45,6 +48,8 @@ pub struct Outbox {
     /// Large bodies and where in `buffer` they belong, ascending. All positions are at or behind `written`.
     bulk: VecDeque<(usize, Bytes)>,
     bulk_len: usize,
+    /// The last packet, if messages may join it.
+    tail: Tail,
 }
 
 impl Outbox {
@@ -68,6 +73,9 @@ impl Outbox {
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));
+        if (self.room as usize) < SHORT_MAX {
+            self.tail = Tail::default(); // Messages that join are not asked for their length.
+        }
     }
 
     /// The memory that what waits takes, in bytes. What it shares with others counts as if it were its own.
@@ -145,17 +153,25 @@ impl Outbox {
     #[inline(always)]
     pub fn packet(&mut self, id: PacketId, operation: Operation) -> PacketWriter<'_> {
         let bulk_start = self.bulk.len();
+        let body = self.begin(id, operation);
+        PacketWriter { outbox: self, body, bulk_start, is_joining: false }
+    }
+
+    /// Appends a header, behind which the body begins: at the returned place.
+    #[inline(always)]
+    fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
         match self.form {
             HeaderForm::Current => self.buffer.extend_from_slice(&header),
             HeaderForm::Old => self.buffer.extend_from_slice(header.first_chunk::<8>().unwrap_or(&[0; 8])),
         }
-        let body = self.buffer.len();
-        PacketWriter { outbox: self, body, bulk_start }
+        self.buffer.len()
     }
 
     /// Moves all bytes that wait in `other` behind those here. The buffers are swapped where possible.
     pub fn append(&mut self, other: &mut Self) {
+        // What joins a packet must not be put behind another one.
+        (self.tail, other.tail) = (Tail::default(), Tail::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
             std::mem::swap(&mut self.bulk, &mut other.bulk);
@@ -182,6 +198,7 @@ impl Outbox {
     pub fn share(&mut self) {
         let Some(waiting) = self.contiguous().filter(|waiting| waiting.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(waiting);
+        self.tail = Tail::default();
         self.buffer.clear();
         self.written = 0;
         self.bulk_len = shared.len();
@@ -253,6 +270,7 @@ impl Outbox {
 
     #[cold]
     fn drop_written(&mut self) {
+        self.tail = Tail::default();
         self.buffer.drain(..self.written);
         for (at, _) in &mut self.bulk {
             *at = at.saturating_sub(self.written);
@@ -261,6 +279,7 @@ impl Outbox {
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
+        self.tail = Tail::default(); // Its header may have been written.
         assert!(count <= self.len(), "{count} bytes written of {}", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -299,6 +318,7 @@ impl Outbox {
     /// Gives back the memory of an outbox that is empty and expects to stay so.
     pub fn release(&mut self) {
         if self.is_empty() {
+            self.tail = Tail::default();
             self.buffer = Vec::new();
             self.bulk = VecDeque::new();
             self.written = 0;
@@ -307,6 +327,7 @@ impl Outbox {
 
     #[inline]
     fn reset(&mut self) {
+        self.tail = Tail::default();
         self.buffer.clear();
         self.written = 0;
         if !self.bulk.is_empty() {
@@ -327,6 +348,8 @@ pub struct PacketWriter<'a> {
     /// Where the body begins in the buffer, behind the header.
     body: usize,
     bulk_start: usize,
+    /// It is a message that joins a packet, with one byte for its length in front of it.
+    is_joining: bool,
 }
 
 impl PacketWriter<'_> {
@@ -386,6 +409,10 @@ impl PacketWriter<'_> {
     pub fn finish(self) -> Result<(), TooLong> {
         // The buffer has only grown since the header.
         let mut length = self.outbox.buffer.len().wrapping_sub(self.body);
+        if self.is_joining && length < SHORT_MAX && self.outbox.bulk.len() == self.bulk_start {
+            std::mem::forget(self);
+            return Ok(());
+        }
         let mut shared = 0_usize;
         if self.outbox.bulk.len() > self.bulk_start {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
@@ -395,7 +422,8 @@ impl PacketWriter<'_> {
         if length > limit as usize {
             return Err(TooLong { length, limit });
         }
-        if let Some((header, _)) = self.outbox.buffer.split_at_mut_checked(self.body)
+        if !self.is_joining
+            && let Some((header, _)) = self.outbox.buffer.split_at_mut_checked(self.body)
             && let Some(field) = header.last_chunk_mut()
         {
             *field = (length as u32).to_be_bytes(); // Within the limit.
@@ -411,7 +439,8 @@ impl PacketWriter<'_> {
 impl Drop for PacketWriter<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.outbox.buffer.truncate(self.body.saturating_sub(self.outbox.form.size()));
+        let head = if self.is_joining { 1 } else { self.outbox.form.size() };
+        self.outbox.buffer.truncate(self.body.saturating_sub(head));
         self.outbox.bulk.truncate(self.bulk_start);
     }
 }

@@ -130,7 +130,7 @@ impl Queue {
 }
 
 fn is_of_stream(packet: &Packet) -> bool {
-    matches!(packet.operation, Operation::STREAM | Operation::CREDIT | Operation::END)
+    matches!(packet.operation, Operation::STREAM | Operation::CREDIT | Operation::END | Operation::BATCH)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
+use frisbee_core::flow::Window;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
 pub(crate) use state::StreamShared;
@@ -401,7 +402,10 @@ impl Guard {
             if !inner.credit.is_open() {
                 return Err(TrySendError::Full);
             }
-            Ok(inner.spending(outbox, |outbox| outbox.push(shared.id, Operation::STREAM, message))?)
+            Ok(inner.sending(outbox, shared, |mut packet| {
+                packet.put_shared(message);
+                packet.finish()
+            })?)
         });
         match sent {
             Poll::Ready(sent) => sent?,
@@ -428,8 +432,7 @@ impl Guard {
                 inner.state.send().map_err(|_| SendError::StreamClosed)?;
                 // Another sender may have used it up since.
                 let write = write.take_if(|_| inner.credit.is_open());
-                Ok(write
-                    .map(|write| inner.spending(outbox, |outbox| write(outbox.packet(shared.id, Operation::STREAM)))))
+                Ok(write.map(|write| inner.sending(outbox, shared, write)))
             });
             match sent {
                 Poll::Pending => return Poll::Pending,
@@ -452,24 +455,37 @@ impl Guard {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if taken.inbox.is_empty() {
-            let (refilled, credit) = self.shared.poll_refill(taken, context);
-            self.give(credit);
-            if refilled.is_pending() {
-                taken.at_once = 0;
-                return Poll::Pending;
-            }
+        if taken.inbox.is_empty() && self.poll_refill(taken, context).is_pending() {
+            return Poll::Pending;
         }
         let Some(message) = taken.inbox.pop() else { return Poll::Ready(None) };
         let length = message.len();
         let read = read(message);
         taken.count(length);
-        if taken.is_due(self.shared.window) {
-            // The sender must not wait for credit of messages that were read, while the reader does something else.
-            let credit = self.shared.account(taken);
-            self.give(credit);
+        if taken.cost >= taken.due {
+            self.account(taken);
         }
         Poll::Ready(Some(read))
+    }
+
+    /// Takes over the messages that wait.
+    #[inline(never)]
+    fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> Poll<()> {
+        let (refilled, credit) = self.shared.poll_refill(taken, context);
+        self.give(credit);
+        taken.due = Window::due(self.shared.window);
+        if refilled.is_pending() {
+            taken.at_once = 0;
+        }
+        refilled
+    }
+
+    /// Accounts for the messages that have been read: the sender must not wait for their credit while the reader does
+    /// something else.
+    #[inline(never)]
+    fn account(&self, taken: &mut Taken) {
+        let credit = self.shared.account(taken);
+        self.give(credit);
     }
 
     /// Tells the peer that it may send more.

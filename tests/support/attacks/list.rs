@@ -117,7 +117,7 @@ fn frames() -> Vec<Attack> {
 /// Packets that the protocol itself answers or skips.
 fn packets() -> Vec<Attack> {
     let reserved: Vec<_> = (3..=9).flat_map(|operation| packet(5, operation, b"whatever")).collect();
-    let control: Vec<_> = [(5, &[4][..]), (6, &[10]), (7, &[])]
+    let control: Vec<_> = [(5, &[4][..]), (6, &[10]), (7, &[]), (9, &[0, 0])]
         .iter()
         .flat_map(|(operation, body)| packet(77, *operation, body))
         .collect();

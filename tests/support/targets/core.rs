@@ -2,7 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, ServerConfig, tlv,
+    Batch, BatchSize, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Outbox, Packet,
+    PacketId, ProtocolError, ServerConfig, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,6 +97,52 @@ pub fn hello(data: &[u8]) {
     while tlv::take_varint(&mut rest).is_some() {}
     let _ = tlv::whole_varint(data);
     let _ = tlv::Items::new(data).count();
+    batch(data);
+    joined(data);
+}
+
+/// What is measured of a batch are the messages that are read of it.
+fn batch(data: &[u8]) {
+    let messages: Vec<_> = Batch::new(data).collect();
+    let whole: Vec<_> = messages.iter().flatten().map(|message| message.len()).collect();
+    let is_whole = !messages.is_empty() && whole.len() == messages.len();
+    assert!(whole.iter().sum::<usize>() + whole.len() <= data.len(), "they are parts of it");
+    match BatchSize::of(data) {
+        Some(size) => {
+            assert!(is_whole);
+            assert_eq!((size.messages, size.bytes), (whole.len(), whole.iter().sum()));
+            assert_eq!((Some(&size.longest), Some(&size.last)), (whole.iter().max(), whole.last()));
+        }
+        None => assert!(!is_whole),
+    }
+}
+
+/// Messages of two streams that join where they may come out as they were put: each byte is how long one is, and on
+/// which stream.
+fn joined(data: &[u8]) {
+    const LENGTHS: [usize; 8] = [0, 1, 5, 127, 128, 900, 4_095, 4_096];
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let mut put = Vec::new();
+    for &byte in data.iter().take(200) {
+        let (id, message) = (PacketId(u16::from(byte & 1)), vec![byte; LENGTHS[usize::from(byte >> 1 & 7)]]);
+        let (sent, length) = outbox.message(id, byte & 16 == 0, |mut packet| {
+            packet.put_slice(&message);
+            packet.finish()
+        });
+        assert_eq!((sent, length), (Ok(()), Some(message.len())));
+        put.push((id, message));
+    }
+    let mut bytes = outbox.take_bytes();
+    let mut decoder = Decoder::new(HeaderForm::Current, LIMIT);
+    let mut read = Vec::new();
+    while let Ok(Some(Packet { id, operation, body })) = decoder.next(&mut bytes) {
+        if operation == Operation::BATCH {
+            read.extend(Batch::new(&body).map(|message| (id, message.expect("it is whole").to_vec())));
+        } else {
+            read.push((id, body.to_vec()));
+        }
+    }
+    assert!(read == put && bytes.is_empty(), "{} messages of {}", read.len(), put.len());
 }
 
 /// Either end of a connection, fed with anything while time passes. What it answers stays small.

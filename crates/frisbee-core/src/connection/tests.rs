@@ -201,13 +201,13 @@ fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     let bytes = client.outbox().take_bytes();
-    assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 27]);
-    assert_eq!(bytes[37..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 29]);
+    assert_eq!(bytes[39..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
     let mut server = server(now);
     feed(&mut server, &bytes, now).unwrap();
     let answer = server.outbox().take_bytes();
-    assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 27]);
-    assert_eq!(answer[37..], PONG[..]);
+    assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 29]);
+    assert_eq!(answer[39..], PONG[..]);
 }
 
 /// It may be asked to send at any time: by its own clock, and by handles as soon as it says that it sends.

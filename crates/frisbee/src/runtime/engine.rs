@@ -523,6 +523,7 @@ impl<R: Router> Engine<R> {
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {
+            Operation::BATCH => return self.handle_batch(id, &body),
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // One that is over here may not be over there yet.

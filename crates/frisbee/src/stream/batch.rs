@@ -1,8 +1,8 @@
 //! Messages that are put together and sent at once.
 
-use super::{Guard, StreamSender};
+use super::{Guard, StreamSender, StreamShared};
 use crate::mailbox::wake_all;
-use crate::{Operation, Outbox, PacketWriter, SendError};
+use crate::{Outbox, PacketId, PacketWriter, SendError};
 use frisbee_core::flow::{self, cost};
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +20,9 @@ const BATCH_MAX: usize = 32 * 1024;
 pub struct StreamBatch {
     guard: Arc<Guard>,
     outbox: Outbox,
+    id: PacketId,
+    /// Whether messages that follow each other may share a packet.
+    joins: bool,
     messages: usize,
     /// The credit for messages; `None` if it has not been taken.
     credit: Option<Credit>,
@@ -38,7 +41,8 @@ impl StreamSender {
     /// Begins to put messages together.
     pub fn batch(&self) -> StreamBatch {
         let outbox = self.0.connection.mailbox.lock().outbox.new_like();
-        StreamBatch { guard: self.0.clone(), outbox, messages: 0, credit: None, number: 0 }
+        let StreamShared { id, joins, .. } = *self.0.shared;
+        StreamBatch { guard: self.0.clone(), outbox, id, joins, messages: 0, credit: None, number: 0 }
     }
 }
 
@@ -48,7 +52,17 @@ impl StreamBatch {
     ///
     /// # Errors
     /// If the stream or the connection has ended.
+    #[inline]
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        if self.credit.is_some_and(|credit| credit.left > 0) && self.outbox.len() < BATCH_MAX {
+            return Poll::Ready(Ok(()));
+        }
+        self.poll_room(context)
+    }
+
+    /// As [`poll_ready`](Self::poll_ready), when there may be no room.
+    #[inline(never)]
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.outbox.len() >= BATCH_MAX || self.credit.is_some_and(|credit| credit.left <= 0) {
             self.flush()?;
         }
@@ -64,10 +78,10 @@ impl StreamBatch {
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
     /// [`PacketWriter::finish`].
+    #[inline]
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
-        let before = self.outbox.len();
-        let written = write(self.outbox.packet(self.guard.shared.id, Operation::STREAM));
-        if let Some(length) = self.outbox.len().checked_sub(before + self.outbox.header_size()) {
+        let (written, length) = self.outbox.message(self.id, self.joins, write);
+        if let Some(length) = length {
             self.messages += 1;
             if let Some(credit) = &mut self.credit {
                 credit.left = credit.left.saturating_sub_unsigned(cost(length));

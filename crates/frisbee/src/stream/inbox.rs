@@ -4,27 +4,24 @@
 //! The reader takes everything that waits at once, so that the lock between the two is taken once for many messages.
 
 use bytes::Bytes;
+use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
 /// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
 /// whole buffer of 64 KiB.
-const COPY_BELOW: usize = 16 * 1024;
+pub(super) const COPY_BELOW: usize = 16 * 1024;
 
 /// The memory that an empty inbox may keep allocated, in bytes.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// Stands for the length of a message that is shared and not copied.
-const SHARED: u32 = u32::MAX;
-
 /// A row of messages. Short ones stand in one buffer, so that none of them needs memory of its own.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    /// The length of each message, or [`SHARED`].
-    lengths: VecDeque<u32>,
-    /// `copied[read..]` are the short messages one after the other.
+    /// `copied[read..]` are the short messages as in a batch: each behind its length.
     copied: Vec<u8>,
     read: usize,
-    shared: VecDeque<Bytes>,
+    /// Long messages, each with its place: that of the short one which follows it.
+    shared: VecDeque<(usize, Bytes)>,
 }
 
 /// A message as it waits.
@@ -62,26 +59,32 @@ impl Message<'_> {
 impl Inbox {
     pub(super) fn push(&mut self, message: Bytes) {
         if message.len() < COPY_BELOW {
-            self.lengths.push_back(message.len() as u32); // Far below `SHARED`.
+            tlv::put_varint(&mut self.copied, message.len() as u64);
             self.copied.extend_from_slice(&message);
         } else {
-            self.lengths.push_back(SHARED);
-            self.shared.push_back(message);
+            self.shared.push_back((self.copied.len(), message));
         }
+    }
+
+    /// Takes the messages of a batch, of which none is long.
+    pub(super) fn push_batch(&mut self, batch: &[u8]) {
+        self.copied.extend_from_slice(batch);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lengths.is_empty()
+        self.read == self.copied.len() && self.shared.is_empty()
     }
 
+    #[inline(always)] // Once for each message.
     pub(super) fn pop(&mut self) -> Option<Message<'_>> {
-        let length = self.lengths.pop_front()?;
-        if length == SHARED {
-            return self.shared.pop_front().map(Message::Shared);
+        if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
+            return self.shared.pop_front().map(|(_, message)| Message::Shared(message));
         }
-        let start = self.read;
-        self.read += length as usize;
-        self.copied.get(start..self.read).map(Message::Copied)
+        let rest = self.copied.get(self.read..)?;
+        let mut batch = Batch::new(rest);
+        let message = batch.next()??;
+        self.read = self.copied.len() - batch.rest().len();
+        Some(Message::Copied(message))
     }
 
     /// Takes over everything from `other`, which gets the empty buffers.

@@ -2,16 +2,16 @@
 //! read.
 
 use super::StreamEnd;
-use super::inbox::Inbox;
+use super::inbox::{COPY_BELOW, Inbox};
 use crate::budget::{Account, body_memory};
 use crate::connection::ConnectionShared;
 use crate::inspect::StreamView;
 use crate::mailbox::wake_all;
 use crate::runtime::timer;
-use crate::{Outbox, PacketId, PeerKind, SendError};
+use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
-use frisbee_core::{StreamSignal, StreamState, tlv};
+use frisbee_core::{Batch, BatchSize, StreamSignal, StreamState, tlv};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -48,6 +48,8 @@ pub(crate) struct StreamShared {
     pub(super) id: PacketId,
     pub(super) opened_here: bool,
     pub(super) rich: bool,
+    /// The peer understands several messages in one packet.
+    pub(super) joins: bool,
     /// The number of bytes that the peer may send before any of them has been read, at the beginning.
     pub(super) window: u64,
     pub(super) account: Arc<Account>,
@@ -58,11 +60,12 @@ pub(crate) struct StreamShared {
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) inbox: Inbox,
-    /// Messages that have been read.
-    pub(super) messages: usize,
-    pub(super) bytes: usize,
-    /// The charge for them.
-    pub(super) memory: usize,
+    /// What messages that have been read have cost.
+    pub(super) cost: u64,
+    /// By how much their charge exceeds that.
+    surplus: usize,
+    /// The cost from which on a sender may wait for the credit.
+    pub(super) due: u64,
     /// Messages that have been read since the reader last had to wait.
     pub(super) at_once: u16,
 }
@@ -81,20 +84,10 @@ impl Taken {
     #[inline]
     pub(super) fn count(&mut self, length: usize) {
         self.at_once += 1;
-        self.messages += 1;
-        self.bytes += length;
-        self.memory += memory_of(length);
-    }
-
-    /// The cost of the messages that have been read.
-    pub(super) fn cost(&self) -> u64 {
-        (self.messages as u64).saturating_mul(cost(0)).saturating_add(self.bytes as u64)
-    }
-
-    /// Whether so much has been read that a sender may wait for the credit.
-    #[inline]
-    pub(super) fn is_due(&self, window: u64) -> bool {
-        Window::is_due(window, self.cost())
+        self.cost += cost(length);
+        if length >= COPY_BELOW {
+            self.surplus += body_memory(length) - length;
+        }
     }
 }
 
@@ -168,6 +161,20 @@ impl Waiting {
 }
 
 impl Messages {
+    /// Lets `write` put one message into the outbox, and accounts for it.
+    pub(super) fn sending<T>(
+        &mut self,
+        outbox: &mut Outbox,
+        stream: &StreamShared,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+    ) -> T {
+        let (written, length) = outbox.message(stream.id, stream.joins, write);
+        if let Some(length) = length {
+            self.credit.spend(length);
+        }
+        written
+    }
+
     /// Accounts for the message that `write` puts into the outbox, if it does.
     pub(super) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
@@ -181,12 +188,12 @@ impl Messages {
     /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
     /// to the peer.
     pub(super) fn account(&mut self, taken: &mut Taken) -> (usize, Option<u64>) {
-        let cost = taken.cost();
+        let (cost, surplus) = (std::mem::take(&mut taken.cost), std::mem::take(&mut taken.surplus));
         if cost == 0 {
             return (0, None);
         }
-        (taken.messages, taken.bytes) = (0, 0);
-        self.held = self.held.saturating_sub(std::mem::take(&mut taken.memory));
+        let memory = usize::try_from(cost).unwrap_or(usize::MAX).saturating_add(surplus);
+        self.held = self.held.saturating_sub(memory);
         let charged = whole_steps(self.held);
         let freed = self.charged.saturating_sub(charged);
         self.charged -= freed;
@@ -253,10 +260,11 @@ impl StreamShared {
             watchers: Waiting::default(),
         });
         let rich = peer.hello().is_some();
+        let joins = peer.hello().is_some_and(|hello| hello.batches);
         if !opened_here {
             account.charge(STREAM_COST);
         }
-        Self { id, opened_here, rich, window, account, inner }
+        Self { id, opened_here, rich, joins, window, account, inner }
     }
 
     pub(crate) fn id(&self) -> PacketId {
@@ -346,6 +354,39 @@ impl StreamShared {
             reader.wake();
         }
         Ok(StreamSignal::Nothing)
+    }
+
+    /// Accepts the messages of a batch of this size, as [`handle_packet`](Self::handle_packet) each of them; `None` if
+    /// nothing is received any more.
+    pub(crate) fn handle_batch(&self, body: &Bytes, size: &BatchSize) -> Option<StreamSignal> {
+        let mut inner = self.inner.lock();
+        if !inner.state.receives() {
+            return None;
+        }
+        // Of short messages the charge is the cost.
+        let is_short = size.longest < COPY_BELOW;
+        if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
+            let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
+            if !inner.hold(memory, &self.account) {
+                self.account.budget().counts.count_shed();
+                return Some(Self::overflow(inner));
+            }
+            inner.inbox.push_batch(body);
+        } else {
+            for message in Batch::new(body).flatten() {
+                if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
+                    self.account.budget().counts.count_shed();
+                    return Some(Self::overflow(inner));
+                }
+                inner.inbox.push(body.slice_ref(message));
+            }
+        }
+        let reader = inner.reader.take();
+        drop(inner);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        Some(StreamSignal::Nothing)
     }
 
     /// A message was discarded for lack of memory: the stream is over, and the signal informs the peer.

@@ -60,7 +60,7 @@ impl<R: Router> Engine<R> {
         let next = match packet.operation {
             Operation::STREAM if opens => self.open_stream(packet.id, packet.body),
             Operation::STREAM => self.handle_stream(packet.id, packet.body),
-            Operation::CREDIT | Operation::END => self.handle_control(packet),
+            Operation::CREDIT | Operation::END | Operation::BATCH => self.handle_control(packet),
             _ => self.handle_packet(packet),
         };
         Some((next, length))
@@ -96,7 +96,7 @@ impl<R: Router> Engine<R> {
                 None => return Some(Event::Stream { id, body }),
             },
             Event::Control(packet)
-                if matches!(packet.operation, Operation::CREDIT | Operation::END)
+                if matches!(packet.operation, Operation::CREDIT | Operation::END | Operation::BATCH)
                     && self.handle.0.deferred.has_stream(packet.id) =>
             {
                 (packet, false)

@@ -49,8 +49,8 @@ impl<R: Router> Engine<R> {
     fn shed_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.shed() else { return Ok(()) };
         self.handle.0.mailbox.account.budget().counts.count_shed();
-        if packet.operation == Operation::STREAM {
-            self.shed_of_stream(packet.id);
+        if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
+            self.shed_of_stream(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
         }
         if packet.operation == Operation::HAND_OFF {
@@ -71,8 +71,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream of which a message was discarded, or refuses one whose opening was.
-    fn shed_of_stream(&mut self, id: PacketId) {
+    /// Ends a stream of which messages were discarded, or refuses one whose opening was, if the packet `may_open` one.
+    fn shed_of_stream(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
         let stream = inner.streams.get(id).cloned();
@@ -88,7 +88,7 @@ impl<R: Router> Engine<R> {
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
                 match rich {
                     false => StreamSignal::Close,
-                    true if waited || self.streams.openings.handle(id) => StreamSignal::Refuse,
+                    true if waited || may_open && self.streams.openings.handle(id) => StreamSignal::Refuse,
                     true => StreamSignal::Nothing,
                 }
             }

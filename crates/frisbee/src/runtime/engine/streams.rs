@@ -2,9 +2,9 @@
 
 use super::Engine;
 use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared};
-use crate::{PacketId, Routed, Router};
+use crate::{CloseReason, Operation, PacketId, ProtocolError, Routed, Router};
 use bytes::Bytes;
-use frisbee_core::StreamSignal;
+use frisbee_core::{BatchSize, StreamSignal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -41,6 +41,27 @@ impl<R: Router> Engine<R> {
         }
         drop(inner);
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
+    }
+
+    /// Routes several messages of a stream. They open none: the packet that does has a message of another kind.
+    pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
+        let Some(size) = BatchSize::of(body) else {
+            return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
+        };
+        // As in `handle_stream`.
+        let last = self.streams.last.as_ref().filter(|stream| stream.id() == id);
+        match last.and_then(|stream| stream.handle_batch(body, &size)) {
+            // It may have been thousands.
+            Some(StreamSignal::Nothing) => Routed::Slow,
+            Some(tell) => self.leave_stream(tell),
+            None => {
+                let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
+                let Some(stream) = stream else { return Routed::Continue };
+                let tell = stream.handle_batch(body, &size).unwrap_or(StreamSignal::Nothing);
+                self.streams.last = Some(stream);
+                self.leave_stream(tell)
+            }
+        }
     }
 
     /// Whether a packet of a stream that is not open opens it. Must be called in the order in which packets come.

@@ -1,0 +1,181 @@
+//! Short messages of a stream that leave in one packet: the second joins the first, which thereby becomes a
+//! [`Operation::BATCH`]. What waits is complete packets at any time, so a message that stays alone leaves as it always
+//! did, and none waits for another.
+
+use super::{Outbox, PacketWriter};
+use crate::{Header, Operation, PacketId};
+
+/// Messages of this length and more have a packet of their own, in bytes: its header is nothing beside them.
+const ALONE_MIN: usize = 4 * 1024;
+
+/// How long the body of a packet becomes by messages that join it, in bytes: about half of what the peer reads at one
+/// time, so that it need not be gathered from many reads.
+const BATCH_MAX: u32 = 32 * 1024;
+
+/// Lengths below this one take one byte.
+pub(super) const SHORT_MAX: usize = 0x80;
+
+/// What a short message takes in a batch at most, together with the two bytes for the length of the first.
+const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
+
+/// The last packet of an outbox, while further messages may join it. As small as it is because each connection has
+/// several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail {
+    id: PacketId,
+    is_batch: bool,
+    /// Where its body begins in the buffer.
+    body: u32,
+    /// Where it ends, which is the end of the buffer as long as nothing follows.
+    end: u32,
+    /// Up to which end a short message still fits.
+    end_max: u32,
+}
+
+impl Default for Tail {
+    /// A packet that nothing may join.
+    fn default() -> Self {
+        Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
+    }
+}
+
+impl Outbox {
+    /// Lets `write` put one message of stream `id` in place. With `joins` it joins the messages of the stream that were
+    /// put right before it in one packet, if all of them are short; the peer has to [understand](crate::Hello::batches)
+    /// that. Returns the result of `write`, and the length of the message if there is one.
+    ///
+    /// ```
+    /// use frisbee_core::{HeaderForm, Outbox, PacketId};
+    ///
+    /// let mut outbox = Outbox::new(HeaderForm::Current);
+    /// for text in ["hi", "", "!"] {
+    ///     let (sent, length) = outbox.message(PacketId(5), true, |mut packet| {
+    ///         packet.put_slice(text.as_bytes());
+    ///         packet.finish()
+    ///     });
+    ///     assert_eq!((sent, length), (Ok(()), Some(text.len())));
+    /// }
+    /// assert_eq!(outbox.take_bytes(), [0, 15, 0, 5, 0, 9, 0, 0, 0, 6, 2, b'h', b'i', 0, 1, b'!'][..]);
+    /// ```
+    #[inline(always)] // As `packet`.
+    pub fn message<T>(
+        &mut self,
+        id: PacketId,
+        joins: bool,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+    ) -> (T, Option<usize>) {
+        let tail = self.tail;
+        let is_joining = tail.end as usize == self.buffer.len() && tail.id == id && tail.end <= tail.end_max;
+        if is_joining && !tail.is_batch {
+            self.begin_batch();
+        }
+        let (start, bulk_start) = (self.buffer.len(), self.bulk.len());
+        let body = if is_joining {
+            self.buffer.push(0); // For its length.
+            start.wrapping_add(1)
+        } else {
+            self.begin(id, Operation::STREAM)
+        };
+        let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
+        // That of one which was taken back is below zero, and so beyond all.
+        let length = self.buffer.len().wrapping_sub(body);
+        if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
+            if let Some(place) = self.buffer.get_mut(start) {
+                *place = length as u8; // Below 0x80.
+            }
+            self.join();
+            return (written, Some(length));
+        }
+        (written, self.settle(id, joins, is_joining, (body, bulk_start)))
+    }
+
+    /// Completes a message that does not join as a short one; returns its length, unless it was taken back.
+    #[inline(never)]
+    fn settle(
+        &mut self,
+        id: PacketId,
+        joins: bool,
+        is_joining: bool,
+        (body, bulk_start): (usize, usize),
+    ) -> Option<usize> {
+        let end = self.buffer.len();
+        if end < body {
+            return None;
+        }
+        let is_whole = self.bulk.len() == bulk_start;
+        let shared = self.bulk.iter().skip(bulk_start).fold(0_usize, |sum, (_, bytes)| sum.saturating_add(bytes.len()));
+        let length = end.wrapping_sub(body).saturating_add(shared);
+        let is_short = is_whole && length < ALONE_MIN;
+        if is_joining {
+            // In front of it is one byte for its length, and two are needed, or a header.
+            let start = body.wrapping_sub(1);
+            let taken = length.saturating_add(2);
+            if is_short && start.saturating_add(taken) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
+                self.open_gap(body, 1);
+                if let Some([low, high]) = self.buffer.get_mut(start..body.wrapping_add(1)) {
+                    (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // Below 2^14.
+                }
+                self.join();
+                return Some(length);
+            }
+            let gap = self.form.size().wrapping_sub(1);
+            self.open_gap(body, gap);
+            self.bulk.iter_mut().skip(bulk_start).for_each(|(at, _)| *at = at.wrapping_add(gap));
+            let declared = u32::try_from(length).unwrap_or(u32::MAX); // Within the limit, as the writer has found.
+            let header = Header { id, operation: Operation::STREAM, length: declared }.encode(self.form);
+            if let Some(place) = self.buffer.get_mut(start..body.wrapping_add(gap)) {
+                place.iter_mut().zip(header).for_each(|(place, byte)| *place = byte);
+            }
+        }
+        self.tail = match u32::try_from(self.buffer.len()) {
+            Ok(end) if joins && is_short => {
+                let body = end.wrapping_sub(length as u32); // Of a short message.
+                let most = BATCH_MAX.min(self.limit).saturating_sub(SHORT_ROOM);
+                Tail { id, is_batch: false, body, end, end_max: body.saturating_add(most) }
+            }
+            _ => Tail::default(),
+        };
+        Some(length)
+    }
+
+    /// Makes a batch of the message at the end.
+    #[cold]
+    fn begin_batch(&mut self) {
+        let body = self.tail.body as usize;
+        let length = (self.tail.end as usize).wrapping_sub(body); // Below `ALONE_MIN`, and so below 2^14.
+        let gap = if length < SHORT_MAX { 1 } else { 2 };
+        self.open_gap(body, gap);
+        match self.buffer.get_mut(body..body.wrapping_add(gap)) {
+            Some([low, high]) => (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8),
+            Some([only]) => *only = length as u8,
+            _ => {}
+        }
+        // In either form of header the operation stands in front of the length.
+        if let Some(operation) = self.buffer.get_mut(body.wrapping_sub(6)..body.wrapping_sub(4)) {
+            operation.copy_from_slice(&Operation::BATCH.number().to_be_bytes());
+        }
+        self.tail.is_batch = true;
+        self.join();
+    }
+
+    /// Has the last packet end where the buffer does.
+    #[inline]
+    fn join(&mut self) {
+        let Tail { body, .. } = self.tail;
+        self.tail.end = self.buffer.len() as u32; // Beyond 4 GiB it is no place in the buffer, and nothing joins.
+        let length = self.tail.end.wrapping_sub(body);
+        if let Some(field) = self.buffer.get_mut((body as usize).wrapping_sub(4)..body as usize) {
+            field.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+
+    /// Moves all bytes from `at` on, to have room for `count` bytes there.
+    fn open_gap(&mut self, at: usize, count: usize) {
+        let end = self.buffer.len();
+        self.buffer.resize(end.wrapping_add(count), 0);
+        self.buffer.copy_within(at..end, at.wrapping_add(count));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Messages that join are read as they were put, whatever stands between them.
+
+use super::*;
+use crate::{Batch, BatchSize, Decoder, HeaderForm, TooLong};
+use bytes::Bytes;
+
+const STREAM: PacketId = PacketId(5);
+
+fn outbox() -> Outbox {
+    Outbox::new(HeaderForm::Current)
+}
+
+fn put(outbox: &mut Outbox, id: PacketId, joins: bool, message: &Bytes) -> Result<(), TooLong> {
+    let (put, length) = outbox.message(id, joins, |mut packet| {
+        packet.put_shared(message);
+        packet.finish()
+    });
+    assert_eq!(length, put.is_ok().then_some(message.len()));
+    put
+}
+
+/// The packets in an outbox: operation, id and messages.
+fn read(form: HeaderForm, outbox: &mut Outbox) -> Vec<(Operation, u16, Vec<Bytes>)> {
+    let mut bytes = outbox.take_bytes();
+    let mut decoder = Decoder::new(form, crate::BODY_MAX);
+    let mut packets = Vec::new();
+    while let Some(packet) = decoder.next(&mut bytes).unwrap() {
+        let messages = if packet.operation == Operation::BATCH {
+            assert!(BatchSize::of(&packet.body).is_some());
+            Batch::new(&packet.body).map(|message| packet.body.slice_ref(message.unwrap())).collect()
+        } else {
+            vec![packet.body]
+        };
+        packets.push((packet.operation, packet.id.0, messages));
+    }
+    packets
+}
+
+/// The messages of packets without the packets.
+fn messages(packets: Vec<(Operation, u16, Vec<Bytes>)>) -> Vec<Bytes> {
+    packets.into_iter().flat_map(|(_, _, messages)| messages).collect()
+}
+
+#[test]
+fn messages_of_all_lengths_come_out_as_they_went_in() {
+    let lengths = [0, 1, 127, 128, 129, ALONE_MIN - 1, ALONE_MIN, 16 * 1024, 40_000];
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        for first in lengths {
+            for second in lengths {
+                for third in lengths {
+                    let mut outbox = Outbox::new(form);
+                    let put_in = [first, second, third].map(|length| Bytes::from(vec![length as u8; length]));
+                    put_in.iter().for_each(|message| put(&mut outbox, STREAM, true, message).unwrap());
+                    let packets = read(form, &mut outbox);
+                    let are_long = [first, second, third].map(|length| length >= ALONE_MIN);
+                    let fewer = u8::from(!are_long[0] && !are_long[1]) + u8::from(!are_long[1] && !are_long[2]);
+                    assert_eq!(packets.len(), 3 - usize::from(fewer), "{first}, {second}, {third}");
+                    assert_eq!(messages(packets), put_in);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_that_stays_alone_leaves_as_without_batches() {
+    let (mut joining, mut alone) = (outbox(), outbox());
+    let message = Bytes::from_static(b"hi");
+    put(&mut joining, STREAM, true, &message).unwrap();
+    alone.push(STREAM, Operation::STREAM, &message).unwrap();
+    assert_eq!(joining.take_bytes(), alone.take_bytes());
+}
+
+#[test]
+fn nothing_joins_a_peer_that_does_not_understand_another_stream_or_a_packet_in_between() {
+    let message = Bytes::from_static(b"hi");
+    let mut outbox = outbox();
+    for (id, joins) in [(1, false), (1, false), (1, true), (2, true), (1, true), (1, true)] {
+        put(&mut outbox, PacketId(id), joins, &message).unwrap();
+    }
+    outbox.push(PacketId(1), Operation::CREDIT, [1].as_slice()).unwrap();
+    put(&mut outbox, PacketId(1), true, &message).unwrap();
+    let packets = read(HeaderForm::Current, &mut outbox);
+    let found: Vec<_> =
+        packets.iter().map(|(operation, id, messages)| (operation.number(), *id, messages.len())).collect();
+    assert_eq!(found, [(2, 1, 1), (2, 1, 1), (2, 1, 1), (2, 2, 1), (9, 1, 2), (5, 1, 1), (2, 1, 1)]);
+}
+
+#[test]
+fn nothing_joins_what_has_been_written_in_part_or_taken_away() {
+    let message = Bytes::from_static(b"hello");
+    let begin: [fn(&mut Outbox); 4] = [
+        |outbox| outbox.advance(1),
+        |outbox| outbox.advance(15),
+        |outbox| outbox.append(&mut Outbox::new(HeaderForm::Current)),
+        |outbox| drop(outbox.take_bytes()),
+    ];
+    for begin in begin {
+        let mut outbox = outbox();
+        put(&mut outbox, STREAM, true, &message).unwrap();
+        begin(&mut outbox);
+        let left = outbox.len();
+        put(&mut outbox, STREAM, true, &message).unwrap();
+        let bytes = outbox.take_bytes();
+        assert_eq!(bytes[left..], [&[0, 15, 0, 5, 0, 2, 0, 0, 0, 5][..], b"hello"].concat());
+    }
+}
+
+#[test]
+fn a_batch_ends_where_the_peer_or_its_own_limit_wants_it() {
+    for (limit, longest) in [(1024, 1024), (crate::BODY_MAX, BATCH_MAX)] {
+        for length in [0, 60, 126, 127, 128, 500, 1000] {
+            let mut outbox = outbox();
+            outbox.set_limit(limit);
+            let message = Bytes::from(vec![7; length]);
+            let count = 100_000 / (length + 2);
+            (0..count).for_each(|_| put(&mut outbox, STREAM, true, &message).unwrap());
+            let mut bytes = outbox.take_bytes();
+            let mut decoder = Decoder::new(HeaderForm::Current, limit);
+            let (mut read, mut most) = (0, 0);
+            while let Some(packet) = decoder.next(&mut bytes).unwrap() {
+                let in_batch = BatchSize::of(&packet.body).map_or(0, |size| size.messages);
+                read += if packet.operation == Operation::BATCH { in_batch } else { 1 };
+                most = most.max(packet.body.len());
+            }
+            assert_eq!(read, count);
+            assert!(most <= longest as usize && most + 2 * length + 200 > longest as usize, "{most} of {longest}");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_or_dropped_leaves_the_others_as_they_are() {
+    let message = Bytes::from_static(b"hi");
+    let mut outbox = outbox();
+    outbox.set_limit(2000);
+    put(&mut outbox, STREAM, true, &message).unwrap();
+    assert_eq!(put(&mut outbox, STREAM, true, &vec![1; 2001].into()).unwrap_err().length, 2001);
+    put(&mut outbox, STREAM, true, &message).unwrap();
+    let (_, length) = outbox.message(STREAM, true, |mut packet| packet.put_slice(b"half"));
+    assert_eq!(length, None);
+    put(&mut outbox, STREAM, true, &message).unwrap();
+    assert_eq!(messages(read(HeaderForm::Current, &mut outbox)), [&message, &message, &message]);
+}

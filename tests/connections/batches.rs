@@ -1,0 +1,146 @@
+//! Messages of streams that leave in one packet: which do, that all come in order, and what they cost.
+
+use bytes::Bytes;
+use frisbee::{Client, Config, Connection, Handlers, Server, Stream, StreamEnd, TrySendError};
+use frisbee_core::{Batch, Operation, tlv};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::until;
+
+/// What a server of ours says first, if it gives so much credit, and understands batches or not.
+fn hello(credit: u32, batches: bool) -> Vec<u8> {
+    let mut body = b"fris\x01".to_vec();
+    let mut number = Vec::new();
+    tlv::put_varint(&mut number, credit.into());
+    tlv::put_item(&mut body, 4, &number);
+    if batches {
+        tlv::put_item(&mut body, 6, &[]);
+    }
+    packet(0, 3, &body)
+}
+
+/// A stream to a server that says so of itself, whose first packet has come there.
+async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
+    let (address, accepted) = Raw::listen().await;
+    let (connection, mut raw) = tokio::join!(Client::builder().connect(address, Handlers::new()), accepted);
+    let connection = connection.expect("it listens");
+    raw.write(hello).await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    assert_eq!(raw.next().await.expect("it comes").body, "open");
+    (connection, stream, raw)
+}
+
+/// The next packet of a stream: its operation, and its messages.
+async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
+    let packet = raw.next().await.expect("the connection lives");
+    let messages = if packet.operation == Operation::BATCH {
+        let messages = Batch::new(&packet.body);
+        messages.map(|message| packet.body.slice_ref(message.expect("it is whole"))).collect()
+    } else {
+        vec![packet.body]
+    };
+    (packet.operation.number(), messages)
+}
+
+#[tokio::test]
+async fn messages_that_are_sent_before_a_write_leave_in_one_packet_and_a_lone_one_as_ever() {
+    let (_connection, stream, mut raw) = opened(&hello(1 << 20, true)).await;
+    for round in 0..3 {
+        for message in ["one", "", "three"] {
+            stream.send(&message.into()).await.expect("there is room");
+        }
+        assert_eq!(next(&mut raw).await, (9, vec!["one".into(), "".into(), "three".into()]), "round {round}");
+        stream.send(&"alone".into()).await.expect("there is room");
+        assert_eq!(next(&mut raw).await, (2, vec!["alone".into()]));
+    }
+    stream.send(&"last".into()).await.expect("there is room");
+    stream.send(&vec![7; 100_000].into()).await.expect("there is room");
+    stream.end();
+    assert_eq!(next(&mut raw).await.1, ["last"]);
+    assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "a long one stands by itself");
+    assert_eq!(next(&mut raw).await, (7, vec!["".into()]));
+}
+
+#[tokio::test]
+async fn a_peer_that_does_not_say_so_gets_each_message_by_itself() {
+    let (_connection, stream, mut raw) = opened(&hello(1 << 20, false)).await;
+    for message in ["one", "two", "three"] {
+        stream.send(&message.into()).await.expect("there is room");
+    }
+    for message in ["one", "two", "three"] {
+        assert_eq!(next(&mut raw).await, (2, vec![message.into()]));
+    }
+}
+
+#[tokio::test]
+async fn messages_of_a_batch_cost_as_much_credit_as_others() {
+    let (_connection, stream, mut raw) = opened(&hello(1000, true)).await;
+    let message = Bytes::from(vec![1; 36]);
+    let mut sent = 0;
+    while stream.try_send(&message).is_ok() {
+        sent += 1;
+    }
+    assert_eq!(sent, 10, "each costs 100");
+    assert_eq!(next(&mut raw).await, (9, vec![message.clone(); 10]));
+    // One byte of credit is enough for a message, which overdraws it.
+    raw.write(&packet(1, 5, &[1])).await;
+    stream.send(&message).await.expect("there is credit");
+    assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));
+    assert_eq!(next(&mut raw).await, (2, vec![message]));
+}
+
+#[tokio::test]
+async fn a_batch_is_received_whatever_the_lengths_of_its_messages() {
+    let (_connection, mut stream, mut raw) = opened(&hello(1 << 20, true)).await;
+    let lengths = [3, 0, 127, 128, 20_000, 0, 16 * 1024, 16 * 1024 - 1, 5];
+    let messages = lengths.map(|length| vec![length as u8; length]);
+    let mut body = Vec::new();
+    for message in &messages {
+        tlv::put_varint(&mut body, message.len() as u64);
+        body.extend_from_slice(message);
+    }
+    for _ in 0..2 {
+        raw.write(&packet(1, 9, &body)).await;
+        for message in &messages {
+            assert_eq!(stream.recv().await.expect("it comes"), message);
+        }
+    }
+    raw.write(&[packet(1, 9, &[1, b'x']), packet(1, 7, &[])].concat()).await;
+    assert_eq!(stream.recv().await.as_deref(), Some(&b"x"[..]));
+    assert_eq!(stream.recv().await, None);
+    assert_eq!(stream.how_ended(), StreamEnd::Ended);
+}
+
+/// Sends back what comes.
+async fn echo(mut stream: Stream) {
+    while let Some(message) = stream.recv().await {
+        if stream.send(&message).await.is_err() {
+            return;
+        }
+    }
+    stream.end();
+}
+
+#[tokio::test]
+async fn messages_of_any_length_come_in_order_through_a_narrow_window_and_leave_nothing_behind() {
+    let config = Config::default().stream_credit(8 * 1024);
+    let router = Handlers::new().on_stream(|_, stream| drop(tokio::spawn(echo(stream))));
+    let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", router).await.expect("there is a port");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let connection = Client::builder().config(config).connect(address, Handlers::new()).await.expect("it listens");
+    let (sender, mut receiver) = connection.open_stream(&"open".into()).await.expect("it opens").split();
+    let message = |n: usize| Bytes::from(vec![n as u8; [n % 40, n % 200, n % 5_000, n * 7 % 20_000][n % 4]]);
+    let sending = tokio::spawn(async move {
+        for n in 0..4_000 {
+            sender.send(&message(n)).await.expect("the other end reads");
+        }
+        sender.end();
+    });
+    for n in 0..4_000 {
+        assert_eq!(receiver.recv().await.expect("it comes back"), message(n), "message {n}");
+    }
+    assert_eq!(receiver.recv().await, None);
+    sending.await.expect("it does not panic");
+    drop(receiver);
+    until("nothing is held", || stats.memory_held() == 0).await;
+}

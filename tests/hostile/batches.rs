@@ -1,0 +1,100 @@
+//! Batches of messages that are none, or come where none may.
+
+use frisbee_tests::attacks::ADD;
+use frisbee_tests::interop::{AddRequest, Count, Range};
+use frisbee_tests::liars::deceived;
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::serve_interop;
+use frpc::Code;
+use frpc::polyglot::{Encoder, Form, encode_root};
+
+const BATCH: u16 = 9;
+const SUM_UP: u16 = 22;
+
+/// What makes one of ours of a peer.
+fn hello() -> Vec<u8> {
+    let mut core = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now());
+    let begins = core.outbox().take_bytes();
+    begins[..begins.len() - 10].to_vec() // Without the PING behind it.
+}
+
+/// A client of ours, as far as its server can tell, with a stream of requests that is open.
+async fn streaming() -> Raw {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&hello()).await;
+    peer.write(&packet(1, 2, &[9, SUM_UP as u8])).await;
+    peer
+}
+
+/// Whether the server goes on answering.
+async fn expect_sum(peer: &mut Raw) {
+    peer.write(&packet(3, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    let reply = peer.next().await.expect("the connection lives");
+    assert_eq!((reply.id.0, reply.operation.number()), (3, ADD));
+}
+
+#[tokio::test]
+async fn a_batch_that_is_empty_or_lies_about_its_lengths_closes_the_connection() {
+    let message = encoded(&Count { value: 1 });
+    let whole = [&[message.len() as u8], &message[..]].concat();
+    let cut = [&whole[..], &[200, 1], &message].concat();
+    let endless = [&whole[..], &[0xFF; 12]].concat();
+    for body in [&[][..], &[1], &whole[..whole.len() - 1], &cut, &endless] {
+        let mut peer = streaming().await;
+        peer.write(&packet(1, BATCH, body)).await;
+        peer.closed().await;
+        // No stream is needed for that.
+        let mut peer = Raw::connect(serve_interop().await).await;
+        peer.write(&[hello(), packet(77, BATCH, body)].concat()).await;
+        peer.closed().await;
+    }
+}
+
+#[tokio::test]
+async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
+    let mut peer = streaming().await;
+    // One that never was, one of the other end, and one that is over.
+    for id in [2, 0x8000] {
+        peer.write(&packet(id, BATCH, &[0, 0])).await;
+    }
+    peer.write(&packet(1, 7, &[1])).await;
+    peer.write(&packet(1, BATCH, &[0, 0])).await;
+    expect_sum(&mut peer).await;
+}
+
+#[tokio::test]
+async fn a_batch_of_a_plain_peer_is_skipped_whatever_is_in_it() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(1, BATCH, &[5])).await;
+    expect_sum(&mut peer).await;
+}
+
+#[tokio::test]
+async fn a_batch_beyond_the_credit_gives_what_is_within_it_and_loses_the_stream() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    liar.write(&hello()).await;
+    let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });
+    let id = liar.next().await.expect("the client opens a stream").id.0;
+    let mut stream = opened.await.expect("the caller does not panic").expect("it is open").into_inner();
+    let mut message = Vec::new();
+    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut message).with_form(Form::Extended)).expect("it is valid");
+    message.insert(0, message.len() as u8);
+    liar.write(&packet(id, BATCH, &message.repeat(10_000))).await;
+    loop {
+        let packet = liar.next().await.expect("the connection lives");
+        if packet.operation.number() == 7 && !packet.body.is_empty() {
+            break;
+        }
+    }
+    let mut read = 0;
+    let status = loop {
+        match stream.message().await {
+            Ok(Some(_)) => read += 1,
+            Ok(None) => panic!("that was no end in good order"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    let within = (256 * 1024_usize).div_ceil(64 + message.len() - 1);
+    assert_eq!(read, within, "as many as there is credit for");
+}
