@@ -159,8 +159,11 @@ pub fn connection(data: &[u8]) {
     for chunk in stream.chunks(usize::from(size) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
         loop {
-            if let Some(packet) = connection.poll_packet(&mut input) {
-                assert!(!packet.operation.is_reserved() && packet.body.len() <= LIMIT as usize);
+            if connection.is_at_packet()
+                && let Some(packet) = connection.poll_packet(&mut input)
+            {
+                assert!(!packet.operation.is_reserved() || packet.operation == Operation::STREAM);
+                assert!(packet.body.len() <= LIMIT as usize);
                 continue;
             }
             match connection.poll_event(&mut input, now) {
