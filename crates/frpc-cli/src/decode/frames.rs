@@ -58,6 +58,9 @@ pub(crate) struct Conversation {
     streams: HashMap<u16, (Side, u16)>,
 }
 
+const STREAM: u16 = 2;
+const BATCH: u16 = 9;
+
 impl Conversation {
     /// Watches a connection from its beginning. The form of headers is that of the first frame, unless it is given.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
@@ -94,6 +97,9 @@ impl Conversation {
                 Ok(Some((frame, length))) => {
                     let (text, step) = self.describe(side, &frame);
                     show(&text, step);
+                    if frame.operation == BATCH {
+                        self.show_batch(side, &frame, show);
+                    }
                     at += length;
                 }
                 Ok(None) => break,
@@ -111,6 +117,20 @@ impl Conversation {
         match side {
             Side::Client => self.client = bytes,
             Side::Server => self.server = bytes,
+        }
+    }
+
+    /// Shows each message of a batch as if it had come by itself, up to one that is cut.
+    fn show_batch(&mut self, side: Side, batch: &Frame<'_>, show: &mut dyn FnMut(&str, Option<Step>)) {
+        let mut rest = batch.body;
+        while let Some((length, behind)) = number(rest) {
+            let Some((body, behind)) = usize::try_from(length).ok().and_then(|length| behind.split_at_checked(length))
+            else {
+                return;
+            };
+            let (text, step) = self.describe(side, &Frame { operation: STREAM, body, ..*batch });
+            show(&text, step);
+            rest = behind;
         }
     }
 
@@ -156,7 +176,7 @@ impl Conversation {
         let _ = match operation {
             0 => write!(out, "PING"),
             1 => write!(out, "PONG"),
-            2 => {
+            STREAM => {
                 step = self.stream(side, id, body, &mut out);
                 Ok(())
             }
@@ -177,7 +197,7 @@ impl Conversation {
                 write!(out, "END of stream {id}{}", reset(body))
             }
             8 => write!(out, "HAND_OFF of {} bytes", body.len()),
-            9 => write!(out, "reserved operation 9, {} bytes", body.len()),
+            BATCH => write!(out, "BATCH of stream {id}, {} bytes", body.len()),
             _ => {
                 let (prefix, message) = prefix(body);
                 // The item for calls of the accepting end turns the direction around.
@@ -373,6 +393,7 @@ fn hello(body: &[u8]) -> String {
             2 => write!(out, ", {count} streams"),
             3 => write!(out, ", {count} calls"),
             4 => write!(out, ", credit {count}"),
+            6 => write!(out, ", batches"),
             32 => write!(out, ", offers {service}"),
             33 => write!(out, ", calls {service}"),
             _ => Ok(()),
@@ -452,6 +473,7 @@ mod tests {
             (Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
             (Side::Client, &frame(1, 2, b"\x09\x15")),
             (Side::Client, &frame(1, 2, b"\x08\x00")),
+            (Side::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
             (Side::Server, &frame(1, 7, b"")),
             (Side::Client, &frame(1, 2, b"")),
         ]);
@@ -461,6 +483,9 @@ mod tests {
                 "> HELLO version 1, 5 streams",
                 "< reply 7 of operation 10, 11 bytes, NOT_FOUND with 0 bytes of details\n    error \"no\"",
                 "> STREAM 1 opened for operation 21",
+                "> STREAM 1, 2 bytes\n    08 00",
+                "> BATCH of stream 1, 7 bytes",
+                "> STREAM 1, 2 bytes\n    08 00",
                 "> STREAM 1, 2 bytes\n    08 00",
                 "< END of stream 1",
                 "> STREAM 1 closed",

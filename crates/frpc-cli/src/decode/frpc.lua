@@ -11,7 +11,7 @@ local METHODS = {
 
 local OPERATIONS = {
   [0] = "PING", [1] = "PONG", [2] = "STREAM", [3] = "HELLO", [4] = "GOING_AWAY", [5] = "CREDIT", [6] = "CANCEL",
-  [7] = "END", [8] = "HAND_OFF", [9] = "reserved",
+  [7] = "END", [8] = "HAND_OFF", [9] = "BATCH",
 }
 
 local CODES = {
@@ -204,7 +204,7 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
       return name .. " " .. id .. " " .. method
     end
   end
-  if operation == 2 or operation == 5 or operation == 7 then return name .. " " .. id end
+  if operation == 2 or operation == 5 or operation == 7 or operation == 9 then return name .. " " .. id end
   return name
 end
 
