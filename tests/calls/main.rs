@@ -13,4 +13,5 @@ mod observers;
 mod on_workers;
 mod places;
 mod statuses;
+mod traces;
 mod two_way;

@@ -3,7 +3,7 @@
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
-use frpc::observe::{About, Counters, Ended, Observer, Side, Snapshot, Token};
+use frpc::observe::{About, Counters, Ended, Observer, Side, Snapshot, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
 use std::collections::BTreeMap;
 use std::io;
@@ -202,7 +202,7 @@ struct Noting {
 }
 
 impl Observer for Noting {
-    fn begin(&self, about: &About) -> Token {
+    fn begin(&self, about: &About, _trace: &mut Option<TraceContext>) -> Token {
         let token = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         self.open.lock().unwrap().insert(token, (about.method(), about.side()));
         Token(token)
@@ -214,7 +214,8 @@ impl Observer for Noting {
         self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
     }
 
-    fn retry(&self, _about: &About, failed: &Status) {
+    fn retry(&self, about: &About, token: Token, failed: &Status, _trace: &mut Option<TraceContext>) {
+        assert!(self.open.lock().unwrap().get(&token.0).is_some_and(|(method, _)| *method == about.method()));
         assert_eq!(failed.code(), Code::Unavailable);
         self.retries.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,13 +1,39 @@
-//! Deadlines, and how calls that a handler makes inherit them.
+//! Deadlines, and what calls that a handler makes inherit: its deadline, and its place in a trace.
 
+use crate::observe::TraceContext;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+/// What calls inherit that are made in a handler.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Inherited {
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) trace: Option<TraceContext>,
+}
+
 thread_local! {
-    /// The deadline of the call whose handler is being polled on this thread.
-    static CURRENT: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Whether there is something to inherit: one look, which is all that most calls take.
+    static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
+    /// From the call whose handler is being polled on this thread.
+    static CURRENT: Cell<Inherited> = const { Cell::new(Inherited::NOTHING) };
+}
+
+impl Inherited {
+    const NOTHING: Self = Self { deadline: None, trace: None };
+
+    /// Whether it is something.
+    #[inline]
+    pub(crate) fn is_something(&self) -> bool {
+        self.deadline.is_some() || self.trace.is_some()
+    }
+
+    /// Makes this what is inherited on this thread, and returns what was before.
+    fn exchange(self) -> Self {
+        IS_SOMETHING.set(self.is_something());
+        CURRENT.replace(self)
+    }
 }
 
 /// The runtime's clock, which tests may stop.
@@ -18,37 +44,84 @@ pub(crate) fn now() -> Instant {
 /// The timeout of a call: its own, bounded by the deadline of the handler that makes it.
 #[inline]
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
-    match CURRENT.get() {
-        None => own,
-        Some(deadline) => {
-            let left = deadline.saturating_duration_since(now());
-            Some(own.map_or(left, |own| own.min(left)))
-        }
-    }
+    if IS_SOMETHING.get() { allowed_within(own) } else { own }
+}
+
+#[cold]
+fn allowed_within(own: Option<Duration>) -> Option<Duration> {
+    let Some(deadline) = CURRENT.get().deadline else { return own };
+    let left = deadline.saturating_duration_since(now());
+    Some(own.map_or(left, |own| own.min(left)))
 }
 
 /// Whether the call is made in a handler that has a deadline.
 #[inline]
 pub(crate) fn is_inherited() -> bool {
-    CURRENT.get().is_some()
+    IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Runs a closure as part of a call with this deadline.
-pub(crate) fn within<T>(deadline: Option<Instant>, run: impl FnOnce() -> T) -> T {
-    /// Restores the previous deadline, also if `run` panics.
-    struct Restore(Option<Instant>);
+/// Whether calls inherit a place in a trace.
+#[inline]
+pub(crate) fn has_trace() -> bool {
+    IS_SOMETHING.get() && CURRENT.get().trace.is_some()
+}
+
+/// The place in a trace that calls inherit.
+#[inline]
+pub(crate) fn trace() -> Option<TraceContext> {
+    if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
+}
+
+/// Runs a closure as part of a call from which this is inherited.
+pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
+    /// Restores what was inherited before, also if `run` panics.
+    struct Restore(Inherited);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            self.0.exchange();
         }
     }
-    let _restore = Restore(CURRENT.replace(deadline));
+    let _restore = Restore(inherited.exchange());
     run()
+}
+
+/// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.
+pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> Within<F> {
+    let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
+    Within { inherited: Inherited { deadline, trace }, future }
+}
+
+impl TraceContext {
+    /// The context of the call whose handler is being polled on this thread. `None` outside of handlers, such as in
+    /// tasks that they spawn, and if the call has none.
+    pub fn current() -> Option<Self> {
+        trace()
+    }
+
+    /// Runs work outside of a handler as part of this trace: calls that it makes inherit the context.
+    ///
+    /// ```
+    /// use frpc::observe::TraceContext;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let context = TraceContext::new([1; 16], [2; 8], true).expect("the ids are not zero");
+    /// // A task that a handler spawns is not part of its call, unless it is told so.
+    /// let task = tokio::spawn(context.carry(async { TraceContext::current() }));
+    /// assert_eq!(task.await.unwrap(), Some(context));
+    /// # }
+    /// ```
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the work.
+    pub async fn carry<F: Future>(self, work: F) -> F::Output {
+        traced(Some(self), Box::pin(work)).await
+    }
 }
 
 /// A handler's future, polled as part of its call.
 pub(crate) struct Within<F> {
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) inherited: Inherited,
     pub(crate) future: F,
 }
 
@@ -56,11 +129,11 @@ impl<F: Future + Unpin> Future for Within<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let deadline = self.deadline;
-        if deadline.is_none() {
+        let inherited = self.inherited;
+        if !inherited.is_something() && !IS_SOMETHING.get() {
             return Pin::new(&mut self.future).poll(context);
         }
-        within(deadline, || Pin::new(&mut self.future).poll(context))
+        within(inherited, || Pin::new(&mut self.future).poll(context))
     }
 }
 
@@ -72,11 +145,24 @@ mod tests {
     fn a_call_takes_no_longer_than_the_one_it_is_made_in() {
         const SECOND: Duration = Duration::from_secs(1);
         assert_eq!(allowed(Some(SECOND)), Some(SECOND));
-        within(now().checked_add(SECOND), || {
+        within(Inherited { deadline: now().checked_add(SECOND), trace: None }, || {
             assert!(allowed(None).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(100 * SECOND)).is_some_and(|left| left <= SECOND));
             assert!(allowed(Some(SECOND / 100)).is_some_and(|left| left <= SECOND / 100));
         });
         assert_eq!(allowed(None), None);
+    }
+
+    #[test]
+    fn a_trace_is_inherited_with_and_without_a_deadline_and_no_longer_than_its_call() {
+        let context = TraceContext::new([1; 16], [2; 8], true);
+        within(Inherited { deadline: None, trace: context }, || {
+            assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
+            within(Inherited { deadline: Some(now()), trace: None }, || {
+                assert_eq!((trace(), is_inherited()), (None, true))
+            });
+            assert_eq!(trace(), context);
+        });
+        assert_eq!(trace(), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::endpoint::offer::Offer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
 use crate::observe::tally::Tally;
-use crate::observe::watching::{Watcher, nanos};
+use crate::observe::watching::nanos;
 use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, nobody_waits, overloaded};
 use crate::service::hand_off;
@@ -174,7 +174,8 @@ impl Router for Endpoint {
             Some(Served {
                 entry: Entry { kind: Kind::Stream(opens), method, .. }, running, chain, watcher, ..
             }) => {
-                let watched = watcher.as_ref().map(Watcher::begin);
+                let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
+                let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
                     let status = nobody_waits();

@@ -37,15 +37,16 @@ mod door;
 pub use door::{Behind, Door};
 
 use crate::api::request::Origin;
-use crate::deadline::{self, Within};
+use crate::deadline::{self, Inherited, Within};
+use crate::observe::watching::Watched;
 use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use futures_core::Stream;
 use polyglot::Message;
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
 /// Converts a request from tonic.
@@ -136,9 +137,20 @@ pub async fn reply<A, B, F>(
 where
     F: Future<Output = Result<Response<B>, Status>>,
 {
-    let deadline = until(&request);
-    let handling = deadline::within(deadline, || handler(request));
-    let reply = Within { deadline, future: pin!(handling) }.await?;
+    let inherited = inherited(&request);
+    reply_within(inherited, request, handler).await
+}
+
+async fn reply_within<A, B, F>(
+    inherited: Inherited,
+    request: Request<A>,
+    handler: impl FnOnce(Request<A>) -> F,
+) -> Result<tonic::Response<B>, tonic::Status>
+where
+    F: Future<Output = Result<Response<B>, Status>>,
+{
+    let handling = deadline::within(inherited, || handler(request));
+    let reply = Within { inherited, future: pin!(handling) }.await?;
     let (metadata, extensions) = (theirs(reply.metadata()), reply.extensions().clone());
     Ok(tonic::Response::from_parts(metadata, reply.into_inner(), extensions))
 }
@@ -157,29 +169,54 @@ pub async fn replies<A, B, F>(
 where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>>,
 {
-    let deadline = until(&request);
-    let reply = reply(request, handler).await?;
-    Ok(reply.map(|messages| Replies { deadline, messages }))
+    let inherited = inherited(&request);
+    replies_within(inherited, request, handler).await
 }
 
-/// The deadline of the caller.
-fn until<A>(request: &Request<A>) -> Option<Instant> {
-    request.timeout().and_then(|timeout| deadline::now().checked_add(timeout))
+async fn replies_within<A, B, F>(
+    inherited: Inherited,
+    request: Request<A>,
+    handler: impl FnOnce(Request<A>) -> F,
+) -> Result<tonic::Response<Replies<B>>, tonic::Status>
+where
+    F: Future<Output = Result<Response<ResponseStream<B>>, Status>>,
+{
+    let reply = reply_within(inherited, request, handler).await?;
+    Ok(reply.map(|messages| Replies { inherited, messages, watched: None }))
+}
+
+/// What calls of the handler inherit: the caller's deadline and place in a trace.
+fn inherited<A>(request: &Request<A>) -> Inherited {
+    let deadline = request.timeout().and_then(|timeout| deadline::now().checked_add(timeout));
+    Inherited { deadline, trace: request.traceparent() }
 }
 
 /// The messages with which a handler of frpc answers a call from tonic.
 pub struct Replies<B> {
     /// Making the messages is part of the call.
-    deadline: Option<Instant>,
+    inherited: Inherited,
     messages: ResponseStream<B>,
+    /// The call as its observer knows it, until it has ended.
+    watched: Option<Watched>,
 }
 
 impl<B> Stream for Replies<B> {
     type Item = Result<B, tonic::Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let deadline = self.deadline;
-        deadline::within(deadline, || Pin::new(&mut self.messages).poll_next(context)).map_err(Into::into)
+        let inherited = self.inherited;
+        let next = ready!(deadline::within(inherited, || Pin::new(&mut self.messages).poll_next(context)));
+        let ended = match &next {
+            Some(Ok(_)) => None,
+            Some(Err(status)) => Some(status.code()),
+            None => Some(Code::Ok),
+        };
+        if let Some(code) = ended
+            && let Some(watched) = self.watched.take()
+        {
+            watched.end(code, 0);
+        }
+        Poll::Ready(next.map(|next| next.map_err(Into::into)))
     }
 }
 

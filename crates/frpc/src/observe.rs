@@ -18,10 +18,12 @@ mod exposition;
 mod histogram;
 pub(crate) mod shards;
 pub(crate) mod tally;
+mod trace;
 pub(crate) mod watching;
 
 pub use counters::{Calls, Counters, Retried, Snapshot};
 pub use histogram::Histogram;
+pub use trace::TraceContext;
 
 use crate::api::middleware::CallKind;
 use crate::schema::method::Method;
@@ -33,13 +35,13 @@ use crate::{Code, Status};
 /// must not block. A panic in them is one of the handler, or of the caller.
 ///
 /// ```
-/// use frpc::observe::{About, Ended, Observer, Token};
+/// use frpc::observe::{About, Ended, Observer, Token, TraceContext};
 ///
 /// /// Prints calls that fail.
 /// struct Failures;
 ///
 /// impl Observer for Failures {
-///     fn begin(&self, _about: &About) -> Token {
+///     fn begin(&self, _about: &About, _trace: &mut Option<TraceContext>) -> Token {
 ///         Token::default()
 ///     }
 ///
@@ -55,14 +57,19 @@ use crate::{Code, Status};
 pub trait Observer: Send + Sync + 'static {
     /// A call begins: at a client when it is made, at a server when its request has been received. The token is given
     /// back when it ends.
-    fn begin(&self, about: &About) -> Token;
+    ///
+    /// `trace` is the place in a trace that the call comes with: at a server what its caller has sent, at a client what
+    /// it inherits from the handler that makes it. The observer may put its own there: at a server the calls of the
+    /// handler inherit it, at a client it is sent.
+    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token;
 
     /// A call has ended. Each call that has begun ends once.
     fn end(&self, about: &About, token: Token, ended: &Ended);
 
-    /// At a client: an attempt at a call has failed, and another one is made. The call goes on.
-    fn retry(&self, about: &About, failed: &Status) {
-        let _ = (about, failed);
+    /// At a client: an attempt at a call has failed, and another one is made. The call goes on. `trace` is what was sent
+    /// with the call, and what the observer puts there is sent with the next attempt.
+    fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+        let _ = (about, token, failed, trace);
     }
 }
 
@@ -76,9 +83,10 @@ pub struct Token(pub u64);
 pub struct Ended {
     /// The code: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
     pub code: Code,
-    /// At a server: the length of the request's body in bytes; 0 for calls with streams.
+    /// The length of the request in bytes, at a client with its header; 0 if it is not known, as for calls with streams
+    /// and for those of clients that could not be sent at once or have middleware.
     pub request_bytes: u64,
-    /// At a server: the length of the reply in bytes, with its header; 0 for calls with streams.
+    /// The length of the reply in bytes, at a server with its header; 0 as for the request.
     pub reply_bytes: u64,
 }
 

@@ -345,6 +345,11 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
                 write!(prefix.text, ", by the accepting end")
             }
             5 => write!(prefix.text, ", not run"),
+            6 => {
+                let digits = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+                let (trace, span) = value.split_at_checked(16).unwrap_or((value, &[]));
+                write!(prefix.text, ", trace {} span {}", digits(trace), digits(span.get(..8).unwrap_or(span)))
+            }
             other => write!(prefix.text, ", item {other} of {} bytes", value.len()),
         };
     }

@@ -4,8 +4,8 @@ use super::{Calls, Ticket};
 use crate::Code;
 use crate::deadline;
 use crate::observe::shards::{Key, Leased};
-use crate::observe::watching::{Watching, nanos};
-use crate::observe::{About, Token};
+use crate::observe::watching::{Sizes, Watching, nanos};
+use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
 use std::fmt;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(crate) struct WatchedCalls {
     sent: (Instant, u64),
     /// When the call in each slot was sent.
     begun: Vec<u64>,
-    /// The token of the call in each slot, if an observer is told of each call.
-    tokens: Vec<Token>,
+    /// The call in each slot as the observer knows it, if one is told of each call.
+    told: Vec<Told>,
     /// The rows of methods in the counters.
     rows: Vec<(&'static Method, u32)>,
     /// The place in `rows` of the method that was counted last.
@@ -37,7 +37,16 @@ pub(crate) struct Over {
     pub(crate) begun: Instant,
     /// How long it took, in nanoseconds.
     nanos: u64,
+    pub(crate) told: Told,
+}
+
+/// A call of which an observer is told.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told {
     pub(crate) token: Token,
+    /// The place in a trace that was sent.
+    pub(crate) trace: Option<TraceContext>,
+    pub(crate) sizes: Sizes,
 }
 
 impl WatchedCalls {
@@ -50,7 +59,7 @@ impl WatchedCalls {
             turned: 0,
             sent: (made, 0),
             begun: Vec::new(),
-            tokens: Vec::new(),
+            told: Vec::new(),
             rows: Vec::new(),
             last: 0,
         }
@@ -89,11 +98,11 @@ impl WatchedCalls {
     }
 
     #[cold]
-    fn set_token(&mut self, slot: usize, token: Token) {
-        if self.tokens.len() <= slot {
-            self.tokens.resize(slot + 1, Token::default());
+    fn tell(&mut self, slot: usize, told: Told) {
+        if self.told.len() <= slot {
+            self.told.resize(slot + 1, Told::default());
         }
-        self.tokens[slot] = token;
+        self.told[slot] = told;
     }
 
     #[cold]
@@ -117,7 +126,7 @@ impl Calls {
 
     /// Notes a call that is sent now.
     #[inline(never)]
-    pub(crate) fn watch(&mut self, ticket: Ticket, token: Token) {
+    pub(crate) fn watch(&mut self, ticket: Ticket, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(deadline::now);
         let Some(watched) = &mut self.watched else { return };
         if watched.sent.0 != now {
@@ -128,8 +137,17 @@ impl Calls {
             watched.grow(slot);
         }
         watched.begun[slot] = watched.sent.1;
-        if token != Token::default() {
-            watched.set_token(slot, token);
+        if watched.watching.is_told() {
+            watched.tell(slot, Told { token, trace: trace.copied(), sizes: Sizes::default() });
+        }
+    }
+
+    /// Notes how long the request of a call is of which an observer is told.
+    #[cold]
+    pub(crate) fn set_request_size(&mut self, ticket: Ticket, length: usize) {
+        let told = self.watched.as_mut().and_then(|watched| watched.told.get_mut(usize::from(ticket.slot)));
+        if let Some(told) = told {
+            told.sizes.request = length as u64;
         }
     }
 
@@ -147,9 +165,9 @@ impl Calls {
         let watched = self.watched.as_mut()?;
         let slot = usize::from(ticket.slot);
         let begun = *watched.begun.get(slot)?;
-        let token = watched.tokens.get_mut(slot).map(std::mem::take).unwrap_or_default();
+        let told = watched.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
         let nanos = watched.turned.saturating_sub(begun);
-        Some(Over { begun: watched.made.checked_add(Duration::from_nanos(begun))?, nanos, token })
+        Some(Over { begun: watched.made.checked_add(Duration::from_nanos(begun))?, nanos, told })
     }
 
     /// The call of a ticket, which its caller gives up now.
@@ -187,8 +205,8 @@ impl Calls {
         if let Some(watched) = &mut self.watched {
             watched.begun.truncate(slot);
             watched.begun.shrink_to_fit();
-            watched.tokens.truncate(slot);
-            watched.tokens.shrink_to_fit();
+            watched.told.truncate(slot);
+            watched.told.shrink_to_fit();
             watched.lease = Leased::default();
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::api::middleware::{About, Chain};
 use crate::calls::failures::expired;
-use crate::deadline::{self, Within};
+use crate::deadline::{self, Inherited, Within};
 use crate::{Request, Response, Status};
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ where
     let Some(chain) = chain else { return call(request).await };
     let timeout = deadline::allowed(request.timeout());
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let bounded = Within { deadline, future: chain.around(about, request, call) };
+    let inherited = Inherited { deadline, trace: deadline::trace() };
+    let bounded = Within { inherited, future: chain.around(about, request, call) };
     match deadline {
         None => bounded.await,
         Some(deadline) => {

@@ -8,8 +8,8 @@ use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
-use crate::observe::Token;
-use crate::observe::watching::Sizes;
+use crate::observe::watching::Begun;
+use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
@@ -37,6 +37,10 @@ pub(crate) struct Attempt<'a, A> {
     pub(crate) message: &'a A,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) terms: Terms,
+    /// The place in a trace that is sent.
+    pub(crate) trace: Option<&'a TraceContext>,
+    /// An observer is told of it.
+    pub(crate) is_told: bool,
 }
 
 /// Why an attempt failed.
@@ -52,13 +56,6 @@ impl Failure {
     fn new(status: Status, sent: Sent) -> Box<Self> {
         Box::new(Self { status, sent, begun: None })
     }
-}
-
-/// A call that is observed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Begun {
-    pub(crate) at: Instant,
-    pub(crate) token: Token,
 }
 
 /// Whether the server can have run the call.
@@ -165,7 +162,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         let server = calls.server;
         if server != ServerKind::Extended {
             match server {
-                ServerKind::Unknown if link.backward || present(self.metadata).is_some() => return Started::Unclear,
+                ServerKind::Unknown if link.backward || self.is_for_extended() => return Started::Unclear,
                 ServerKind::Plain if link.backward => return Started::Failed(takes_no_calls()),
                 _ => {}
             }
@@ -189,20 +186,27 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
         };
         if let Some(token) = watch {
-            calls.watch(ticket, token);
+            calls.watch(ticket, token, self.trace);
         }
         drop(calls);
+        let before = if self.is_told { outbox.len() } else { 0 };
         let put = if server == ServerKind::Extended {
             let timeout = timeout.filter(|_| told);
             let metadata = present(self.metadata);
             let form = Form::Extended;
-            let manner = Manner { form, timeout, metadata, lossless: false, backward: link.backward };
+            let trace = self.trace;
+            let manner = Manner { form, timeout, metadata, trace, lossless: false, backward: link.backward };
             body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner)
         } else {
             self.put_flat(outbox, ticket.id, server)
         };
         match put {
-            Ok(()) => Started::Yes(ticket),
+            Ok(()) => {
+                if self.is_told {
+                    link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
+                }
+                Started::Yes(ticket)
+            }
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 match error {
@@ -211,6 +215,11 @@ impl<'a, A: Message> Attempt<'a, A> {
                 }
             }
         }
+    }
+
+    /// Whether something goes along that only an extended server gets, and that is worth waiting for a verdict on it.
+    fn is_for_extended(&self) -> bool {
+        present(self.metadata).is_some() || self.trace.is_some()
     }
 
     /// Writes the request to a server that is plain, or may be.
@@ -401,7 +410,7 @@ impl<B> PendingCall<B> {
         let told = calls.told(self.method);
         drop(calls);
         if let Some((watching, about)) = told {
-            watching.tell_end(&about, over.token, code, Sizes::default());
+            watching.tell_end(&about, over.told.token, code, over.told.sizes);
         }
     }
 }
@@ -439,16 +448,20 @@ impl<B: Message> PendingCall<B> {
     fn poll_watched(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
         let Held::Watched(ticket) = self.ticket else { return Poll::Pending };
         let (nesting, method, is_told) = (self.link.nesting, self.method, self.link.is_told);
-        let (mut reply, mut unread, mut over) = (None, None, None);
+        let (mut reply, mut unread, mut over, mut length) = (None, None, None, 0);
         let ended = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
+                    length = body.len();
                     reply = body::whole_reply(body, nesting);
                     if reply.is_none() {
                         unread = Some(Bytes::copy_from_slice(body));
                     }
                 }
-                Body::Shared(body) => unread = Some(body.clone()),
+                Body::Shared(body) => {
+                    length = body.len();
+                    unread = Some(body.clone());
+                }
             });
             if matches!(reply, Some(Ok(_))) && !is_told {
                 calls.count_ok(ticket, method);
@@ -459,7 +472,8 @@ impl<B: Message> PendingCall<B> {
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = Held::No;
-        let Some(over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
+        let Some(mut over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
+        over.told.sizes.reply = length as u64;
         if let Some(body) = unread {
             reply = Some(body::reply(&body, self.reading()));
         }
@@ -474,7 +488,7 @@ impl<B: Message> PendingCall<B> {
         match &mut result {
             Ok(_) => self.count_over(Code::Ok, over),
             Err(failure) if matches!(failure.sent, Sent::Lost { .. }) => {
-                failure.begun = Some(Begun { at: over.begun, token: over.token });
+                failure.begun = Some(Begun { at: over.begun, token: over.told.token, trace: over.told.trace });
             }
             Err(failure) => self.count_over(failure.status.code(), over),
         }

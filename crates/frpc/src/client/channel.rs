@@ -2,14 +2,13 @@
 
 use crate::api::hand_off::HandedOff;
 use crate::api::middleware::{CallKind, Chain};
-use crate::client::attempt::Begun;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::retries::RetryBudget;
 use crate::client::servers::Servers;
 use crate::client::terms::Terms;
 use crate::deadline;
-use crate::observe::watching::{Watched, Watching};
+use crate::observe::watching::{Begun, Watched, Watching};
 use crate::observe::{About, Side};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
@@ -225,9 +224,11 @@ impl Channel {
     pub(crate) fn watched(&self, method: &Method, kind: CallKind, begun: Option<Begun>) -> Option<Watched> {
         let watching = self.beside.as_ref()?.watching.as_ref()?;
         let watcher = watching.watcher(About::named(Side::Client, *method, kind));
+        let trace = deadline::trace();
         Some(match begun {
-            Some(Begun { at, token }) => watcher.begun(at, token, 0),
-            None => watcher.begin(),
+            Some(begun) if watching.is_told() => watcher.begun(begun, 0),
+            Some(begun) => watcher.begun(Begun { trace, ..begun }, 0),
+            None => watcher.begin(trace),
         })
     }
 

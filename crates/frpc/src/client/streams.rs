@@ -14,6 +14,7 @@ use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
 use crate::wire::body::{self, Reading};
 use crate::wire::layouts::takes_calls;
+use crate::wire::prefix::Said;
 use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
 use frisbee::{CloseReason, SendError, StreamReceiver, StreamSender};
@@ -73,7 +74,10 @@ impl Channel {
         let call = self.in_runtime(around(self.chain(), about, request, call));
         match watched {
             None => call.await,
-            Some(watched) => watched.over(call).await,
+            Some(watched) => {
+                let call = deadline::traced(watched.trace(), Box::pin(call));
+                watched.over(call).await
+            }
         }
     }
 
@@ -106,12 +110,11 @@ async fn until_its_end<B>(
     watched: Option<Watched>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
-    let mut result = call.await;
-    if let Some(watched) = watched {
-        match &mut result {
-            Ok(response) => response.get_mut().watch(watched),
-            Err(status) => watched.end(status.code(), 0),
-        }
+    let Some(watched) = watched else { return call.await };
+    let mut result = deadline::traced(watched.trace(), Box::pin(call)).await;
+    match &mut result {
+        Ok(response) => response.get_mut().watch(watched),
+        Err(status) => watched.end(status.code(), 0),
     }
     result
 }
@@ -295,11 +298,12 @@ impl Opening {
                     return Err(Status::unimplemented("the peer does not accept streams").unsent());
                 }
                 let reading = link.reading(rules(method.layout, &peer)?.missing(method));
-                let first = if peer.hello().is_some() {
-                    body::open(method.operation, left(self.until), Extras::sent(extras))
-                } else {
-                    body::open(method.operation, None, None)
-                };
+                let (mut said, trace) = (Said::default(), deadline::trace());
+                if peer.hello().is_some() {
+                    let metadata = Extras::sent(extras);
+                    said = Said { timeout: left(self.until), metadata, trace: trace.as_ref(), ..said };
+                }
+                let first = body::open(method.operation, said);
                 // An opening that waits for a place moves to the next connection when this one takes no new calls.
                 let opening = link.unless_left(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };

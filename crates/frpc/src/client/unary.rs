@@ -5,12 +5,13 @@ use crate::api::middleware::{About, CallKind};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
 use crate::client::around::around;
-use crate::client::attempt::{Attempt, Begun, Failure, PendingCall, Sent};
+use crate::client::attempt::{Attempt, Failure, PendingCall, Sent};
 use crate::client::channel::{Beside, Channel};
 use crate::client::hand_off;
 use crate::client::terms::Terms;
 use crate::deadline;
-use crate::observe::{About as Observed, Token};
+use crate::observe::watching::{Begun, Watched};
+use crate::observe::{About as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Code, Request, Response, Status};
 use polyglot::Message;
@@ -103,15 +104,42 @@ where
     /// Sends the call on the current connection, which has room for nearly all calls.
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
+        if deadline::has_trace() {
+            return None; // Elsewhere, so that others do not look for it again.
+        }
+        let watch = self.watch()?;
+        self.send(context, watch, None, false)
+    }
+
+    /// Sends a call as [`send_now`](Self::send_now) does, in a handler whose place in a trace it inherits.
+    #[cold]
+    fn send_traced(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
+        let (trace, watch) = (deadline::trace()?, self.watch()?);
+        self.send(context, watch, Some(&trace), false)
+    }
+
+    /// Whether the call is counted. `None` if more is done beside making it.
+    #[inline(always)]
+    fn watch(&self) -> Option<Option<Token>> {
+        match &self.channel.beside {
+            None => Some(None),
+            Some(beside) if beside.only_counts => Some(Some(Token::default())),
+            Some(_) => None,
+        }
+    }
+
+    #[inline(always)]
+    fn send(
+        &self,
+        context: &Context<'_>,
+        watch: Option<Token>,
+        trace: Option<&TraceContext>,
+        is_told: bool,
+    ) -> Option<PendingCall<B>> {
         let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
-        let watch = match &channel.beside {
-            None => None,
-            Some(beside) if beside.only_counts => Some(Token::default()),
-            Some(_) => return None,
-        };
         let link = channel.inner.servers.current()?;
         let terms = channel.terms(timeout);
-        let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms };
+        let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms, trace, is_told };
         attempt.make_now(link, context.waker(), watch)
     }
 
@@ -119,15 +147,13 @@ where
     /// to `begun`.
     #[cold]
     fn send_told(&self, context: &Context<'_>, begun: &mut Option<Begun>) -> Option<PendingCall<B>> {
-        let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
+        let Self { channel, method, .. } = *self;
         let beside = channel.beside.as_deref().filter(|beside| beside.is_told() && beside.chain.is_none())?;
         let watching = beside.watching.as_ref().filter(|_| beside.handed.is_none())?;
-        let token = watching.tell_begin(&Observed::of_unary(method));
-        *begun = Some(Begun { at: deadline::now(), token });
-        let link = channel.inner.servers.current()?;
-        let terms = channel.terms(timeout);
-        let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms };
-        attempt.make_now(link, context.waker(), Some(token))
+        let mut trace = deadline::trace();
+        let token = watching.tell_begin(&Observed::of_unary(method), &mut trace);
+        *begun = Some(Begun { at: deadline::now(), token, trace });
+        self.send(context, Some(token), trace.as_ref(), true)
     }
 
     #[cold]
@@ -138,7 +164,7 @@ where
     ) -> Poll<Result<Response<B>, Status>> {
         let mut begun = failure.as_ref().and_then(|failure| failure.begun);
         if failure.is_none()
-            && let Some(waiting) = self.send_told(context, &mut begun)
+            && let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_traced(context))
         {
             self.stage = Stage::Waiting(waiting);
             return Poll::Pending;
@@ -146,9 +172,11 @@ where
         let message = std::mem::take(&mut self.message);
         let Self { channel, method, timeout, .. } = *self;
         let watched = channel.watched(method, CallKind::Unary, begun);
-        let mut boxed = channel.call(method, message, self.extras.take(), timeout, failure);
+        let begun = watched.as_ref().map(Watched::begun);
+        let mut boxed = channel.call(method, message, self.extras.take(), timeout, failure, begun);
         if let Some(watched) = watched {
-            boxed = Box::pin(watched.over(boxed));
+            let traced = deadline::traced(watched.trace(), boxed);
+            boxed = Box::pin(watched.over(traced));
         }
         let polled = boxed.as_mut().poll(context);
         self.stage = Stage::Elsewhere(boxed);
@@ -177,7 +205,8 @@ impl Channel {
         Unary::<_, _, Outermost>::new(self, method, request)
     }
 
-    /// Makes a call with its middleware and attempts, after an attempt that may have failed.
+    /// Makes a call with its middleware and attempts, after an attempt that may have failed. `begun` is given if it is
+    /// observed.
     fn call<'a, A, B>(
         &'a self,
         method: &'static Method,
@@ -185,6 +214,7 @@ impl Channel {
         extras: Held,
         timeout: Option<Duration>,
         failure: Option<Box<Failure>>,
+        begun: Option<Begun>,
     ) -> Boxed<'a, B>
     where
         A: Message + Send + Sync + 'static,
@@ -199,13 +229,13 @@ impl Channel {
                 Some(handed) if chain.is_none() => Box::pin(
                     self.in_runtime(async move { hand_off::call(self, method, request, &handed, terms).await }),
                 ),
-                _ => Box::pin(self.in_runtime(self.call_through(method, request))),
+                _ => Box::pin(self.in_runtime(self.call_through(method, request, begun))),
             };
         }
         Box::pin(self.in_runtime(async move {
             let metadata = Extras::sent(extras.as_deref());
-            let attempt = Attempt { method, message: &message, metadata, terms };
-            self.attempt(attempt, failure).await
+            let attempt = Attempt { method, message: &message, metadata, terms, trace: None, is_told: false };
+            self.attempt(attempt, failure, begun).await
         }))
     }
 
@@ -214,6 +244,7 @@ impl Channel {
         &self,
         method: &'static Method,
         request: Request<A>,
+        begun: Option<Begun>,
     ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<A, B>
     where
         A: Message + Send + Sync + 'static,
@@ -221,7 +252,16 @@ impl Channel {
     {
         let about = About::new::<A, B>(*method, CallKind::Unary);
         let plain = self.plain();
-        let make = move |request| async move { Unary::<_, _, Inner>::new(&plain, method, request).await };
+        let make = move |request: Request<A>| async move {
+            match begun {
+                None => Unary::<_, _, Inner>::new(&plain, method, request).await,
+                Some(_) => {
+                    let timeout = request.timeout();
+                    let (message, extras) = request.into_parts();
+                    plain.call(method, message, extras, timeout, None, begun).await
+                }
+            }
+        };
         around(self.chain(), about, request, make)
     }
 
@@ -230,6 +270,7 @@ impl Channel {
         &self,
         mut attempt: Attempt<'_, A>,
         mut failure: Option<Box<Failure>>,
+        observed: Option<Begun>,
     ) -> Result<Response<B>, Status>
     where
         A: Message,
@@ -241,6 +282,8 @@ impl Channel {
             Some(Sent::Lost { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
+        let token = observed.map_or_else(Token::default, |observed| observed.token);
+        let mut trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let mut begun = None;
         // The status of an attempt that may have run.
         let mut lost = None;
@@ -253,7 +296,7 @@ impl Channel {
                         let again = attempt.method.idempotent && self.inner.retries.spend();
                         if again && let Some(watching) = &self.inner.watching {
                             let about = Observed::of_unary(attempt.method);
-                            watching.retry(&about, &failure.status);
+                            watching.retry(&about, token, &failure.status, &mut trace);
                         }
                         again
                     }
@@ -273,7 +316,7 @@ impl Channel {
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            match attempt.make(link).await {
+            match (Attempt { trace: trace.as_ref(), ..attempt }).make(link).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failure = Some(failed),
             }

@@ -1,10 +1,12 @@
 //! The door for calls that tonic's server brings: the middleware and the policies that native calls have as well.
 
-use super::{Replies, replies, reply};
+use super::{Replies, inherited, replies_within, reply_within};
 use crate::api::middleware::{CallKind, through};
+use crate::deadline::Inherited;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
-use crate::{Error, Policy, Request, Response, ResponseStream, ServerBuilder, Status};
+use crate::observe::watching::Watched;
+use crate::{Code, Error, Policy, Request, Response, ResponseStream, ServerBuilder, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -133,7 +135,13 @@ impl<S> Behind<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let (operation, served) = self.door.find(service, method)?;
-        reply(request, |request| self.call(operation, served, request, handler)).await
+        let (inherited, watched) = begin(served, &request);
+        let call = |request| self.call(operation, served, request, handler);
+        let replied = reply_within(inherited, request, call).await;
+        if let Some(watched) = watched {
+            watched.end(code(&replied), 0);
+        }
+        replied
     }
 
     /// Calls a handler that replies with a stream, for generated code.
@@ -158,7 +166,15 @@ impl<S> Behind<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let (operation, served) = self.door.find(service, method)?;
-        replies(request, |request| self.call(operation, served, request, handler)).await
+        let (inherited, watched) = begin(served, &request);
+        let call = |request| self.call(operation, served, request, handler);
+        let mut replied = replies_within(inherited, request, call).await;
+        match (&mut replied, watched) {
+            (Ok(replies), watched) => replies.get_mut().watched = watched,
+            (Err(status), Some(watched)) => watched.end(Code::from(status.code()), 0),
+            (Err(_), None) => {}
+        }
+        replied
     }
 
     async fn call<A, B, F>(
@@ -179,6 +195,17 @@ impl<S> Behind<S> {
         let about = *served.entry.face.about();
         through(served.chain.clone(), about, request, move |request| handler(service, request)).await
     }
+}
+
+/// Begins a call, which may be observed, and says what its handler's calls inherit.
+fn begin<A>(served: &Served, request: &Request<A>) -> (Inherited, Option<Watched>) {
+    let came = inherited(request);
+    let watched = served.watcher.as_ref().map(|watcher| watcher.begin(came.trace));
+    (Inherited { trace: Watched::passed_on(watched.as_ref(), came.trace), ..came }, watched)
+}
+
+fn code<B>(replied: &Result<tonic::Response<B>, tonic::Status>) -> Code {
+    replied.as_ref().map_or_else(|status| status.code().into(), |_| Code::Ok)
 }
 
 impl<S> fmt::Debug for Behind<S> {

@@ -1,7 +1,8 @@
 //! How unary calls that are served on a connection are observed. Most are answered in the turn in which they came. They
 //! are tallied, and counted together when the turn ends, since then all have taken the same time.
 
-use crate::observe::watching::{Sizes, Watched, Watcher, Watching};
+use crate::observe::TraceContext;
+use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching};
 use crate::{Code, deadline};
 use bytes::Bytes;
 use frisbee::Outbox;
@@ -14,7 +15,14 @@ pub(crate) trait Watch: Clone + Send + 'static {
     type Task: Finish;
 
     /// Begins a call. Before the next one begins it has ended, or goes on as a task.
-    fn begin(&mut self, request: &Bytes);
+    /// `trace` looks for the place in a trace that the request comes with.
+    fn begin(&mut self, request: &Bytes, trace: impl FnOnce() -> Option<TraceContext>);
+
+    /// Whether calls of the handler inherit a place in a trace, if the request came with one.
+    fn passes_on(&self, is_traced: bool) -> bool;
+
+    /// That place, if the request came with `trace`.
+    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext>;
 
     /// The length of the outbox in front of a reply, as far as it matters.
     fn before(&self, outbox: &Outbox) -> usize;
@@ -40,7 +48,17 @@ impl Watch for Unwatched {
     type Task = ();
 
     #[inline(always)]
-    fn begin(&mut self, _request: &Bytes) {}
+    fn begin(&mut self, _request: &Bytes, _trace: impl FnOnce() -> Option<TraceContext>) {}
+
+    #[inline(always)]
+    fn passes_on(&self, is_traced: bool) -> bool {
+        is_traced
+    }
+
+    #[inline(always)]
+    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
+        trace
+    }
 
     #[inline(always)]
     fn before(&self, _outbox: &Outbox) -> usize {
@@ -63,11 +81,22 @@ impl Watch for Watcher {
     type Task = Watched;
 
     #[inline]
-    fn begin(&mut self, request: &Bytes) {
+    fn begin(&mut self, request: &Bytes, trace: impl FnOnce() -> Option<TraceContext>) {
         if self.is_told {
-            self.token = self.watching.tell_begin(&self.about);
+            self.trace = trace();
+            self.token = self.watching.tell_begin(&self.about, &mut self.trace);
             self.request = request.len() as u64;
         }
+    }
+
+    #[inline]
+    fn passes_on(&self, is_traced: bool) -> bool {
+        if self.is_told { self.trace.is_some() } else { is_traced }
+    }
+
+    #[inline]
+    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
+        if self.is_told { self.trace } else { trace }
     }
 
     #[inline]
@@ -88,7 +117,7 @@ impl Watch for Watcher {
     }
 
     fn go_on(&self) -> Watched {
-        self.begun(deadline::now(), self.token, self.request)
+        self.begun(Begun { at: deadline::now(), token: self.token, trace: self.trace }, self.request)
     }
 }
 

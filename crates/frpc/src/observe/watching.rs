@@ -1,7 +1,7 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
 use crate::observe::shards::{Key, Shards};
-use crate::observe::{About, Counters, Ended, Observer, Token};
+use crate::observe::{About, Counters, Ended, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
 use std::fmt;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub(crate) struct Watcher {
     /// Of the unary call that is served at the moment: its token, and the length of its request.
     pub(crate) token: Token,
     pub(crate) request: u64,
+    /// Of that call: its place in a trace, which its handler's calls inherit.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 /// The bytes of a call: of its request, and of its reply.
@@ -50,7 +52,7 @@ impl Watching {
 
     pub(crate) fn watcher(self: &Arc<Self>, about: About) -> Watcher {
         let (row, is_told) = (self.counters.row(&about), self.is_told());
-        Watcher { watching: self.clone(), about, row, is_told, token: Token::default(), request: 0 }
+        Watcher { watching: self.clone(), about, row, is_told, token: Token::default(), request: 0, trace: None }
     }
 
     /// Whether somebody is told of each call.
@@ -60,8 +62,8 @@ impl Watching {
     }
 
     #[cold]
-    pub(crate) fn tell_begin(&self, about: &About) -> Token {
-        self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about))
+    pub(crate) fn tell_begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+        self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about, trace))
     }
 
     #[cold]
@@ -85,10 +87,10 @@ impl Watching {
 
     /// Notes a failed attempt at a call, after which another one is made.
     #[cold]
-    pub(crate) fn retry(&self, about: &About, failed: &Status) {
+    pub(crate) fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         self.counters.count_retried(Key::new(self.counters.row(about), failed.code()));
         if let Some(observer) = &self.observer {
-            observer.retry(about, failed);
+            observer.retry(about, token, failed, trace);
         }
     }
 
@@ -103,34 +105,57 @@ impl Watching {
 }
 
 impl Watcher {
-    /// Begins a call.
-    pub(crate) fn begin(&self) -> Watched {
-        let token = self.watching.tell_begin(&self.about);
-        self.begun(deadline::now(), token, 0)
+    /// Begins a call that comes with this place in a trace.
+    pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> Watched {
+        let token = self.watching.tell_begin(&self.about, &mut trace);
+        self.begun(Begun { at: deadline::now(), token, trace }, 0)
     }
 
     /// A call that has begun before.
-    pub(crate) fn begun(&self, begun: Instant, token: Token, request: u64) -> Watched {
-        Watched { watcher: self.clone(), begun, token, request, is_over: false }
+    pub(crate) fn begun(&self, begun: Begun, request: u64) -> Watched {
+        Watched { watcher: self.clone(), begun, request, is_over: false }
     }
 
     /// Counts a call that is refused at once.
     #[cold]
     pub(crate) fn refuse(&self, code: Code) {
-        self.begin().end(code, 0);
+        self.begin(None).end(code, 0);
     }
+}
+
+/// A call that has begun, as its observer knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) at: Instant,
+    pub(crate) token: Token,
+    /// What it passes on: at a client with its request, at a server to the calls of its handler.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 /// A call that is observed. Dropped before its end, it has been cancelled.
 pub(crate) struct Watched {
     watcher: Watcher,
-    begun: Instant,
-    token: Token,
+    begun: Begun,
     request: u64,
     is_over: bool,
 }
 
 impl Watched {
+    /// The call as its observer knows it.
+    pub(crate) fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    /// The place in a trace that it passes on.
+    pub(crate) fn trace(&self) -> Option<TraceContext> {
+        self.begun.trace
+    }
+
+    /// The place in a trace that a call passes on: by its observer if it has one, and otherwise as it came.
+    pub(crate) fn passed_on(watched: Option<&Self>, came: Option<TraceContext>) -> Option<TraceContext> {
+        watched.filter(|watched| watched.watcher.is_told).map_or(came, Self::trace)
+    }
+
     pub(crate) fn end(mut self, code: Code, reply: u64) {
         self.finish(code, reply);
     }
@@ -141,10 +166,10 @@ impl Watched {
             return;
         }
         let Watcher { watching, about, row, .. } = &self.watcher;
-        let nanos = nanos(deadline::now().saturating_duration_since(self.begun));
+        let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
         watching.count(*row, code, 1, nanos);
         if watching.is_told() {
-            watching.tell_end(about, self.token, code, Sizes { request: self.request, reply });
+            watching.tell_end(about, self.begun.token, code, Sizes { request: self.request, reply });
         }
     }
 

@@ -6,11 +6,12 @@ pub(crate) mod places;
 
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
-use crate::deadline;
+use crate::deadline::{self, Inherited};
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
-use crate::observe::watching::{Watched, Watcher};
+use crate::observe::TraceContext;
+use crate::observe::watching::Watched;
 use crate::service::erased::{Body, Erased, MessageBytes};
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, takes_too_much, too_many};
 use crate::service::unary::held_to;
@@ -280,8 +281,10 @@ impl ForeignMethod {
         memory: usize,
         format: &str,
     ) -> Result<(Response<Body>, InProgress), Status> {
-        let watched = self.served().watcher.as_ref().map(Watcher::begin);
-        let mut called = self.call_handler(request, memory, format).await;
+        let came = request.traceparent();
+        let watched = self.served().watcher.as_ref().map(|watcher| watcher.begin(came));
+        let trace = Watched::passed_on(watched.as_ref(), came);
+        let mut called = self.call_handler(request, memory, format, trace).await;
         match &mut called {
             Ok((_, call)) => call.watched = watched,
             Err(status) => watched.into_iter().for_each(|watched| watched.end(status.code(), 0)),
@@ -295,6 +298,7 @@ impl ForeignMethod {
         request: Request<Body>,
         memory: usize,
         format: &str,
+        trace: Option<TraceContext>,
     ) -> Result<(Response<Body>, InProgress), Status> {
         let Served { entry, running, chain, .. } = self.served();
         let connection = &self.methods.caller.connection;
@@ -303,7 +307,8 @@ impl ForeignMethod {
             return Err(nobody_waits());
         }
         self.methods.caller.check(memory)?;
-        let call = InProgress::begin(&self.methods.caller)?;
+        let mut call = InProgress::begin(&self.methods.caller)?;
+        call.trace = trace;
         let _hold = connection.hold(memory);
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let permits = match running.policy {
@@ -315,7 +320,7 @@ impl ForeignMethod {
         let Some(handler) = entry.face.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
-        let handler = held_to(permits, deadline, Parked::new(handler));
+        let handler = held_to(permits, Inherited { deadline, trace }, Parked::new(handler));
         let stays = running.policy == Policy::Inline && running.trust.is_kept() && self.kind() == CallKind::Unary;
         let worked = if stays {
             Entered { runtime: call.runtime.clone(), future: Box::pin(handler) }.await
@@ -361,12 +366,14 @@ struct InProgress {
     runtime: Handle,
     /// The call as its observer knows it.
     watched: Option<Watched>,
+    /// The place in a trace that calls of the handler inherit.
+    trace: Option<TraceContext>,
 }
 
 impl InProgress {
     fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
         let runtime = caller.connection.runtime_handle().clone();
-        let call = Self { caller: caller.clone(), runtime, watched: None };
+        let call = Self { caller: caller.clone(), runtime, watched: None, trace: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
             caller.connection.count_shed();
             return Err(too_many(&caller.connection));
@@ -445,8 +452,9 @@ impl Stream for ForeignResponses {
             call.end(status.code());
             return Poll::Ready(Some(Err(status)));
         }
+        let inherited = Inherited { deadline: *deadline, trace: call.trace };
         let polled =
-            deadline::within(*deadline, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
+            deadline::within(inherited, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
         let next = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(next)) => next,

@@ -2,7 +2,7 @@
 //! the short way beside that of `service/erased.rs`, for methods without middleware.
 
 use crate::api::extras::Held;
-use crate::deadline;
+use crate::deadline::{self, Inherited};
 use crate::service::erased::{Body, Calling, Encode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
 use crate::{Request, Response, Status};
@@ -12,13 +12,12 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A place in which the handlers of a unary method are polled once, one after the other.
 pub(crate) trait Place: Send {
     /// Decodes a request, and polls its handler once. The response of one that is ready is appended to `out`, to which
     /// nothing else is.
-    fn call(&mut self, request: Request<Bytes>, deadline: Option<Instant>, out: &mut Vec<u8>) -> Placed;
+    fn call(&mut self, request: Request<Bytes>, inherited: Inherited, out: &mut Vec<u8>) -> Placed;
 }
 
 /// How a call has begun.
@@ -66,7 +65,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn call(&mut self, request: Request<Bytes>, deadline: Option<Instant>, out: &mut Vec<u8>) -> Placed {
+    fn call(&mut self, request: Request<Bytes>, inherited: Inherited, out: &mut Vec<u8>) -> Placed {
         let (bytes, timeout, origin, extras) = request.apart();
         let message = match (self.format.decode)(&bytes, &self.terms) {
             Ok(message) => message,
@@ -76,9 +75,10 @@ where
         let request = Request::together(message, timeout, origin, extras);
         let (handler, service) = (&self.handler, &self.service);
         let make = || handler(service.clone(), request);
-        let polled = match deadline {
-            None => self.cell.poll(make),
-            Some(_) => deadline::within(deadline, || self.cell.poll(make)),
+        let polled = if inherited.is_something() {
+            deadline::within(inherited, || self.cell.poll(make))
+        } else {
+            self.cell.poll(make)
         };
         match polled {
             Polled::Ready(Ok(response)) => {

@@ -2,7 +2,8 @@
 
 use crate::ResponseStream;
 use crate::api::request::Origin;
-use crate::deadline::{self, Within};
+use crate::deadline::{self, Inherited, Within};
+use crate::observe::watching::Watched;
 use crate::schema::method::FullName;
 use crate::service::failures::{note, overloaded, panicked, takes_too_much};
 use crate::service::served::Opened;
@@ -127,7 +128,9 @@ where
     let lent = Arc::new(Lent::default());
     let memory = prefix.as_ref().map_or(0, Prefix::memory);
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
-    let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
+    let trace = Watched::passed_on(watched.as_ref(), prefix.as_ref().and_then(|prefix| prefix.trace));
+    let inherited = Inherited { deadline, trace };
+    let work = Within { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);

@@ -4,7 +4,8 @@ use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{About, Around, Chain};
 use crate::api::request::Origin;
-use crate::deadline::{self, Within};
+use crate::deadline::{self, Inherited, Within};
+use crate::observe::TraceContext;
 use crate::observe::tally::{Finish, Unwatched, Watch};
 use crate::observe::watching::Watcher;
 use crate::schema::method::{FullName, Method};
@@ -90,6 +91,7 @@ where
             around: chain.map(|chain| (chain.clone(), self.about)),
             name: self.about.method().full_name(),
             watch,
+            came: None,
             request: PhantomData,
         }
     }
@@ -100,6 +102,12 @@ impl<S, H, A, F: Future, W: Watch> Serving<S, H, A, F, W> {
     #[inline]
     fn is_inline(&self) -> bool {
         self.trust.as_ref().is_some_and(|trust| trust.is_kept())
+    }
+
+    /// What calls of a handler inherit. `is_traced` says that its request came with a place in a trace.
+    #[cold]
+    fn inherited(&self, deadline: Option<Instant>, is_traced: bool) -> Inherited {
+        Inherited { deadline, trace: self.watch.passed_on(self.came.filter(|_| is_traced)) }
     }
 
     /// Where a handler that was polled in place goes on.
@@ -152,6 +160,8 @@ struct Serving<S, H, A, F: Future, W: Watch> {
     name: FullName,
     /// Who observes the calls.
     watch: W,
+    /// The place in a trace that the last request came with that had one. Here, since others should not look at it.
+    came: Option<TraceContext>,
     request: PhantomData<fn() -> A>,
 }
 
@@ -166,12 +176,12 @@ where
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
         let Packet { id, operation, mut body } = packet;
-        self.watch.begin(&body);
-        let asked = Asked { id, operation };
         let style = caller.style();
+        self.watch.begin(&body, || traced(&body, style));
+        let asked = Asked { id, operation };
         let mut terms = Terms::default();
         if style.form == Form::Extended && prefix::is_present(&body) {
-            match Terms::take(&mut body) {
+            match Terms::take(&mut body, &mut self.came) {
                 Ok(taken) => terms = taken,
                 Err(status) => return self.refuse(caller, asked, &status, outbox),
             }
@@ -184,19 +194,22 @@ where
         if takes_too_much(&caller.connection, memory) {
             return self.refuse(caller, asked, &overloaded(), outbox);
         }
-        let Terms { deadline, timeout, extras, memory: before } = terms;
+        let Terms { deadline, is_traced, timeout, extras, memory: before } = terms;
         let request = Request::together(message, timeout, caller.origin(), extras);
         if self.around.is_some() {
-            let call = Pending { caller, asked, deadline, memory: [before, memory], name: self.name };
+            let inherited = self.inherited(deadline, is_traced);
+            let call = Pending { caller, asked, inherited, memory: [before, memory], name: self.name };
             return self.call_through(request, call, outbox, inline);
         }
         if !(inline && self.is_inline()) {
-            let call = Pending { caller, asked, deadline, memory: [before, memory], name: self.name };
+            let inherited = self.inherited(deadline, is_traced);
+            let call = Pending { caller, asked, inherited, memory: [before, memory], name: self.name };
             return self.call_apart(request, call, outbox);
         }
-        let polled = match deadline {
-            None => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
-            Some(_) => self.poll_within(deadline, request),
+        let polled = if deadline.is_some() || self.watch.passes_on(is_traced) {
+            self.poll_within(self.inherited(deadline, is_traced), request)
+        } else {
+            self.cell.poll(|| (self.handler)(self.service.clone(), request))
         };
         match polled {
             // By reference: the reply is read in place.
@@ -211,8 +224,8 @@ where
                 self.watch.end(caller.tally(), || code(reply), outbox, before);
             }
             Polled::Pending(parked) => {
-                let site = self.site(operation);
-                return Pending { caller, asked, deadline, memory: [before, memory], name: self.name }.go_on(
+                let (site, inherited) = (self.site(operation), self.inherited(deadline, is_traced));
+                return Pending { caller, asked, inherited, memory: [before, memory], name: self.name }.go_on(
                     parked,
                     site,
                     None,
@@ -228,17 +241,19 @@ where
     #[cold]
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed {
         let mut body = asked.request().clone();
-        self.watch.begin(&body);
+        self.watch.begin(&body, || traced(&body, caller.style()));
         let watched = self.watch.go_on();
-        let received = Terms::take(&mut body).and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
-        let (Terms { deadline, timeout, extras, memory: before }, Received { message, memory }) = match received {
-            Ok(received) => received,
-            Err(status) => {
-                asked.refuse(hand_off::refusal(&status, method));
-                watched.finish(|| status.code(), || 0);
-                return Routed::Wasted;
-            }
-        };
+        let received = Terms::take(&mut body, &mut self.came)
+            .and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
+        let (Terms { deadline, is_traced, timeout, extras, memory: before }, Received { message, memory }) =
+            match received {
+                Ok(received) => received,
+                Err(status) => {
+                    asked.refuse(hand_off::refusal(&status, method));
+                    watched.finish(|| status.code(), || 0);
+                    return Routed::Wasted;
+                }
+            };
         drop(body);
         if takes_too_much(&caller.connection, memory) {
             let status = overloaded();
@@ -255,7 +270,8 @@ where
             None => Box::pin(last(request)),
             Some((chain, about)) => Box::pin(chain.around(about, request, last)),
         };
-        let work = held_to(self.permits.clone(), deadline, Parked::new(future));
+        let inherited = self.inherited(deadline, is_traced);
+        let work = held_to(self.permits.clone(), inherited, Parked::new(future));
         let work = async move {
             let worked = work.await;
             watched.finish(|| worked.as_ref().map_or(Code::Internal, code), || 0);
@@ -302,9 +318,9 @@ where
             return call.go_on(Cell::park(around()), Site::Runtime, self.permits.clone(), outbox, &self.watch);
         }
         let Pending { caller, asked, .. } = call;
-        let polled = match call.deadline {
-            None => self.within.poll(around),
-            deadline => deadline::within(deadline, || self.within.poll(around)),
+        let polled = match call.inherited.is_something() {
+            false => self.within.poll(around),
+            true => deadline::within(call.inherited, || self.within.poll(around)),
         };
         match polled {
             Polled::Ready(reply) => {
@@ -333,11 +349,11 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     B: Message + Send + 'static,
 {
-    /// Polls a handler whose own calls inherit a deadline.
+    /// Polls a handler whose own calls inherit something.
     #[cold]
     #[inline(never)]
-    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer<W::Task>> {
-        deadline::within(deadline, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
+    fn poll_within(&mut self, inherited: Inherited, request: Request<A>) -> Polled<F, Answer<W::Task>> {
+        deadline::within(inherited, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
     }
 
     /// Gives a call a task of its own.
@@ -353,6 +369,8 @@ where
 #[derive(Default)]
 struct Terms {
     deadline: Option<Instant>,
+    /// The request came with a place in a trace.
+    is_traced: bool,
     timeout: Option<Duration>,
     /// Contains the metadata.
     extras: Held,
@@ -362,23 +380,33 @@ struct Terms {
 
 impl Terms {
     #[cold]
-    fn take(body: &mut Bytes) -> Result<Self, Status> {
+    fn take(body: &mut Bytes, trace: &mut Option<TraceContext>) -> Result<Self, Status> {
+        *trace = prefix::take_trace(body);
+        if trace.is_some() {
+            return Ok(Self { is_traced: true, ..Self::default() });
+        }
         let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
-        let Prefix { timeout, extras, .. } = prefix.unwrap_or_default();
+        let Prefix { timeout, extras, trace: found, .. } = prefix.unwrap_or_default();
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let memory = Extras::metadata(extras.as_deref()).memory();
-        Ok(Self { deadline, timeout, extras, memory })
+        *trace = found;
+        Ok(Self { deadline, is_traced: found.is_some(), timeout, extras, memory })
     }
+}
+
+/// The place in a trace that a request comes with. Plain peers have no prefixes.
+fn traced(body: &Bytes, style: Style) -> Option<TraceContext> {
+    if style.form == Form::Extended { prefix::trace(body) } else { None }
 }
 
 /// A call whose handler is not ready.
 struct Pending<'a> {
     caller: &'a Caller,
     asked: Asked,
-    deadline: Option<Instant>,
+    inherited: Inherited,
     /// The memory of the prefix and of the request, in bytes.
     memory: [usize; 2],
     name: FullName,
@@ -399,20 +427,20 @@ impl Pending<'_> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
         W: Watch,
     {
-        let Self { caller, asked, deadline, memory: [before, memory], name } = self;
+        let Self { caller, asked, inherited, memory: [before, memory], name } = self;
         let Asked { id, operation } = asked;
         let memory = before + memory;
         let style = caller.style();
         // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
-        let entered = if caller.is_inspected() { caller.enter(id, name, deadline) } else { None };
+        let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
         let spawned = caller.connection.spawn_call(call, memory, site, |task| {
             let answer = Answer { task, id, operation, style, name, watched: watch.go_on() };
-            if deadline.is_none() && permits.is_none() && entered.is_none() {
+            if !inherited.is_something() && permits.is_none() && entered.is_none() {
                 return parked.then(answer);
             }
             Box::pin(async move {
-                let worked = held_to(permits, deadline, parked).await;
+                let worked = held_to(permits, inherited, parked).await;
                 drop(entered);
                 answer.then(worked);
             })
@@ -431,7 +459,7 @@ impl Pending<'_> {
 /// Runs a handler once it has a permit, and until its deadline.
 pub(crate) async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
-    deadline: Option<Instant>,
+    inherited: Inherited,
     parked: Parked<F, T>,
 ) -> Worked<F::Output>
 where
@@ -441,8 +469,8 @@ where
         Some(permits) => permits.acquire().await.ok(),
         None => None,
     };
-    let work = Within { deadline, future: parked };
-    match deadline {
+    let work = Within { inherited, future: parked };
+    match inherited.deadline {
         None => work.await,
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
             Ok(worked) => worked,

@@ -1,6 +1,7 @@
 //! Bodies of packets: messages and errors.
 
 use crate::api::metadata::Metadata;
+use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
@@ -23,6 +24,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 impl Manner<'_> {
@@ -116,9 +118,9 @@ pub(crate) fn put_message<M: Message>(
     message: &M,
     manner: &Manner<'_>,
 ) -> Result<(), PutError> {
-    let Manner { form, lossless, backward, timeout, metadata } = *manner;
-    if backward || timeout.is_some() || metadata.is_some() {
-        prefix::put(packet.buffer(), Said { backward, timeout, metadata, ..Said::default() });
+    let Manner { form, lossless, backward, timeout, metadata, trace } = *manner;
+    if backward || timeout.is_some() || metadata.is_some() || trace.is_some() {
+        prefix::put(packet.buffer(), Said { backward, timeout, metadata, trace, ..Said::default() });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder =
@@ -167,7 +169,8 @@ fn put_failure(
         let in_prefix = status.in_prefix().filter(|_| rich);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;
-        let said = Said { backward: style.backward, timeout: None, metadata, status: in_prefix, refused };
+        let backward = style.backward;
+        let said = Said { backward, metadata, status: in_prefix, refused, ..Said::default() };
         prefix::put(packet.buffer(), said);
         put_text(packet.buffer(), text);
         packet.finish()
@@ -309,9 +312,9 @@ pub(crate) fn malformed(what: &str) -> Status {
 }
 
 /// The first packet of a stream names its method.
-pub(crate) fn open(operation: Operation, timeout: Option<Duration>, metadata: Option<&Metadata>) -> Bytes {
+pub(crate) fn open(operation: Operation, said: Said<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
-    prefix::put(&mut body, Said { timeout, metadata, ..Said::default() });
+    prefix::put(&mut body, said);
     Encoder::new(&mut body).u16(operation.number());
     body.into()
 }

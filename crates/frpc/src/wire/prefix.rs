@@ -1,4 +1,4 @@
-//! The prefix of bodies between extended peers: timeout, metadata and status.
+//! The prefix of bodies between extended peers: timeout, metadata, status and trace context.
 //!
 //! It is `10 <varint n> <n bytes>`, and the bytes are items of a type, a length and a value. No message begins with
 //! `10`. A prefix is sent only if it has items.
@@ -6,6 +6,7 @@
 use crate::api::code::Code;
 use crate::api::extras::{Extras, Held};
 use crate::api::metadata::{self, Metadata};
+use crate::observe::TraceContext;
 use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;
@@ -30,6 +31,11 @@ const STATUS: u8 = 3;
 const BACKWARD: u8 = 4;
 /// The call has not been run. Empty.
 const REFUSED: u8 = 5;
+/// The place of the call in a trace: the id of the trace, the id of the span, the flags.
+const TRACE: u8 = 6;
+
+/// The first bytes of a prefix that has a trace context and nothing else.
+const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
 
 /// The contents of a prefix.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +45,7 @@ pub(crate) struct Prefix {
     /// Contains the metadata.
     pub(crate) extras: Held,
     pub(crate) failure: Option<Failure>,
+    pub(crate) trace: Option<TraceContext>,
 }
 
 /// The items of a failure. One value, so that a prefix stays small and cheap to pass on.
@@ -83,19 +90,26 @@ pub(crate) struct Said<'a> {
     pub(crate) status: Option<(Code, &'a [u8])>,
     /// The call has not been run.
     pub(crate) refused: bool,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 /// Writes a prefix, if it has items. The body follows.
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status, refused } = said;
+    let Said { backward, timeout, metadata, status, refused, trace } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused {
+        if let Some(trace) = trace {
+            put_trace(buffer, trace);
+        }
         return;
     }
     buffer.extend_from_slice(&[PREFIX, 0]); // The length follows.
     let begin = buffer.len();
     if backward {
         put_item(buffer, BACKWARD, &[]);
+    }
+    if let Some(trace) = trace {
+        put_item(buffer, TRACE, &trace.to_bytes());
     }
     if let Some(timeout) = timeout {
         let micros = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
@@ -151,6 +165,42 @@ fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
 #[inline]
 fn varint_len(number: u64) -> usize {
     (number | 1).ilog2() as usize / 7 + 1
+}
+
+/// Writes a prefix with a trace context and nothing else.
+#[inline]
+fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
+    let mut prefix = [0; TRACE_ALONE.len() + TraceContext::LEN];
+    let (start, context) = prefix.split_at_mut(TRACE_ALONE.len());
+    start.copy_from_slice(&TRACE_ALONE);
+    context.copy_from_slice(&trace.to_bytes());
+    buffer.extend_from_slice(&prefix);
+}
+
+/// Removes a prefix that has a trace context and nothing else.
+#[inline]
+pub(crate) fn take_trace(body: &mut Bytes) -> Option<TraceContext> {
+    let context = body.strip_prefix(&TRACE_ALONE)?.get(..TraceContext::LEN)?;
+    let context = TraceContext::from_bytes(context)?;
+    body.advance(TRACE_ALONE.len() + TraceContext::LEN);
+    Some(context)
+}
+
+/// The trace context in the prefix of a body, if it has one. It is looked for only in front of all items but that for
+/// the direction, where this implementation writes it.
+pub(crate) fn trace(body: &[u8]) -> Option<TraceContext> {
+    let context = match body.strip_prefix(&TRACE_ALONE) {
+        Some(context) => context.get(..TraceContext::LEN)?,
+        None => trace_among_items(body)?,
+    };
+    TraceContext::from_bytes(context)
+}
+
+#[cold]
+fn trace_among_items(body: &[u8]) -> Option<&[u8]> {
+    let (items, _) = split(body.strip_prefix(&[PREFIX]).map(|_| body)?).ok()?;
+    let mut items = Items::new(items).take(2).map_while(|item| item);
+    items.find(|(kind, _)| *kind == TRACE).map(|(_, context)| context)
 }
 
 /// Whether a body has a prefix.
@@ -234,6 +284,8 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 failure.code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 failure.details = Bytes::copy_from_slice(value);
             }
+            // One that is no context is as none: the call itself does not depend on it.
+            TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
             _ => {}
         }
@@ -254,6 +306,7 @@ mod tests {
             timeout: Some(Duration::from_millis(1500)),
             extras,
             failure: Some(Failure { code: Code::NotFound, is_refusal: true, details: Bytes::from_static(b"d") }),
+            trace: None,
         }
     }
 
@@ -262,7 +315,7 @@ mod tests {
         let status = prefix.failure.as_ref().map(|failure| (failure.code, &failure.details[..]));
         let refused = prefix.failure.as_ref().is_some_and(|failure| failure.is_refusal);
         let metadata = Extras::sent(prefix.extras.as_deref());
-        let said = Said { backward: false, timeout: prefix.timeout, metadata, status, refused };
+        let said = Said { timeout: prefix.timeout, metadata, status, refused, ..Said::default() };
         put(&mut bytes, said);
         bytes
     }
@@ -302,6 +355,34 @@ mod tests {
             assert_eq!(take(&mut body), Ok(Some(prefix)), "{length}");
             assert_eq!(body, "behind");
         }
+    }
+
+    #[test]
+    fn a_trace_context_is_these_bytes_wherever_it_stands_and_no_context_is_as_none() {
+        let mut context = TraceContext::from_bytes(&[7; 25]);
+        let mut bytes = Vec::new();
+        put(&mut bytes, Said { trace: context.as_ref(), ..Said::default() });
+        assert_eq!(bytes, [&[0x10, 27, 6, 25][..], &[7; 25]].concat());
+        bytes.extend_from_slice(&[8, 0]);
+        assert_eq!(trace(&bytes), context);
+        let mut body = Bytes::from(bytes.clone());
+        assert_eq!((take_trace(&mut body), &body[..]), (context, &[8, 0][..]));
+        let mut body = Bytes::from(bytes.clone());
+        assert_eq!(take(&mut body), Ok(Some(Prefix { trace: context, ..Prefix::default() })));
+        for cut in 1..29 {
+            assert_eq!((trace(&bytes[..cut]), take_trace(&mut bytes[..cut].to_vec().into())), (None, None), "{cut}");
+        }
+        let mut whole = Vec::new();
+        let timeout = Some(Duration::from_micros(4));
+        put(&mut whole, Said { backward: true, timeout, trace: context.as_ref(), ..Said::default() });
+        assert!(is_backward(&whole));
+        assert_eq!((trace(&whole), take_trace(&mut whole.clone().into())), (context, None));
+        assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace: context, ..Prefix::default() })));
+        bytes[4..20].fill(0);
+        context = None;
+        assert_eq!((trace(&bytes), take_trace(&mut bytes.clone().into())), (None, None));
+        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { trace: context, ..Prefix::default() })));
+        assert_eq!((trace(&[]), trace(&[8, 0])), (None, None));
     }
 
     #[test]

@@ -4,10 +4,11 @@
 use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgress};
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
-use crate::deadline;
+use crate::deadline::{self, Inherited};
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::table::Served;
-use crate::observe::watching::{Watched, Watcher};
+use crate::observe::TraceContext;
+use crate::observe::watching::Watched;
 use crate::service::erased::{Body, Calling};
 use crate::service::failures::{nobody_waits, note, panicked};
 use crate::service::places::{Place, Placed};
@@ -113,8 +114,9 @@ impl ForeignPlace {
     where
         D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
     {
-        let watched = self.method.served().watcher.as_ref().map(Watcher::begin);
-        let begun = self.begin(turn, request, out);
+        let came = request.traceparent();
+        let watched = self.method.served().watcher.as_ref().map(|watcher| watcher.begin(came));
+        let begun = self.begin(turn, request, out, Watched::passed_on(watched.as_ref(), came));
         let pending = match begun {
             Begun::Ready(result) => {
                 if let Err(status) = &result {
@@ -134,7 +136,13 @@ impl ForeignPlace {
     }
 
     #[inline]
-    fn begin(&mut self, turn: &mut ForeignTurn<'_>, request: Request<Bytes>, out: &mut Vec<u8>) -> Begun {
+    fn begin(
+        &mut self,
+        turn: &mut ForeignTurn<'_>,
+        request: Request<Bytes>,
+        out: &mut Vec<u8>,
+        trace: Option<TraceContext>,
+    ) -> Begun {
         let Self { method, format, place } = self;
         let Served { entry, running, chain, .. } = method.served();
         let ForeignMethods { caller, offer } = &method.methods;
@@ -147,6 +155,7 @@ impl ForeignPlace {
             return Begun::Ready(Err(status));
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let inherited = Inherited { deadline, trace };
         let (message, _, _, extras) = request.apart();
         let origin = Origin::Foreign(caller.connection.clone());
         let is_inline = running.policy == Policy::Inline && running.trust.is_kept() && turn.in_place.begin();
@@ -154,9 +163,11 @@ impl ForeignPlace {
         let panicked = |panic| Begun::Ready(Err(panicked(panic, entry.method.full_name(), &caller.connection)));
         if let Some(place) = place.as_mut().filter(|_| is_inline) {
             let request = Request::together(message, timeout, origin, extras);
-            return match place.call(request, deadline, out) {
+            return match place.call(request, inherited, out) {
                 Placed::Ready(result) => Begun::Ready(result.map(|extras| Response::together((), extras))),
-                Placed::Pending(calling) => Begun::Pending(Pending { calling: Parked::new(calling), deadline, memory }),
+                Placed::Pending(calling) => {
+                    Begun::Pending(Pending { calling: Parked::new(calling), inherited, memory })
+                }
                 Placed::Panicked(panic) => panicked(&*panic),
             };
         }
@@ -165,16 +176,16 @@ impl ForeignPlace {
             return Begun::Ready(Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method))));
         };
         if !is_inline {
-            return Begun::Pending(Pending { calling: Parked::new(calling), deadline, memory });
+            return Begun::Pending(Pending { calling: Parked::new(calling), inherited, memory });
         }
-        let polled = deadline::within(deadline, || Cell::default().poll(|| calling));
+        let polled = deadline::within(inherited, || Cell::default().poll(|| calling));
         match polled {
             Polled::Ready(result) => Begun::Ready(result.and_then(|response| {
                 let (body, extras) = response.apart();
                 out.extend_from_slice(&single(body)?);
                 Ok(Response::together((), extras))
             })),
-            Polled::Pending(calling) => Begun::Pending(Pending { calling, deadline, memory }),
+            Polled::Pending(calling) => Begun::Pending(Pending { calling, inherited, memory }),
             Polled::Panicked(panic) => panicked(&*panic),
         }
     }
@@ -188,7 +199,7 @@ enum Begun {
 /// A call whose handler waits, or has not been polled.
 struct Pending {
     calling: Parked<Calling>,
-    deadline: Option<Instant>,
+    inherited: Inherited,
     memory: usize,
 }
 
@@ -204,7 +215,7 @@ impl ForeignMethod {
         D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
     {
         let Served { entry, running, .. } = self.served();
-        let Pending { calling, deadline, memory } = pending;
+        let Pending { calling, inherited, memory } = pending;
         let caller = &self.methods.caller;
         let mut call = match InProgress::begin(caller) {
             Ok(call) => call,
@@ -221,7 +232,7 @@ impl ForeignMethod {
         };
         let (name, done) = (entry.method.full_name(), make());
         let task = caller.connection.runtime_handle().spawn(async move {
-            let worked = held_to(permits, deadline, calling).await;
+            let worked = held_to(permits, inherited, calling).await;
             let connection = &call.caller.connection;
             let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
             if let Err(status) = &response {

@@ -1,0 +1,217 @@
+//! How calls carry their place in a trace from end to end, and what handlers pass on.
+
+use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Maybe, Time};
+use frisbee_tests::observed::Service;
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::{serve, until};
+use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::{Channel, Code, Metadata, Request, Server, Status};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A call as an observer has seen it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    side: Side,
+    method: &'static str,
+    came: Option<TraceContext>,
+    made: TraceContext,
+    ended: Option<Ended>,
+}
+
+/// Gives each call a span of its own, in the trace that it comes with.
+#[derive(Clone, Default)]
+struct Marking {
+    seen: Arc<Mutex<Vec<Seen>>>,
+    spans: Arc<AtomicU8>,
+}
+
+impl Marking {
+    fn next(&self, came: Option<TraceContext>) -> TraceContext {
+        let span = [self.spans.fetch_add(1, Ordering::SeqCst) + 1; 8];
+        let trace = came.map_or([7; 16], |came| came.trace_id());
+        TraceContext::new(trace, span, came.is_none_or(|came| came.is_sampled())).expect("the ids are not zero")
+    }
+
+    fn of(&self, side: Side) -> Vec<Seen> {
+        self.seen.lock().unwrap().iter().filter(|seen| seen.side == side).copied().collect()
+    }
+}
+
+impl Observer for Marking {
+    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+        let made = self.next(*trace);
+        let mut seen = self.seen.lock().unwrap();
+        seen.push(Seen { side: about.side(), method: about.method(), came: *trace, made, ended: None });
+        *trace = Some(made);
+        Token(seen.len() as u64)
+    }
+
+    fn end(&self, _about: &About, token: Token, ended: &Ended) {
+        self.seen.lock().unwrap()[token.0 as usize - 1].ended = Some(*ended);
+    }
+
+    fn retry(&self, about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+        let seen = self.seen.lock().unwrap()[token.0 as usize - 1];
+        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "what was sent with the call");
+        *trace = Some(self.next(*trace));
+    }
+}
+
+async fn client(address: impl ToString, marking: Option<&Marking>) -> ExtensionClient {
+    ExtensionClient::new(channel(address, marking).await)
+}
+
+async fn channel(address: impl ToString, marking: Option<&Marking>) -> Channel {
+    let mut builder = Channel::builder().calls::<ExtensionClient>();
+    if let Some(marking) = marking {
+        builder = builder.observer(marking.clone());
+    }
+    builder.connect(address.to_string()).await.expect("the server listens")
+}
+
+/// A server whose `Ask` asks another one, and a client.
+async fn relayed(marking: &Marking, between: Option<&Marking>) -> ExtensionClient {
+    let last = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let last = serve(last).await;
+    let service = Service::default();
+    assert!(service.state.back.set(client(last, between).await).is_ok());
+    let mut first = Server::builder().add_service(ExtensionServer::new(service));
+    if let Some(marking) = between {
+        first = first.observer(marking.clone());
+    }
+    client(serve(first).await, Some(marking)).await
+}
+
+fn parents(seen: &[Seen]) -> Vec<Option<[u8; 8]>> {
+    seen.iter().map(|seen| seen.came.map(|came| came.span_id())).collect()
+}
+
+#[tokio::test]
+async fn each_call_hangs_under_the_one_whose_handler_makes_it_also_when_that_had_to_wait() {
+    for millis in [0, 2] {
+        let marking = Marking::default();
+        let client = relayed(&marking, Some(&marking)).await;
+        client.ask(Time { millis }).await.expect("it is answered");
+        let seen = marking.seen.lock().unwrap().clone();
+        let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
+        assert_eq!(sides, [Side::Client, Side::Server, Side::Client, Side::Server]);
+        assert_eq!(parents(&seen), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
+        assert!(seen.iter().all(|seen| seen.made.trace_id() == [7; 16] && seen.made.is_sampled()));
+        let remote: Vec<_> = seen.iter().map(|seen| seen.came.is_some_and(|came| came.is_remote())).collect();
+        assert_eq!(remote, [false, true, false, true], "a peer may state what it likes");
+    }
+}
+
+#[tokio::test]
+async fn ends_without_an_observer_pass_a_context_on_as_it_came() {
+    let marking = Marking::default();
+    let client = relayed(&marking, None).await;
+    client.ask(Time { millis: 1 }).await.expect("it is answered");
+    assert_eq!(parents(&marking.seen.lock().unwrap()), [None, Some([1; 8])]);
+}
+
+#[tokio::test]
+async fn a_context_goes_along_with_timeouts_metadata_middleware_and_streams() {
+    let marking = Marking::default();
+    let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let channel = channel(serve(server).await, Some(&marking)).await;
+    let client = ExtensionClient::new(channel.clone());
+    let mut request = Request::new(Maybe::default());
+    request.set_timeout(std::time::Duration::from_secs(60));
+    request.metadata_mut().insert("sent-word", "x").expect("it is valid");
+    let reply = client.echo(request).await.expect("it is served");
+    assert_eq!(reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(), ["got-word"], "no metadata is added");
+    let around = channel.with_middleware(async |call: frpc::Call, next: frpc::Next| next.run(call).await);
+    ExtensionClient::new(around).echo(Maybe::default()).await.expect("it is served");
+    let mut chunks = client.flood(Time { millis: 3 }).await.expect("it is served").into_inner();
+    while chunks.message().await.expect("nothing fails").is_some() {}
+    client.sink(frpc::iter([])).await.expect("it is served");
+    until("all have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
+    let made: Vec<_> = marking.of(Side::Client).iter().map(|seen| Some(seen.made.span_id())).collect();
+    assert_eq!((made.len(), parents(&marking.of(Side::Server))), (4, made));
+}
+
+#[tokio::test]
+async fn an_observer_of_a_client_learns_how_long_request_and_reply_were() {
+    let marking = Marking::default();
+    let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let client = client(serve(server).await, Some(&marking)).await;
+    // A call that cannot be sent at once has no sizes, and the first one waits for a HELLO.
+    client.echo(Maybe::default()).await.expect("it is served");
+    for length in [10, 20_000] {
+        let text = Some("x".repeat(length));
+        client.echo(Maybe { text, ..Maybe::default() }).await.expect("it is served");
+        let [here, there] = [Side::Client, Side::Server].map(|side| marking.of(side).last().unwrap().ended.unwrap());
+        for ended in [here, there] {
+            let sizes = [ended.request_bytes, ended.reply_bytes];
+            assert!(sizes.iter().all(|size| (length as u64..length as u64 + 100).contains(size)), "{sizes:?}");
+            assert_eq!(ended.code, Code::Ok);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plain_peer_gets_no_context() {
+    let (address, connected) = Raw::listen().await;
+    let marking = Marking::default();
+    let connecting = tokio::spawn(async move { client(address, Some(&marking)).await });
+    let mut server = connected.await;
+    // A PONG without a HELLO before it.
+    server.write(&packet(0, 1, &[])).await;
+    let client = connecting.await.expect("it does not panic");
+    let call = tokio::spawn(async move { client.get(Time { millis: 1 }).await });
+    let request = loop {
+        let packet = server.next().await.expect("the client calls");
+        if packet.operation.number() >= 10 {
+            break packet;
+        }
+    };
+    assert_ne!(request.body.first(), Some(&0x10), "{:?}", request.body);
+    call.abort();
+}
+
+#[tokio::test]
+async fn work_outside_of_a_handler_carries_the_context_that_it_is_given() {
+    let marking = Marking::default();
+    let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let client = client(serve(server).await, None).await;
+    let context = TraceContext::new([1; 16], [9; 8], false).expect("the ids are not zero");
+    client.get(Time::default()).await.expect("it is served");
+    context.carry(client.get(Time::default())).await.expect("it is served");
+    let seen = marking.of(Side::Server);
+    assert_eq!(parents(&seen), [None, Some([9; 8])]);
+    assert_eq!(seen[1].made.trace_id(), [1; 16]);
+    assert!(!seen[1].made.is_sampled());
+}
+
+#[tokio::test]
+async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
+    let mut metadata = Metadata::new();
+    metadata.insert("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").expect("it is valid");
+    let marking = Marking::default();
+    let called = Arc::new(Mutex::new(Vec::new()));
+    let server = Server::builder()
+        .observer(marking.clone())
+        .add_service(ExtensionServer::new(Service::default()))
+        .foreign(|first| first.starts_with(b"!"), {
+            let (called, metadata) = (called.clone(), metadata.clone());
+            move |_, context| {
+                let (called, metadata) = (called.clone(), metadata.clone());
+                async move {
+                    let method = context.methods().get("extension.Extension", "Get").expect("it is served");
+                    let mut request = Request::new(bytes::Bytes::new());
+                    *request.metadata_mut() = metadata;
+                    let status = method.unary(request, "no such format").await.expect_err("it has none");
+                    called.lock().unwrap().push(status.code());
+                    Ok(())
+                }
+            }
+        });
+    let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("the server listens");
+    tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("it is open");
+    until("it was called", || called.lock().unwrap().len() == 1).await;
+    let seen = marking.of(Side::Server);
+    assert_eq!(seen[0].came.map(|came| came.to_string()).as_deref(), metadata.get("traceparent"));
+    assert_eq!(seen[0].made.trace_id()[..2], [0x4B, 0xF9]);
+}
