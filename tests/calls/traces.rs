@@ -172,6 +172,29 @@ async fn a_plain_peer_gets_no_context() {
 }
 
 #[tokio::test]
+async fn calls_of_a_server_to_its_client_are_observed_and_carry_their_context() {
+    let marking = Marking::default();
+    let connected = Arc::new(Mutex::new(None));
+    let server = Server::builder().observer(marking.clone()).calls::<ExtensionClient>().on_connect({
+        let connected = connected.clone();
+        move |connection| *connected.lock().unwrap() = Some(connection.clone())
+    });
+    let channel = Channel::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let _channel = channel.connect(serve(server).await.to_string()).await.expect("the server listens");
+    until("the connection is there", || connected.lock().unwrap().is_some()).await;
+    let connection = connected.lock().unwrap().take().expect("it is there");
+    let client = ExtensionClient::new(Channel::from_connection(&connection));
+    for _ in 0..2 {
+        client.get(Time { millis: 1 }).await.expect("it is served");
+    }
+    let seen = marking.seen.lock().unwrap().clone();
+    let sides: Vec<_> = seen.iter().map(|seen| seen.side).collect();
+    assert_eq!(sides, [Side::Client, Side::Server, Side::Client, Side::Server]);
+    assert_eq!(parents(&seen), [None, Some([1; 8]), None, Some([3; 8])]);
+    assert!(seen[2].ended.is_some_and(|ended| ended.code == Code::Ok && ended.reply_bytes > 0), "{:?}", seen[2]);
+}
+
+#[tokio::test]
 async fn work_outside_of_a_handler_carries_the_context_that_it_is_given() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -27,7 +28,11 @@ use std::time::Instant;
 ///     connection.attachments().get_or_insert::<Requests>().0.fetch_add(1, Ordering::Relaxed)
 /// }
 /// ```
-pub struct Attachments(OnceLock<Box<Mutex<Context>>>);
+pub struct Attachments {
+    context: OnceLock<Box<Mutex<Context>>>,
+    /// How often a value has been set.
+    changes: AtomicU32,
+}
 
 type Value = Arc<dyn Any + Send + Sync>;
 
@@ -42,18 +47,19 @@ struct Context {
 
 impl Attachments {
     pub(crate) const fn new() -> Self {
-        Self(OnceLock::new())
+        Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// Whether there has ever been a value, or something to run at the end. One look at an atomic.
+    /// A number that changes when a value is set, for those who would look for one again and again. One look at an
+    /// atomic.
     #[inline]
-    pub fn is_used(&self) -> bool {
-        self.0.get().is_some()
+    pub fn changes(&self) -> u32 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// The value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let context = self.0.get()?.lock();
+        let context = self.context.get()?.lock();
         let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
         value.clone().downcast().ok()
     }
@@ -72,6 +78,7 @@ impl Attachments {
         }
         let value = Arc::new(make());
         context.values.push((TypeId::of::<T>(), value.clone()));
+        self.changes.fetch_add(1, Ordering::Release);
         value
     }
 
@@ -80,18 +87,19 @@ impl Attachments {
         let mut context = self.context().lock();
         let earlier = context.remove(TypeId::of::<T>());
         context.values.push((TypeId::of::<T>(), Arc::new(value)));
+        self.changes.fetch_add(1, Ordering::Release);
         drop(context);
         earlier?.downcast().ok()
     }
 
     /// Takes the value of a type out.
     pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let removed = self.0.get()?.lock().remove(TypeId::of::<T>());
+        let removed = self.context.get()?.lock().remove(TypeId::of::<T>());
         removed?.downcast().ok()
     }
 
     fn context(&self) -> &Mutex<Context> {
-        self.0.get_or_init(Box::default)
+        self.context.get_or_init(Box::default)
     }
 
     /// Keeps a function to run at the end, unless `ended`, called under the lock, returns that it has come.
@@ -112,7 +120,7 @@ impl Attachments {
 
     /// Runs the functions that were kept for the end, then drops the values, which may hold handles of the connection.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
-        let Some(context) = self.0.get() else { return };
+        let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
@@ -150,7 +158,7 @@ impl Connection {
 
 impl fmt::Debug for Attachments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.0.get().map_or(0, |context| context.lock().values.len());
+        let values = self.context.get().map_or(0, |context| context.lock().values.len());
         f.debug_struct("Attachments").field("values", &values).finish_non_exhaustive()
     }
 }
@@ -164,7 +172,7 @@ mod tests {
     fn there_is_one_value_of_each_type_and_everybody_gets_the_same() {
         let attachments = Attachments::new();
         assert!(attachments.get::<u32>().is_none() && attachments.remove::<u32>().is_none());
-        assert!(!attachments.is_used(), "looking takes no memory");
+        assert!(attachments.context.get().is_none(), "looking takes no memory");
         let one = attachments.get_or_insert_with(|| 7_u32);
         assert!(Arc::ptr_eq(&one, &attachments.get_or_insert::<u32>()));
         attachments.insert("text".to_owned());

@@ -6,7 +6,7 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::calls::attached::{put_calls, put_nesting};
+use crate::calls::attached::{put_calls, put_nesting, put_watching};
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
@@ -102,6 +102,7 @@ impl Router for Endpoint {
             last: None,
             mounted: self.offer.mounts.connected(connection),
             calls: None,
+            looked: 0,
             replies: Vec::new(),
             wake: Vec::new(),
             strays: 0,
@@ -110,6 +111,9 @@ impl Router for Endpoint {
             in_place: InPlace::new(),
         };
         put_nesting(connection, self.offer.terms.nesting);
+        if let Some(watching) = &self.offer.watching {
+            put_watching(connection, watching);
+        }
         self.offer.connected(connection);
         session
     }

@@ -144,6 +144,11 @@ impl Stats {
     pub fn memory_held(&self) -> usize {
         self.0.held()
     }
+
+    /// How many bytes may be held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
+    pub fn memory_max(&self) -> usize {
+        self.0.total()
+    }
 }
 
 impl fmt::Debug for Stats {

@@ -1,7 +1,9 @@
-//! Values that the driver attaches to a connection for callers: its table of calls, and how deep messages may nest.
+//! Values that the driver attaches to a connection for callers: its table of calls, how deep messages may nest, and who
+//! observes calls.
 
 use crate::Code;
 use crate::calls::table::CallTable;
+use crate::observe::watching::Watching;
 use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
@@ -35,6 +37,19 @@ pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
     if nesting != Nesting::default() {
         connection.attachments().insert(NestingOf(nesting));
     }
+}
+
+/// Who observes the calls of a connection's end.
+struct WatchingOf(Arc<Watching>);
+
+/// Attaches to a connection who observes the calls of this end.
+pub(crate) fn put_watching(connection: &Connection, watching: &Arc<Watching>) {
+    connection.attachments().insert(WatchingOf(watching.clone()));
+}
+
+/// Who observes the calls of this end, if somebody does.
+pub(crate) fn watching(connection: &Connection) -> Option<Arc<Watching>> {
+    connection.attachments().get::<WatchingOf>().map(|of| of.0.clone())
 }
 
 /// How deep messages of the peer may nest.

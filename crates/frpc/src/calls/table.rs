@@ -50,6 +50,11 @@ impl CallTable {
         table
     }
 
+    /// Has calls of the accepting end be observed, unless they are.
+    pub(crate) fn watch(&self, watching: &Arc<Watching>) {
+        self.calls.lock().watch_by(watching);
+    }
+
     /// Changes the calls, and wakes the next waiting caller if a place is free.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {

@@ -116,6 +116,11 @@ impl Calls {
         self.watched = watching.map(|watching| Box::new(WatchedCalls::new(watching)));
     }
 
+    /// Has the calls be observed, unless they are.
+    pub(super) fn watch_by(&mut self, watching: &Arc<Watching>) {
+        self.watched.get_or_insert_with(|| Box::new(WatchedCalls::new(watching)));
+    }
+
     /// Notes the begin of a turn that brings replies, if calls are observed.
     #[inline]
     pub(crate) fn begin_turn(&mut self, now: Instant) {

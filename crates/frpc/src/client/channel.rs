@@ -2,6 +2,7 @@
 
 use crate::api::hand_off::HandedOff;
 use crate::api::middleware::{CallKind, Chain};
+use crate::calls::attached;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::retries::RetryBudget;
@@ -117,13 +118,15 @@ impl Channel {
     /// [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
     /// clients are the same. All channels of a connection share its limit of calls in flight. Calls fail with
     /// [`Unavailable`](crate::Code::Unavailable) when the connection has ended, and with
-    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. Dropping the channel
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. They are observed as the
+    /// other calls of this end. Dropping the channel
     /// does not close the connection.
     ///
     /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
     /// calls fail.
     pub fn from_connection(connection: &Connection) -> Self {
-        let servers = Servers::One(Links::bound(Link::of(connection)));
+        let watching = attached::watching(connection);
+        let servers = Servers::One(Links::bound(Link::of(connection, watching.as_ref())));
         Self {
             inner: Arc::new(ChannelShared {
                 servers,
@@ -132,9 +135,9 @@ impl Channel {
                 is_told: false,
                 strict_presence: false,
                 runtime: connection.runtime_handle().clone(),
-                watching: None,
+                watching: watching.clone(),
             }),
-            beside: None,
+            beside: Beside { watching, ..Beside::default() }.present(),
         }
     }
 

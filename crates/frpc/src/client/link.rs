@@ -3,6 +3,7 @@
 use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
+use crate::observe::watching::Watching;
 use crate::wire::body::Reading;
 use frisbee::{Connection, PeerKind};
 use polyglot::Nesting;
@@ -36,8 +37,8 @@ enum LinkEnd {
 }
 
 impl Link {
-    /// The link of an existing connection, which outlives it.
-    pub(crate) fn of(connection: &Connection) -> Self {
+    /// The link of an existing connection, which outlives it. Its calls may be observed.
+    pub(crate) fn of(connection: &Connection, watching: Option<&Arc<Watching>>) -> Self {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
@@ -45,6 +46,9 @@ impl Link {
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
+            }
+            if let Some(watching) = watching {
+                calls.watch(watching);
             }
             calls
         } else {
@@ -54,7 +58,8 @@ impl Link {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attached::nesting(connection);
-        Self { connection: connection.clone(), calls, backward, nesting, is_told: false, end: LinkEnd::Leave }
+        let is_told = watching.is_some_and(|watching| watching.is_told());
+        Self { connection: connection.clone(), calls, backward, nesting, is_told, end: LinkEnd::Leave }
     }
 
     /// The link of a dialled connection. `serves` says that this end also serves calls of its server.

@@ -54,9 +54,13 @@ impl Maker {
         let is_told = self.offer.watching.as_ref().is_some_and(|watching| watching.is_told());
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
-        let (place, made) = (place.clone(), self.made.clone());
+        let (place, made, watching) = (place.clone(), self.made.clone(), self.offer.watching.clone());
         Dial(self.runtime.spawn(async move {
-            let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
+            let dialled = dialler.dial(client, endpoint).await;
+            if let Some(watching) = watching {
+                watching.count_dialled(dialled.is_ok());
+            }
+            let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
             put(&place, Link::dialled(connection.clone(), calls, nesting, serves, is_told));
             made.notify_waiters();

@@ -219,7 +219,7 @@ macro_rules! offering_setters {
             }
 
             /// Tells an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of
-            /// one that was set before. Calls of a server to its clients are not observed.
+            /// one that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering.watch(|watching| watching.set_observer(observer));
                 self

@@ -25,6 +25,8 @@ pub(crate) struct Session {
     pub(crate) mounted: MountsSession,
     /// At the accepting end: its calls, once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
+    /// What the connection's attachments were when they were last looked at for its calls.
+    pub(crate) looked: u32,
     /// Replies of this batch.
     pub(crate) replies: Vec<Packet>,
     pub(crate) wake: Vec<Waker>,
@@ -75,10 +77,10 @@ impl Session {
         }
     }
 
-    /// At the accepting end: whether it may have made calls. One load of an atomic.
+    /// At the accepting end: whether it may have made calls since they were last looked for. One load of an atomic.
     #[inline]
     pub(crate) fn has_calls(&self) -> bool {
-        self.caller.connection.attachments().is_used()
+        self.caller.connection.attachments().changes() != self.looked
     }
 
     #[cold]
@@ -90,7 +92,9 @@ impl Session {
     /// At the accepting end: its calls, if it has made any.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
-            self.calls = self.caller.connection.attachments().get::<CallTable>();
+            let attachments = self.caller.connection.attachments();
+            self.looked = attachments.changes();
+            self.calls = attachments.get::<CallTable>();
         }
         self.calls.as_ref()
     }

@@ -60,6 +60,9 @@ struct Inner {
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
+    /// Connections that clients have made, and attempts at it that have failed.
+    dialled: AtomicU64,
+    not_dialled: AtomicU64,
 }
 
 #[derive(Default)]
@@ -85,7 +88,7 @@ impl Counters {
 
     /// What has been counted until now. Calls that end meanwhile may be missing.
     pub fn snapshot(&self) -> Snapshot {
-        let Inner { methods, shards, retried, late, unserved } = &*self.0;
+        let Inner { methods, shards, retried, late, unserved, dialled, not_dialled } = &*self.0;
         let sums = shards.sums();
         // After the sums, so that there is a row for each.
         let rows = methods.lock().rows.clone();
@@ -105,6 +108,8 @@ impl Counters {
             retried: retried.collect(),
             late_replies: late.load(Ordering::Relaxed),
             unserved: unserved.load(Ordering::Relaxed),
+            connections_made: dialled.load(Ordering::Relaxed),
+            connections_failed: not_dialled.load(Ordering::Relaxed),
         }
     }
 
@@ -126,6 +131,11 @@ impl Counters {
 
     pub(crate) fn count_retried(&self, key: Key) {
         *self.0.retried.lock().entry(key).or_default() += 1;
+    }
+
+    pub(crate) fn count_dialled(&self, is_made: bool) {
+        let count = if is_made { &self.0.dialled } else { &self.0.not_dialled };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count_late(&self) {
@@ -151,6 +161,11 @@ pub struct Snapshot {
     /// The requests to servers that were refused without a method: there is none on their operation, or the schemas of
     /// the ends do not fit.
     pub unserved: u64,
+    /// The connections that clients have made: each behind the first of a channel replaces one that was lost or left, or
+    /// is to another server.
+    pub connections_made: u64,
+    /// The attempts of clients at a connection that have failed.
+    pub connections_failed: u64,
 }
 
 /// The calls of one method, at one end, that ended with one code.

@@ -52,6 +52,10 @@ impl Snapshot {
             "Requests that were refused without a method.",
             self.unserved,
         );
+        let help = "Connections that clients have made, those that replace others included.";
+        single(&mut text, "frpc_client_connections_made_total", "counter", help, self.connections_made);
+        let help = "Attempts of clients at a connection that have failed.";
+        single(&mut text, "frpc_client_connections_failed_total", "counter", help, self.connections_failed);
         if let Some(stats) = stats {
             put_stats(&mut text, stats);
         }
@@ -91,6 +95,8 @@ fn put_stats(text: &mut String, stats: &Stats) {
     single(text, "frisbee_accept_failures_total", "counter", help, stats.not_accepted());
     let help = "Bytes that are held for peers and charged to the memory limit.";
     single(text, "frisbee_memory_held_bytes", "gauge", help, stats.memory_held());
+    let help = "Bytes that may be held for peers.";
+    single(text, "frisbee_memory_max_bytes", "gauge", help, stats.memory_max());
 }
 
 /// Begins a metric.

@@ -94,6 +94,11 @@ impl Watching {
         }
     }
 
+    /// Counts an attempt of a client to make a connection.
+    pub(crate) fn count_dialled(&self, is_made: bool) {
+        self.counters.count_dialled(is_made);
+    }
+
     pub(crate) fn count_late(&self) {
         self.counters.count_late();
     }
