@@ -443,6 +443,14 @@ mod observe {
         use frpc::Code;
         super::items!("observe-4");
     }
+
+    fn traces() {
+        statements!("observe-5");
+    }
+
+    mod handler {
+        super::items!("observe-6");
+    }
 }
 
 mod fleet {

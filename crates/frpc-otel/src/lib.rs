@@ -1,0 +1,26 @@
+//! Traces and metrics of [frpc](https://docs.rs/frpc-rs) calls for OpenTelemetry.
+//!
+//! [`Telemetry`] is an observer for servers and channels. It makes spans of calls, which hang together from the first
+//! client to the last server: their places in a trace travel with the calls, and handlers pass them on. It needs the API
+//! of OpenTelemetry alone; which SDK and exporter a program has is its own choice.
+//!
+//! What is decided first is whether a call is recorded at all. One that is not costs some dozen instructions, and nothing
+//! is made for it.
+//!
+//! [`context`] is for handlers that make spans of their own. With the feature `tracing`, `Logged` is a middleware that
+//! gives the lines of their logs the ids of trace and span. `observe_stats` shows the connections of a server as metrics.
+
+mod context;
+mod live;
+#[cfg(feature = "tracing")]
+mod logged;
+mod names;
+mod sampling;
+mod stats;
+mod telemetry;
+
+pub use context::context;
+#[cfg(feature = "tracing")]
+pub use logged::Logged;
+pub use stats::observe_stats;
+pub use telemetry::Telemetry;

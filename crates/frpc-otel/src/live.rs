@@ -1,0 +1,54 @@
+//! The calls that are being recorded, by the tokens that their observer has given them.
+
+use opentelemetry::global::BoxedSpan;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// How many tables there are, so that threads seldom wait for each other.
+const TABLES: usize = 16;
+
+/// A call that is being recorded.
+pub(crate) struct Live {
+    pub(crate) span: Option<BoxedSpan>,
+    /// The current attempt, if it is not the first, which is the call itself.
+    pub(crate) attempt: Option<BoxedSpan>,
+    pub(crate) attempts: u32,
+    pub(crate) begun: Instant,
+}
+
+/// The calls that are being recorded: as many as are in progress.
+#[derive(Default)]
+pub(crate) struct Lives {
+    tables: [Mutex<HashMap<u64, Live>>; TABLES],
+    next: AtomicU64,
+}
+
+impl Lives {
+    /// Enters a call. The number is never 0.
+    pub(crate) fn enter(&self, live: Live) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        self.table(number).lock().insert(number, live);
+        number
+    }
+
+    /// Changes a call, if it is there.
+    pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut Live)) {
+        if let Some(live) = self.table(number).lock().get_mut(&number) {
+            change(live);
+        }
+    }
+
+    pub(crate) fn take(&self, number: u64) -> Option<Live> {
+        self.table(number).lock().remove(&number)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tables.iter().map(|table| table.lock().len()).sum()
+    }
+
+    fn table(&self, number: u64) -> &Mutex<HashMap<u64, Live>> {
+        &self.tables[(number % TABLES as u64) as usize]
+    }
+}
