@@ -286,7 +286,7 @@ impl ForeignMethod {
         let trace = Watched::passed_on(watched.as_ref(), came);
         let mut called = self.call_handler(request, memory, format, trace).await;
         match &mut called {
-            Ok((_, call)) => call.watched = watched,
+            Ok((_, call)) => call.watched = watched.map(Box::new),
             Err(status) => watched.into_iter().for_each(|watched| watched.end(status.code(), 0)),
         }
         called
@@ -364,8 +364,8 @@ struct InProgress {
     caller: Arc<ForeignCaller>,
     /// The runtime of handlers.
     runtime: Handle,
-    /// The call as its observer knows it.
-    watched: Option<Watched>,
+    /// The call as its observer knows it. Boxed, since few calls have one.
+    watched: Option<Box<Watched>>,
     /// The place in a trace that calls of the handler inherit.
     trace: Option<TraceContext>,
 }

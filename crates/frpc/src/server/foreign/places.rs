@@ -224,7 +224,7 @@ impl ForeignMethod {
                 return Err(status);
             }
         };
-        call.watched = watched;
+        call.watched = watched.map(Box::new);
         let hold = caller.connection.hold(memory);
         let permits = match running.policy {
             Policy::AtMost(count) => Some(caller.permits(self.operation, count)),
