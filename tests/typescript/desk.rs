@@ -181,7 +181,7 @@ impl Desk for Served {
             response.metadata_mut().insert("got", value).map_err(|error| Status::internal(error.to_string()))?;
         }
         if let Some(value) = metadata.get_bin("sent-bin") {
-            let inserted = response.metadata_mut().insert_bin("got-bin", value.to_vec());
+            let inserted = response.metadata_mut().insert_bin("got-bin", value);
             inserted.map_err(|error| Status::internal(error.to_string()))?;
         }
         Ok(response)

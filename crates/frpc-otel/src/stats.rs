@@ -42,7 +42,7 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
         .build();
     let open = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.connections").with_description("Connections that are open.");
-    gauge.with_callback(move |observer| observer.observe(open.open() as u64, &[])).build();
+    gauge.with_callback(move |observer| observer.observe(open.open(), &[])).build();
     let held = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.memory.held").with_unit("By");
     gauge

@@ -10,7 +10,7 @@ use frpc_otel::Telemetry;
 use opentelemetry::trace::{SpanKind, Tracer as _, TracerProvider as _};
 use opentelemetry::{KeyValue, Value};
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
-use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::trace::{BatchSpanProcessor, InMemorySpanExporter, SdkTracerProvider, SpanData, SpanExporter};
 use std::io;
@@ -307,7 +307,7 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
     meters.force_flush().expect("it is in memory");
     let metrics = exporter.get_finished_metrics().expect("it is not shut down");
     let mut seen = Vec::new();
-    for metric in metrics.iter().flat_map(|resource| resource.scope_metrics()).flat_map(|scope| scope.metrics()) {
+    for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {
         let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("no histogram") };
         for point in histogram.data_points() {
             let mut attributes: Vec<_> =
