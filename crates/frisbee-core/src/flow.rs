@@ -413,7 +413,10 @@ mod tests {
             [&[100][..], &[36, 36], &[0, 2_000], &[2_000, 0], &[436, 372], &[436, 436, 0], &[0; 17], &[0; 16]]
         {
             let (mut one_by_one, mut together) = (Window::new(1_000), Window::new(1_000));
-            let within = lengths.iter().fold(true, |within, length| one_by_one.receive(*length) && within);
+            let mut within = true;
+            for length in lengths {
+                within &= one_by_one.receive(*length);
+            }
             let costs: Vec<_> = lengths.iter().map(|length| cost(*length)).collect();
             assert_eq!(together.receive_all(costs.iter().sum(), *costs.last().unwrap()), within, "{lengths:?}");
             assert_eq!(together.held, if within { one_by_one.held } else { 0 });

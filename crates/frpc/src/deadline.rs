@@ -159,7 +159,7 @@ mod tests {
         within(Inherited { deadline: None, trace: context }, || {
             assert_eq!((trace(), allowed(None), is_inherited()), (context, None, false));
             within(Inherited { deadline: Some(now()), trace: None }, || {
-                assert_eq!((trace(), is_inherited()), (None, true))
+                assert_eq!((trace(), is_inherited()), (None, true));
             });
             assert_eq!(trace(), context);
         });
