@@ -80,7 +80,8 @@ async fn browsers_get_books_reports_and_calls_of_the_server_on_one_connection() 
     };
     tokio::time::timeout(PATIENCE, seen).await.expect("all of it comes");
     let offer = trading.inquire().await.unwrap();
-    assert_eq!((offer.0.called, offer.0.answered), (9, 8), "a program serves nothing");
+    // A program serves nothing, and leaves the market if it does not take its reports in time.
+    assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);
     assert_eq!((offer.0.price, counts.quotes.load(Relaxed)), (10_000, 8));
     let figures = trading.figures(Duration::from_secs(1), &offer);
     assert!(figures.contains("8 browsers connected") && figures.contains("8 answered"), "{figures}");
