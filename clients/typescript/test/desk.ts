@@ -13,7 +13,7 @@ const PROGRAM = process.env["FRISBEE_DESK"] ?? `${process.env["CARGO_TARGET_DIR"
 /** A folder for one test program, which is removed behind it. */
 export function folder(): string {
   const path = mkdtempSync(`${tmpdir()}/desk-`);
-  after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20 }));
+  after(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }));
   return path;
 }
 
