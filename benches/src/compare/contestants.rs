@@ -35,7 +35,7 @@ enum Kind {
     Bytes,
     /// Both of these.
     PooledBytes,
-    /// Calls in JSON.
+    /// Calls through doors.
     Door,
     /// Calls, in Go.
     Go,
@@ -51,6 +51,7 @@ macro_rules! dispatch {
             frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum,
             doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
+            doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
             doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
             doors::Through<doors::Ucall>)
     };
@@ -71,7 +72,7 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use benches::rivals::{frpc, raw, router};
+    use benches::rivals::{doors, frpc, raw, router};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
@@ -81,6 +82,7 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <frpc::Concurrent as Contestant>::NAME,
         <frpc::AtMost as Contestant>::NAME,
         <frpc::Shares as Contestant>::NAME,
+        <doors::FramesOverWebSocket as Contestant>::NAME,
     ]
     .contains(&name)
 }
@@ -134,10 +136,14 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Door),
         ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Door),
         ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Door),
+        ("frpc-ws", "fRPC as frpc, with native frames over WebSocket", NATIVE, Kind::Door),
         ("frpc-connect", "fRPC as frpc, called by Connect in JSON over HTTP/1.1", NATIVE, Kind::Door),
+        ("frpc-grpc", "fRPC as frpc, called by tonic's client", NATIVE, Kind::Door),
+        ("frpc-grpc-web", "fRPC as frpc, called by gRPC-Web in protobuf over HTTP/1.1", NATIVE, Kind::Door),
         ("jsonrpsee-http", "JSON-RPC by POST over HTTP/1.1", NATIVE, Kind::Door),
         ("jsonrpsee-ws", "JSON-RPC over WebSocket", NATIVE, Kind::Door),
         ("connectrpc", "Connect in JSON over HTTP/1.1, a dispatcher for this method, serde_json", NATIVE, Kind::Door),
+        ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Door),
         ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
         ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
         ("ucall", "JSON-RPC over TCP, which closes the connection behind each reply", NATIVE, Kind::Door),
@@ -171,7 +177,7 @@ impl Entry {
         if cell.section == Section::Doors {
             // UCall has one call for each connection.
             let fits = self.name != "ucall" || cell.in_flight == 1;
-            return self.name == "frpc" || self.kind == Kind::Door && fits;
+            return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Door && fits;
         }
         match (cell.section, self.kind) {
             (_, Kind::Door) => false,

@@ -34,7 +34,7 @@ pub(crate) enum Section {
     Hog,
     /// Memory of connections that do nothing.
     Idle,
-    /// Services that are called in JSON, beside native calls.
+    /// Services that are called through doors, beside native calls.
     Doors,
 }
 

@@ -139,9 +139,10 @@ const SECTIONS: [(Section, &str, &str); 9] = [
     ),
     (
         Section::Doors,
-        "Calls in JSON",
-        "One client calls all of them: it pipelines requests that it writes by hand, so the processor time to compare is \
-         that of the server. Ratios are those of the server's time. `frpc` is called by its own clients.",
+        "Calls through doors",
+        "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
+         compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
+         own clients, `frpc-grpc` and `tonic` by tonic's.",
     ),
 ];
 
@@ -224,7 +225,7 @@ impl Results<'_> {
         if cells.iter().any(|cell| cell.section == Section::Doors) {
             self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
                 let ratio = |sample: &Sample| {
-                    let native = self.of(cell, entry.raw).find(|native| native.round == sample.round)?;
+                    let native = self.of(cell, "frpc").find(|native| native.round == sample.round)?;
                     Some(sample.server_us / native.server_us)
                 };
                 let ratios = spread(self.of(cell, entry.name).filter_map(ratio).collect());

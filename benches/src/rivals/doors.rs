@@ -1,8 +1,11 @@
-//! Services that are called in JSON: ours by the doors of its gateway, and rivals. One client for all of them writes
-//! the bytes by hand, so that what is compared is the servers.
+//! Services that are called through doors: ours by those of its gateway, and rivals. One client for all of them writes
+//! the bytes by hand, so that what is compared is the servers. gRPC and native frames, for which that would be a
+//! library, are called by one: `doors/channels.rs`.
 
 mod axum;
+mod channels;
 mod connectrpc;
+mod grpc_web;
 mod jsonrpsee;
 mod ours;
 mod python;
@@ -23,9 +26,11 @@ use tokio::net::TcpStream;
 use wire::Wire;
 
 pub use axum::AxumPipelined;
+pub use channels::{FramesOverWebSocket, Grpc};
 pub use connectrpc::ConnectRpc;
+pub use grpc_web::TonicWeb;
 pub use jsonrpsee::{JsonRpseeHttp, JsonRpseeWebSocket};
-pub use ours::{Connect, JsonRpc, JsonRpcHttp, JsonRpcWebSocket};
+pub use ours::{Connect, GrpcWeb, JsonRpc, JsonRpcHttp, JsonRpcWebSocket};
 pub use python::{FastApi, Ucall, check as check_python};
 
 /// A server, and how it is called.
@@ -102,7 +107,7 @@ impl Connection {
             let mut at = 0;
             while let Some((reply, end)) = W::reply(&input[at..])? {
                 at += end;
-                let caller = callers.receive::<W>(reply)?;
+                let caller = callers.receive::<W>(&reply)?;
                 if callers.tally.runs() {
                     callers.send::<W>(caller, &mut out);
                 }
@@ -160,9 +165,7 @@ impl<'a> Callers<'a> {
             None => self.order.pop_front().ok_or("a reply too many")?,
         };
         let begun = self.begun.get_mut(caller).and_then(Option::take).ok_or("a reply to no request")?;
-        let found = wire::behind(reply, br#""message":""#).or_else(|| wire::behind(reply, br#""message": ""#));
-        let text = self.texts[caller].as_bytes();
-        if found.is_none_or(|rest| !rest.starts_with(text) || rest.get(text.len()) != Some(&b'"')) {
+        if !W::holds(reply, self.texts[caller].as_bytes()) {
             return Err(format!("this is not the reply: {}", String::from_utf8_lossy(reply)).into());
         }
         self.waiting -= 1;

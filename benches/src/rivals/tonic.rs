@@ -36,10 +36,8 @@ impl Rival for Tonic {
     type Client = BenchmarkServiceClient<Channel>;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
-        bound.at(incoming.local_addr()?);
-        let service = BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX);
-        Ok(server().add_service(service).serve_with_incoming(incoming).await?)
+        let incoming = incoming(bound)?;
+        Ok(server().add_service(service(setup)).serve_with_incoming(incoming).await?)
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
@@ -70,7 +68,19 @@ pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
         .max_frame_size(FRAME_MAX))
 }
 
-struct Service(Setup);
+/// Connections to a free port of the loopback.
+pub(super) fn incoming(bound: Bound) -> Result<TcpIncoming, BoxError> {
+    let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
+    bound.at(incoming.local_addr()?);
+    Ok(incoming)
+}
+
+/// The service that answers at once, or when it has slept.
+pub(super) fn service(setup: Setup) -> BenchmarkServiceServer<Service> {
+    BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX)
+}
+
+pub(super) struct Service(Setup);
 
 #[tonic::async_trait]
 impl BenchmarkService for Service {

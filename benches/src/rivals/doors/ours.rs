@@ -1,5 +1,6 @@
 //! Ourselves, with every door open.
 
+use super::grpc_web::Framed;
 use super::wire::{Lines, Named, Post, Posted, WebSocket};
 use super::{Door, Setup};
 use crate::BoxError;
@@ -24,32 +25,38 @@ pub struct JsonRpcWebSocket;
 #[derive(Debug)]
 pub struct Connect;
 
+/// gRPC-Web in protobuf over HTTP/1.1.
+#[derive(Debug)]
+pub struct GrpcWeb;
+
 const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
 
-async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-    let gateway = Gateway::new().json_rpc().http(Http::new().connect()).web_socket();
+/// Serves with every door open.
+pub(super) async fn gateway(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     serve_with(setup, Server::builder().io_backend(IoBackend::Tokio).gateway(gateway), bound).await
 }
 
 /// A door for each wire.
 macro_rules! doors {
-    ($($type:ident = $name:literal: $wire:ident;)*) => {$(
+    ($($type:ident = $name:literal: $wire:ty;)*) => {$(
         impl Door for $type {
             const NAME: &'static str = $name;
-            type Wire = $wire<Self>;
+            type Wire = $wire;
 
             async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-                serve(setup, bound).await
+                gateway(setup, bound).await
             }
         }
     )*};
 }
 
 doors! {
-    JsonRpc = "frpc-json-rpc": Lines;
-    JsonRpcHttp = "frpc-json-rpc-http": Post;
-    JsonRpcWebSocket = "frpc-json-rpc-ws": WebSocket;
-    Connect = "frpc-connect": Post;
+    JsonRpc = "frpc-json-rpc": Lines<Self>;
+    JsonRpcHttp = "frpc-json-rpc-http": Post<Self>;
+    JsonRpcWebSocket = "frpc-json-rpc-ws": WebSocket<Self>;
+    Connect = "frpc-connect": Post<Self>;
+    GrpcWeb = "frpc-grpc-web": Framed;
 }
 
 impl Named for JsonRpc {

@@ -1,6 +1,7 @@
 //! How requests are written and replies found, as bytes.
 
 use crate::BoxError;
+use std::borrow::Cow;
 use std::io::Write as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -19,7 +20,13 @@ pub trait Wire: 'static {
     fn request(caller: usize, text: &str, out: &mut Vec<u8>);
 
     /// The first reply, if it is there as a whole, and where it ends.
-    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError>;
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError>;
+
+    /// Whether a reply brings this text back.
+    fn holds(reply: &[u8], text: &[u8]) -> bool {
+        let found = behind(reply, br#""message":""#).or_else(|| behind(reply, br#""message": ""#));
+        found.is_some_and(|rest| rest.starts_with(text) && rest.get(text.len()) == Some(&b'"'))
+    }
 
     /// The caller whose reply it is, if it says so; otherwise replies have the order of the requests.
     fn caller(reply: &[u8]) -> Option<usize>;
@@ -48,9 +55,9 @@ impl<N: Named> Wire for Lines<N> {
         out.push(b'\n');
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
         let end = input.iter().position(|byte| *byte == b'\n');
-        Ok(end.map(|end| (&input[..end], end + 1)))
+        Ok(end.map(|end| (input[..end].into(), end + 1)))
     }
 
     fn caller(reply: &[u8]) -> Option<usize> {
@@ -68,10 +75,10 @@ impl<N: Named> Wire for Closing<N> {
         json_rpc(N::METHOD, caller, text, out);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
         let end = input.iter().position(|byte| *byte == b'{');
         let whole = end.is_some() && input.ends_with(b"}");
-        Ok(whole.then_some((input, input.len())))
+        Ok(whole.then_some((input.into(), input.len())))
     }
 
     fn caller(reply: &[u8]) -> Option<usize> {
@@ -100,26 +107,39 @@ impl<P: Posted> Wire for Post<P> {
         out.extend_from_slice(&body);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
-        let Some(head) = find(input, b"\r\n\r\n") else { return Ok(None) };
-        let (head, rest) = (&input[..head], &input[head + 4..]);
-        if !head.starts_with(b"HTTP/1.1 200") {
-            return Err(format!("{}\n{}", String::from_utf8_lossy(head), String::from_utf8_lossy(rest)).into());
-        }
-        let before = head.len() + 4;
-        if let Some(length) = length(head) {
-            return Ok(rest.get(..length).map(|body| (body, before + length)));
-        }
-        // The first chunk has the whole body, but not always the end.
-        let Some(line) = find(rest, b"\r\n") else { return Ok(None) };
-        let length = usize::from_str_radix(std::str::from_utf8(&rest[..line])?, 16)?;
-        let chunk = line + 2;
-        let end = chunk + length + b"\r\n0\r\n\r\n".len();
-        Ok((rest.len() >= end).then(|| (&rest[chunk..chunk + length], before + end)))
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+        body(input)
     }
 
     fn caller(_reply: &[u8]) -> Option<usize> {
         None
+    }
+}
+
+/// The body of the response of HTTP/1.1 at the beginning of the input, if it is there as a whole, and where it ends.
+pub(super) fn body(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    let Some(head) = find(input, b"\r\n\r\n") else { return Ok(None) };
+    let (head, rest) = (&input[..head], &input[head + 4..]);
+    if !head.starts_with(b"HTTP/1.1 200") {
+        return Err(format!("{}\n{}", String::from_utf8_lossy(head), String::from_utf8_lossy(rest)).into());
+    }
+    let before = head.len() + 4;
+    if let Some(length) = length(head) {
+        return Ok(rest.get(..length).map(|body| (body.into(), before + length)));
+    }
+    let mut body = Cow::default();
+    let mut at = 0;
+    loop {
+        let Some(line) = find(&rest[at..], b"\r\n") else { return Ok(None) };
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[at..at + line])?, 16)?;
+        let begin = at + line + 2;
+        let Some(chunk) = rest.get(begin..begin + length + 2) else { return Ok(None) };
+        at = begin + chunk.len();
+        match &mut body {
+            _ if length == 0 => return Ok(Some((body, before + at))),
+            Cow::Borrowed([]) => body = Cow::Borrowed(&chunk[..length]),
+            body => body.to_mut().extend_from_slice(&chunk[..length]),
+        }
     }
 }
 
@@ -158,7 +178,7 @@ impl<N: Named> Wire for WebSocket<N> {
         out.extend_from_slice(&body);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
         let [first, length, rest @ ..] = input else { return Ok(None) };
         if *first != 0x81 {
             return Err(format!("a frame begins with {first:#x}").into());
@@ -171,7 +191,7 @@ impl<N: Named> Wire for WebSocket<N> {
             (126 | 127, _) => return Ok(None),
             (length, _) => (usize::from(*length), 2),
         };
-        Ok(input.get(at..at + length).map(|body| (body, at + length)))
+        Ok(input.get(at..at + length).map(|body| (body.into(), at + length)))
     }
 
     fn caller(reply: &[u8]) -> Option<usize> {
@@ -186,7 +206,7 @@ fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(message.as_bytes());
 }
 
-fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+pub(super) fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes everything");
 }
 

@@ -1,0 +1,66 @@
+//! gRPC-Web over HTTP/1.1, and tonic-web.
+
+use super::wire::{self, Wire};
+use super::{Door, Setup};
+use crate::BoxError;
+use crate::background::Bound;
+use crate::rivals::tonic;
+use std::borrow::Cow;
+
+/// The path of the method.
+const METHOD: &str = "/benchmark.BenchmarkService/Benchmark";
+
+/// gRPC-Web in protobuf.
+#[derive(Debug)]
+pub struct Framed;
+
+/// The length of the head of a frame: what it holds, and how many bytes.
+const HEAD: usize = 5;
+
+impl Wire for Framed {
+    fn request(_caller: usize, text: &str, out: &mut Vec<u8>) {
+        let mut message = vec![0; HEAD];
+        // A field of text, with the number 1.
+        prost::encoding::string::encode(1, &text.to_owned(), &mut message);
+        let length = u32::try_from(message.len() - HEAD).expect("texts are short");
+        message[1..HEAD].copy_from_slice(&length.to_be_bytes());
+        let head = format_args!(
+            "POST {METHOD} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+proto\r\n\
+             content-length: {}\r\n\r\n",
+            message.len()
+        );
+        wire::write(out, head);
+        out.extend_from_slice(&message);
+    }
+
+    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+        wire::body(input)
+    }
+
+    /// The message stands in the first frame, and the text at its end.
+    fn holds(reply: &[u8], text: &[u8]) -> bool {
+        let Some((&[0, a, b, c, d], rest)) = reply.split_first_chunk::<HEAD>() else { return false };
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        rest.get(..length).is_some_and(|message| message.ends_with(text))
+            && wire::behind(reply, b"grpc-status:").is_some()
+    }
+
+    fn caller(_reply: &[u8]) -> Option<usize> {
+        None
+    }
+}
+
+/// tonic with its layer for gRPC-Web.
+#[derive(Debug)]
+pub struct TonicWeb;
+
+impl Door for TonicWeb {
+    const NAME: &'static str = "tonic-web";
+    type Wire = Framed;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let incoming = tonic::incoming(bound)?;
+        let server = tonic::server().accept_http1(true).layer(tonic_web::GrpcWebLayer::new());
+        Ok(server.add_service(tonic::service(setup)).serve_with_incoming(incoming).await?)
+    }
+}
