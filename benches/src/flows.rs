@@ -1,5 +1,5 @@
 //! The streaming calls, ours and tonic's, with the same handlers: `down` sends what it is asked for, `up` counts,
-//! `both` sends back.
+//! `both` sends back. And the same by streams of frisbee alone, whose messages are texts as they are.
 
 use crate::BoxError;
 use crate::background::Bound;
@@ -25,6 +25,9 @@ pub trait Flows: Clone + Send + Sync + Sized + 'static {
 
     /// Streams `items` items to the server and reads them back at the same time.
     fn stream_both(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
+
+    /// Streams `items` items to the server, each when the one before has come back.
+    fn ping_pong(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
 }
 
 /// As many equal items.
@@ -117,6 +120,17 @@ pub mod ours {
             let replies = self.both(frpc::iter(items(expected, text))).await?.into_inner();
             count(replies).await?.of(expected)
         }
+
+        async fn ping_pong(&self, expected: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, requests) = frpc::RequestStream::channel(1);
+            let mut replies = self.both(requests).await?.into_inner();
+            let mut count = Count::default();
+            for item in items(expected, text) {
+                sender.send(item).await?;
+                count.add(&replies.message().await?.ok_or("the stream has ended")?);
+            }
+            count.of(expected)
+        }
     }
 }
 
@@ -186,6 +200,132 @@ pub mod tonics {
         async fn stream_both(&self, expected: u64, text: &str) -> Result<u64, BoxError> {
             let replies = self.clone().both(frpc::iter(items(expected, text))).await?.into_inner();
             count(replies).await?.of(expected)
+        }
+
+        async fn ping_pong(&self, expected: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, requests) = frpc::RequestStream::channel(1);
+            let mut replies = self.clone().both(requests).await?.into_inner();
+            let mut count = Count::default();
+            for item in items(expected, text) {
+                sender.send(item).await?;
+                count.add(&replies.message().await?.ok_or("the stream has ended")?);
+            }
+            count.of(expected)
+        }
+    }
+}
+
+/// Streams without calls: the first message says what is wanted.
+pub mod bare {
+    use super::*;
+    use bytes::Bytes;
+    use frisbee::{Client, Connection, Handlers, SendError, Server, Stream, StreamReceiver, StreamSender};
+
+    /// A connection whose streams have texts for messages.
+    #[derive(Clone)]
+    pub struct Bare(Connection);
+
+    /// What a stream is for, in the first byte of its first message, in front of how many are wanted.
+    const DOWN: u8 = 0;
+    const UP: u8 = 1;
+    const BOTH: u8 = 2;
+
+    async fn serve(first: Bytes, stream: Stream) -> Result<(), SendError> {
+        let Some((&[kind, a, b, c, d], text)) = first.split_first_chunk() else { return Ok(()) };
+        let (sender, mut receiver) = stream.split();
+        match kind {
+            DOWN => send(&sender, u32::from_be_bytes([a, b, c, d]).into(), &Bytes::copy_from_slice(text)).await?,
+            UP => {
+                let mut bytes = 0;
+                while let Some(message) = receiver.recv().await {
+                    bytes += message.len() as u64;
+                }
+                sender.send(&Bytes::copy_from_slice(&bytes.to_be_bytes())).await?;
+            }
+            _ => {
+                while let Some(message) = receiver.recv().await {
+                    sender.send(&message).await?;
+                }
+            }
+        }
+        sender.end();
+        Ok(())
+    }
+
+    async fn send(sender: &StreamSender, items: u64, text: &Bytes) -> Result<(), SendError> {
+        for _ in 0..items {
+            sender.send(text).await?;
+        }
+        Ok(())
+    }
+
+    async fn received(mut receiver: StreamReceiver, items: u64) -> Result<u64, BoxError> {
+        let mut count = Count::default();
+        while let Some(message) = receiver.recv().await {
+            count.items += 1;
+            count.bytes += message.len() as u64;
+        }
+        count.of(items)
+    }
+
+    impl Bare {
+        async fn open(&self, kind: u8, items: u64, text: &str) -> Result<(StreamSender, StreamReceiver), BoxError> {
+            let first = [&[kind], &u32::try_from(items)?.to_be_bytes()[..], text.as_bytes()].concat();
+            Ok(self.0.open_stream(&first.into()).await?.split())
+        }
+    }
+
+    impl Flows for Bare {
+        const NAME: &'static str = "bare";
+
+        async fn serve(bound: Bound) -> Result<(), BoxError> {
+            let router = Handlers::new().on_stream(|first, stream| {
+                let connection = stream.connection();
+                connection.spawn(async move { drop(serve(first, stream).await) });
+            });
+            let server = Server::builder().workers(frisbee::Workers::PerCore).bind("127.0.0.1:0", router).await?;
+            bound.at(server.local_addr());
+            Ok(server.serve().await?)
+        }
+
+        async fn connect(address: SocketAddr) -> Result<Self, BoxError> {
+            Ok(Self(Client::builder().connect(address, Handlers::new()).await?))
+        }
+
+        async fn stream_down(&self, items: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, receiver) = self.open(DOWN, items, text).await?;
+            sender.end();
+            received(receiver, items).await
+        }
+
+        async fn stream_up(&self, items: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, mut receiver) = self.open(UP, items, "").await?;
+            send(&sender, items, &Bytes::copy_from_slice(text.as_bytes())).await?;
+            sender.end();
+            let bytes = receiver.recv().await.ok_or("the stream has ended")?;
+            Ok(u64::from_be_bytes(bytes[..].try_into()?))
+        }
+
+        async fn stream_both(&self, items: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, receiver) = self.open(BOTH, items, "").await?;
+            let text = Bytes::copy_from_slice(text.as_bytes());
+            self.0.spawn(async move {
+                if send(&sender, items, &text).await.is_ok() {
+                    sender.end();
+                }
+            });
+            received(receiver, items).await
+        }
+
+        async fn ping_pong(&self, items: u64, text: &str) -> Result<u64, BoxError> {
+            let (sender, mut receiver) = self.open(BOTH, items, "").await?;
+            let text = Bytes::copy_from_slice(text.as_bytes());
+            let mut bytes = 0;
+            for _ in 0..items {
+                sender.send(&text).await?;
+                bytes += receiver.recv().await.ok_or("the stream has ended")?.len() as u64;
+            }
+            Ok(bytes)
         }
     }
 }
