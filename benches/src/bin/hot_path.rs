@@ -38,6 +38,10 @@ use frpc::json::{from_json, to_json};
 use frpc::observe::Counters;
 use frpc::{Call, CallResponse, Channel, Next, Request, Response, ServerBuilder, Status, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_otel::Telemetry;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -51,13 +55,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 21] = [
+const CASES: [(&str, u64); 23] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
     (BESIDE_DOORS, 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
+    ("carried_10_in_flight", 5000),
+    ("sampled_10_in_flight", 20_000),
     ("waiting_10_in_flight", 5000),
     ("middleware_server_10", 5000),
     ("middleware_client_10", 5000),
@@ -121,6 +127,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             BESIDE_DOORS => beside_doors(10, calls).await,
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
+            "carried_10_in_flight" => traced(10, calls, 0.0).await,
+            "sampled_10_in_flight" => traced(10, calls, 0.01).await,
             "waiting_10_in_flight" => waiting(10, calls).await,
             "middleware_server_10" => {
                 echoed(10, calls, frpc::Server::builder().middleware(pass_on), |channel| channel).await
@@ -155,17 +163,45 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], with counters and histograms at both ends.
-async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    let counters = Counters::new();
-    let server = frpc::Server::builder().workers(Workers::Caller).counters(&counters);
+/// A server of the echo service on the thread of its clients, and where it is.
+async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxError> {
+    let server = server.workers(Workers::Caller);
     let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
     let server = server.bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
+    Ok(address)
+}
+
+/// As [`unary`], with counters and histograms at both ends.
+async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let counters = Counters::new();
+    let address = started(frpc::Server::builder().counters(&counters), in_flight).await?;
     let channel = Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
     drive(&Caller::of(BenchmarkServiceClient::new(channel.connect(address).await?)), in_flight, 32, calls).await;
     Ok(())
+}
+
+/// As [`unary`], with a trace context that goes along, of which so large a part is sampled and given to an exporter.
+async fn traced(in_flight: usize, calls: u64, ratio: f64) -> Result<(), BoxError> {
+    let provider = SdkTracerProvider::builder().with_batch_exporter(Nowhere).build();
+    let telemetry = Telemetry::new().spans(provider.tracer("hot_path")).sample(ratio).trust_peers();
+    let server = frpc::Server::builder().config(untimed()).observer(telemetry.clone());
+    let address = started(server, in_flight).await?;
+    let channel = Channel::builder().observer(telemetry).calls::<BenchmarkServiceClient>();
+    let client = BenchmarkServiceClient::new(channel.connect(address).await?);
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// An exporter that takes everything and sends nothing.
+#[derive(Debug)]
+struct Nowhere;
+
+impl SpanExporter for Nowhere {
+    async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+        Ok(())
+    }
 }
 
 /// As [`unary`], with a server that is set up like this and a channel that is changed.
@@ -175,11 +211,7 @@ async fn echoed(
     server: ServerBuilder,
     change: impl FnOnce(Channel) -> Channel,
 ) -> Result<(), BoxError> {
-    let server = server.workers(Workers::Caller).config(untimed());
-    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
-    let server = server.bind("127.0.0.1:0").await?;
-    let address = server.local_addr().to_string();
-    tokio::spawn(server.serve());
+    let address = started(server.config(untimed()), in_flight).await?;
     let channel = change(Channel::connect(address).await?);
     drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;
     Ok(())
@@ -192,11 +224,7 @@ async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
 
 /// As [`unary`], with an entry of metadata in each request.
 async fn labelled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
-    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
-    let server = server.bind("127.0.0.1:0").await?;
-    let address = server.local_addr().to_string();
-    tokio::spawn(server.serve());
+    let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
     let trace = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     drive(&Caller { client: BenchmarkServiceClient::connect(address).await?, trace }, in_flight, 32, calls).await;
     Ok(())
