@@ -282,7 +282,7 @@ impl BenchmarkService for Waiting {
 async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = serve_doors(in_flight).await?;
     let client = BenchmarkServiceClient::connect(address.to_string()).await?;
-    drive(&client, in_flight, 32, calls).await;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
 
