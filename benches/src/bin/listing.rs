@@ -86,7 +86,7 @@ async fn compare(count: usize) -> Result<(), BoxError> {
 
 /// Makes calls without end, and notes how long each took.
 async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration>; 2]>>, is_listing: Arc<AtomicBool>) {
-    let echo = Echo { message: "x".repeat(32), ..Echo::default() };
+    let echo = Echo { message: "x".repeat(32) };
     loop {
         let begun = Instant::now();
         if client.benchmark(echo.clone()).await.is_err() {

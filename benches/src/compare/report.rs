@@ -342,7 +342,8 @@ impl Results<'_> {
         let growth: Figure = |sample| sample.server_growth as f64 / 1024.0 / sample.cell.clients as f64;
         // As in the table of idle connections.
         let tenths: fn(f64) -> String = |value| format!("{value:.1}");
-        let figures: [(&str, Option<Cell>, Figure, fn(f64) -> String); 5] = [
+        type Row<'a> = (&'a str, Option<Cell>, Figure, fn(f64) -> String);
+        let figures: [Row<'_>; 5] = [
             ("processor time per call, both ends, 16x1, us", Some(short(1)), |sample| sample.both_us, digits),
             ("processor time per call, both ends, 16x10, us", Some(short(10)), |sample| sample.both_us, digits),
             ("thousand calls per second, 16x10", Some(short(10)), rate, digits),

@@ -1,11 +1,10 @@
 //! gRPC-Web over HTTP/1.1, and tonic-web.
 
-use super::wire::{self, Wire};
+use super::wire::{self, Reply, Wire};
 use super::{Door, Setup};
 use crate::BoxError;
 use crate::background::Bound;
 use crate::rivals::tonic;
-use std::borrow::Cow;
 
 /// The path of the method.
 const METHOD: &str = "/benchmark.BenchmarkService/Benchmark";
@@ -33,7 +32,7 @@ impl Wire for Framed {
         out.extend_from_slice(&message);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
         wire::body(input)
     }
 
@@ -60,7 +59,7 @@ impl Door for TonicWeb {
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
         let incoming = tonic::incoming(bound)?;
-        let server = tonic::server().accept_http1(true).layer(tonic_web::GrpcWebLayer::new());
+        let mut server = tonic::server().accept_http1(true).layer(tonic_web::GrpcWebLayer::new());
         Ok(server.add_service(tonic::service(setup)).serve_with_incoming(incoming).await?)
     }
 }

@@ -6,6 +6,9 @@ use std::io::Write as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+/// A reply, and where it ends in the input.
+pub(super) type Reply<'a> = (Cow<'a, [u8]>, usize);
+
 /// How one kind of server is called. Texts are ASCII without characters that JSON escapes.
 pub trait Wire: 'static {
     /// Whether the server closes the connection behind its replies.
@@ -20,7 +23,7 @@ pub trait Wire: 'static {
     fn request(caller: usize, text: &str, out: &mut Vec<u8>);
 
     /// The first reply, if it is there as a whole, and where it ends.
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError>;
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError>;
 
     /// Whether a reply brings this text back.
     fn holds(reply: &[u8], text: &[u8]) -> bool {
@@ -55,7 +58,7 @@ impl<N: Named> Wire for Lines<N> {
         out.push(b'\n');
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
         let end = input.iter().position(|byte| *byte == b'\n');
         Ok(end.map(|end| (input[..end].into(), end + 1)))
     }
@@ -75,7 +78,7 @@ impl<N: Named> Wire for Closing<N> {
         json_rpc(N::METHOD, caller, text, out);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
         let end = input.iter().position(|byte| *byte == b'{');
         let whole = end.is_some() && input.ends_with(b"}");
         Ok(whole.then_some((input.into(), input.len())))
@@ -107,7 +110,7 @@ impl<P: Posted> Wire for Post<P> {
         out.extend_from_slice(&body);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
         body(input)
     }
 
@@ -117,7 +120,7 @@ impl<P: Posted> Wire for Post<P> {
 }
 
 /// The body of the response of HTTP/1.1 at the beginning of the input, if it is there as a whole, and where it ends.
-pub(super) fn body(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+pub(super) fn body(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
     let Some(head) = find(input, b"\r\n\r\n") else { return Ok(None) };
     let (head, rest) = (&input[..head], &input[head + 4..]);
     if !head.starts_with(b"HTTP/1.1 200") {
@@ -127,7 +130,7 @@ pub(super) fn body(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxEr
     if let Some(length) = length(head) {
         return Ok(rest.get(..length).map(|body| (body.into(), before + length)));
     }
-    let mut body = Cow::default();
+    let mut body = Cow::<[u8]>::default();
     let mut at = 0;
     loop {
         let Some(line) = find(&rest[at..], b"\r\n") else { return Ok(None) };
@@ -178,7 +181,7 @@ impl<N: Named> Wire for WebSocket<N> {
         out.extend_from_slice(&body);
     }
 
-    fn reply(input: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, BoxError> {
+    fn reply(input: &[u8]) -> Result<Option<Reply<'_>>, BoxError> {
         let [first, length, rest @ ..] = input else { return Ok(None) };
         if *first != 0x81 {
             return Err(format!("a frame begins with {first:#x}").into());
