@@ -451,6 +451,10 @@ mod observe {
     mod handler {
         super::items!("observe-6");
     }
+
+    fn readme() {
+        statements!("frpc-otel-1");
+    }
 }
 
 mod fleet {
