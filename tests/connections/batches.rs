@@ -89,7 +89,7 @@ async fn messages_of_a_batch_cost_as_much_credit_as_others() {
 }
 
 #[tokio::test]
-async fn a_batch_is_received_whatever_the_lengths_of_its_messages() {
+async fn a_batch_of_messages_of_any_lengths_is_received() {
     let (_connection, mut stream, mut raw) = opened(&hello(1 << 20, true)).await;
     let lengths = [3, 0, 127, 128, 20_000, 0, 16 * 1024, 16 * 1024 - 1, 5];
     let messages = lengths.map(|length| vec![length as u8; length]);

@@ -63,14 +63,14 @@ async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_batch_of_a_plain_peer_is_skipped_whatever_is_in_it() {
+async fn a_batch_of_a_plain_peer_is_skipped() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, BATCH, &[5])).await;
     expect_sum(&mut peer).await;
 }
 
 #[tokio::test]
-async fn a_batch_beyond_the_credit_gives_what_is_within_it_and_loses_the_stream() {
+async fn a_batch_beyond_the_credit_gives_the_messages_within_it_and_loses_the_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });

@@ -173,7 +173,7 @@ async fn the_doors_for_other_protocols_take_the_trace_of_their_callers() {
 }
 
 #[tokio::test]
-async fn a_trusted_peer_decides_and_what_is_not_sampled_makes_no_span() {
+async fn a_trusted_peer_decides_and_calls_that_are_not_sampled_make_no_span() {
     let (provider, exporter) = provider();
     let tracer = provider.tracer("test");
     let none = Telemetry::new().spans(tracer.clone()).sample(0.0);

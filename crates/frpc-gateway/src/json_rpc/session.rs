@@ -135,6 +135,7 @@ impl Session {
     }
 
     /// A session whose peer gets nothing but replies.
+    #[cfg(feature = "http")]
     pub(crate) fn without_notices(mut self) -> Self {
         self.inner.has_notices = false;
         self
@@ -147,6 +148,7 @@ impl Session {
     }
 
     /// Handles a whole message of the peer. Calls that end at once have their replies in the output.
+    #[cfg(feature = "http")]
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);

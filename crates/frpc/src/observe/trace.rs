@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_context_is_none() {
+    fn bytes_that_are_no_context_give_none() {
         for (from, to) in
             [("00-", "ff-"), ("4bf9", "4BF9"), ("4bf9", "4bf"), ("-01", ""), ("-01", "-1"), ("b7-", "b7"), ("0", "g")]
         {

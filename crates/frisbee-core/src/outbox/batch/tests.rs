@@ -87,7 +87,7 @@ fn nothing_joins_a_peer_that_does_not_understand_another_stream_or_a_packet_in_b
 }
 
 #[test]
-fn nothing_joins_what_has_been_written_in_part_or_taken_away() {
+fn nothing_joins_a_batch_that_has_been_written_in_part_or_taken_away() {
     let message = Bytes::from_static(b"hello");
     let begin: [fn(&mut Outbox); 4] = [
         |outbox| outbox.advance(1),

@@ -1,0 +1,30 @@
+//! JSON-RPC in single bodies, as HTTP carries them.
+
+use super::session::Session;
+use crate::Gateway;
+use bytes::Bytes;
+use frpc::{ForeignContext, Metadata};
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+
+/// Answers one body, which is a request or a batch. `None` if there is nothing to answer, since it has notifications
+/// alone.
+pub(crate) async fn answer(
+    gateway: &Gateway,
+    context: &ForeignContext,
+    metadata: Metadata,
+    body: Bytes,
+) -> Option<Bytes> {
+    let mut session = Session::new(gateway, context, metadata).without_notices();
+    session.handle(&body);
+    poll_fn(|task| {
+        while session.calls() > 0 {
+            ready!(session.poll(task));
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let mut output = std::mem::take(session.output());
+    output.pop();
+    (!output.is_empty()).then(|| output.into())
+}
