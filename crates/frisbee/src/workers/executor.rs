@@ -153,6 +153,12 @@ impl Worker {
         WorkerWatch::new(move || Some(shared.upgrade()?.view()))
     }
 
+    /// Whether its thread waits for sockets and timers.
+    #[cfg(test)]
+    pub(super) fn is_asleep(&self) -> bool {
+        self.0.state.lock().is_asleep
+    }
+
     /// Runs a task in the context of [its runtime](Self::handle).
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(Box::pin(future), None);
@@ -188,7 +194,10 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Culprit) {
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
-        shared.state.lock().last.push_back(Last::Asleep(waker.clone()));
+        let mut state = shared.state.lock();
+        state.last.push_back(Last::Asleep(waker.clone()));
+        // Another thread may have taken over, which is asleep.
+        shared.rouse(state);
         true
     })
 }

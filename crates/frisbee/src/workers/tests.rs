@@ -201,6 +201,29 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");
 }
 
+#[test]
+fn a_task_that_held_up_its_thread_and_is_woken_last_goes_on_although_the_next_thread_sleeps() {
+    let worker = worker();
+    let (release, released) = mpsc::channel::<()>();
+    let (told, ready) = mpsc::channel();
+    let mut polls = 0;
+    worker.spawn(poll_fn(move |context| {
+        polls += 1;
+        let _ = told.send(polls);
+        if polls > 1 {
+            return Poll::Ready(());
+        }
+        let _ = released.recv();
+        assert!(wake_last(context.waker()), "it is a task of a worker");
+        Poll::Pending
+    }));
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1));
+    // Only a thread that has taken over sleeps now.
+    until(|| worker.is_asleep());
+    drop(release);
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
+}
+
 /// As many tasks as went on were polled in between.
 #[test]
 fn a_task_that_is_woken_is_polled_before_all_but_a_few_of_those_that_go_on() {
