@@ -27,6 +27,7 @@
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
+//! * [`Batcher`]: calls of many clients as one call of a function
 //! * [`observe`]: counters, histograms and observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
@@ -46,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod batcher;
 mod calls;
 mod client;
 pub mod codegen;
@@ -79,6 +81,7 @@ pub use api::response::Response;
 pub use api::status::Status;
 pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter};
 pub use api::try_send::TrySendError;
+pub use batcher::{Batcher, BatcherBuilder};
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;

@@ -1,0 +1,457 @@
+//! [`Batcher`]: calls of many clients become one call of a function, such as that of a model whose cost is that of a batch.
+//!
+//! Calls wait in a queue that is bounded. The first one of an empty queue spawns a task, which has the function called until
+//! nobody waits any more; there is no task while there are no calls.
+
+use crate::Status;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+/// How many calls a batch has at most, unless it is set: as many as models take at once on small machines.
+const SIZE_MAX: usize = 64;
+
+/// How long the first call of a batch waits, unless it is set: less than callers over a network notice.
+const DELAY_MAX: Duration = Duration::from_millis(2);
+
+/// How many full batches may wait, unless it is set. A call behind them would wait for as many runs of the function.
+const BATCHES_AHEAD: usize = 16;
+
+/// Makes one call of a function of many calls of a method.
+///
+/// A handler passes its request on by [`call`](Self::call) and gets its own result. The function is called with a batch
+/// when there are [`size_max`](BatcherBuilder::size_max) calls, or when the first one has waited for
+/// [`delay_max`](BatcherBuilder::delay_max). It is never called twice at the same time: while it runs, the next batch
+/// gathers. A clone is the same batcher, which several methods may share.
+///
+/// * **Deadlines** are those of the calls. A call whose deadline has passed, or that was given up, leaves the queue and is
+///   not part of a batch. One in a batch that runs is answered at its deadline, and the batch goes on.
+/// * **A bad item fails alone**: the function returns a `Result` for each item. A function that panics, or returns another
+///   number of results, fails the calls of its batch with [`Internal`](crate::Code::Internal).
+/// * **Overload** is answered at once: when [`queue_max`](BatcherBuilder::queue_max) calls wait, further ones fail with
+///   [`ResourceExhausted`](crate::Code::ResourceExhausted).
+///
+/// ```
+/// use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+/// use frpc::{Batcher, Request, Response, ResponseStream, Status, Streaming};
+/// use std::time::Duration;
+///
+/// struct Model {
+///     additions: Batcher<Terms, Number>,
+/// }
+///
+/// impl Model {
+///     fn new() -> Self {
+///         let builder = Batcher::builder().size_max(32).delay_max(Duration::from_millis(5));
+///         let additions = builder.build(async |batch: Vec<Terms>| {
+///             // One that computes for long belongs into `tokio::task::spawn_blocking`.
+///             let add = |Terms { a, b }| a.checked_add(b).map(|value| Number { value });
+///             batch.into_iter().map(|terms| add(terms).ok_or_else(|| Status::out_of_range("too large"))).collect()
+///         });
+///         Self { additions }
+///     }
+/// }
+///
+/// impl Calculator for Model {
+///     async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
+///         self.additions.call(request.into_inner()).await.map(Response::new)
+///     }
+/// #   async fn count_up(&self, _: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
+/// #       Err(Status::unimplemented(""))
+/// #   }
+/// #   async fn sum_up(&self, _: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
+/// #       Err(Status::unimplemented(""))
+/// #   }
+/// #   async fn running_sum(
+/// #       &self,
+/// #       _: Request<Streaming<Number>>,
+/// #   ) -> Result<Response<ResponseStream<Number>>, Status> {
+/// #       Err(Status::unimplemented(""))
+/// #   }
+///     // And the other methods of the service.
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let model = Model::new();
+/// let add = |a| model.add(Request::new(Terms { a, b: 1 }));
+/// let (two, three, large) = tokio::join!(add(1), add(2), add(i64::MAX));
+/// assert_eq!((two.unwrap().into_inner().value, three.unwrap().into_inner().value), (2, 3));
+/// assert_eq!(large.unwrap_err().code(), frpc::Code::OutOfRange);
+/// # }
+/// ```
+pub struct Batcher<T, R> {
+    shared: Arc<Shared<T, R>>,
+}
+
+/// The settings of a [`Batcher`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct BatcherBuilder {
+    size_max: usize,
+    delay_max: Duration,
+    queue_max: Option<usize>,
+}
+
+type Results<R> = Pin<Box<dyn Future<Output = Vec<Result<R, Status>>> + Send>>;
+
+struct Shared<T, R> {
+    size_max: usize,
+    delay_max: Duration,
+    queue_max: usize,
+    run: Box<dyn Fn(Vec<T>) -> Results<R> + Send + Sync>,
+    queue: Mutex<Queue<T, R>>,
+    /// A batch is full.
+    full: Notify,
+}
+
+struct Queue<T, R> {
+    waiting: VecDeque<Waiting<T, R>>,
+    /// Whether there is a task that sees to them.
+    has_task: bool,
+}
+
+/// A call that waits.
+struct Waiting<T, R> {
+    item: T,
+    came: Instant,
+    reply: oneshot::Sender<Result<R, Status>>,
+}
+
+impl BatcherBuilder {
+    /// Sets how many calls a batch has at most. Default: 64; 0 counts as 1.
+    pub fn size_max(self, count: usize) -> Self {
+        Self { size_max: count.max(1), ..self }
+    }
+
+    /// Sets how long the first call of a batch waits for others. Default: 2 ms. With zero, a batch is what has come while
+    /// the function was running.
+    pub fn delay_max(self, time: Duration) -> Self {
+        Self { delay_max: time, ..self }
+    }
+
+    /// Sets how many calls may wait. Default: those of 16 full batches. At least one batch.
+    pub fn queue_max(self, count: usize) -> Self {
+        Self { queue_max: Some(count), ..self }
+    }
+
+    /// Makes a batcher of a function, which returns a result for each item, in their order.
+    pub fn build<T, R, F>(self, run: impl Fn(Vec<T>) -> F + Send + Sync + 'static) -> Batcher<T, R>
+    where
+        F: Future<Output = Vec<Result<R, Status>>> + Send + 'static,
+    {
+        let Self { size_max, delay_max, queue_max } = self;
+        let queue_max = queue_max.unwrap_or(size_max.saturating_mul(BATCHES_AHEAD)).max(size_max);
+        let run = Box::new(move |batch| Box::pin(run(batch)) as Results<R>);
+        let queue = Mutex::new(Queue { waiting: VecDeque::new(), has_task: false });
+        Batcher { shared: Arc::new(Shared { size_max, delay_max, queue_max, run, queue, full: Notify::new() }) }
+    }
+}
+
+impl Batcher<(), ()> {
+    /// The default settings. The types of items and results are those of the function.
+    pub fn builder() -> BatcherBuilder {
+        BatcherBuilder { size_max: SIZE_MAX, delay_max: DELAY_MAX, queue_max: None }
+    }
+}
+
+impl<T, R> Batcher<T, R> {
+    /// The number of calls that wait and have not been given up.
+    pub fn waiting(&self) -> usize {
+        self.shared.queue.lock().waiting.iter().filter(|waiting| !waiting.reply.is_closed()).count()
+    }
+}
+
+impl<T: Send + 'static, R: Send + 'static> Batcher<T, R> {
+    /// Has an item processed with others.
+    ///
+    /// # Errors
+    /// That of the item; [`ResourceExhausted`](crate::Code::ResourceExhausted) at once if too many wait;
+    /// [`Internal`](crate::Code::Internal) if the function has panicked or returned another number of results;
+    /// [`Unavailable`](crate::Code::Unavailable) if the runtime that processes batches has ended.
+    ///
+    /// # Panics
+    /// Outside of tokio.
+    ///
+    /// # Cancel safety
+    /// Dropping the future takes the item out of the queue; a batch that runs goes on without its caller.
+    pub async fn call(&self, item: T) -> Result<R, Status> {
+        let (reply, replied) = oneshot::channel();
+        self.shared.add(Waiting { item, came: Instant::now(), reply })?;
+        // The task and its runtime have gone.
+        replied.await.unwrap_or_else(|_| Err(Status::unavailable("batches are no longer processed")))
+    }
+}
+
+impl<T: Send + 'static, R: Send + 'static> Shared<T, R> {
+    fn add(self: &Arc<Self>, waiting: Waiting<T, R>) -> Result<(), Status> {
+        let mut queue = self.queue.lock();
+        if queue.waiting.len() >= self.queue_max {
+            // Those that were given up make room.
+            queue.waiting.retain(|waiting| !waiting.reply.is_closed());
+        }
+        if queue.waiting.len() >= self.queue_max {
+            return Err(Status::resource_exhausted("too many calls wait for the function"));
+        }
+        queue.waiting.push_back(waiting);
+        let is_full = queue.waiting.len() >= self.size_max;
+        let has_task = std::mem::replace(&mut queue.has_task, true);
+        drop(queue);
+        if !has_task {
+            tokio::spawn(process(Task { shared: self.clone(), is_over: false }));
+        } else if is_full {
+            self.full.notify_one();
+        }
+        Ok(())
+    }
+
+    /// What there is to do: a batch, or a wait until then; nothing if nobody waits, and the task is over.
+    fn next(&self) -> Option<Step<T, R>> {
+        let mut queue = self.queue.lock();
+        while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
+            queue.waiting.pop_front();
+        }
+        let Some(first) = queue.waiting.front() else {
+            queue.has_task = false;
+            return None;
+        };
+        let due = first.came + self.delay_max;
+        if queue.waiting.len() < self.size_max && Instant::now() < due {
+            return Some(Step::Wait(due));
+        }
+        let mut batch = Vec::with_capacity(queue.waiting.len().min(self.size_max));
+        while batch.len() < self.size_max
+            && let Some(waiting) = queue.waiting.pop_front()
+        {
+            if !waiting.reply.is_closed() {
+                batch.push(waiting);
+            }
+        }
+        Some(Step::Run(batch))
+    }
+}
+
+enum Step<T, R> {
+    Run(Vec<Waiting<T, R>>),
+    Wait(Instant),
+}
+
+/// The task of a batcher. Where it ends before its time, as with its runtime, it leaves nobody waiting.
+struct Task<T, R> {
+    shared: Arc<Shared<T, R>>,
+    is_over: bool,
+}
+
+impl<T, R> Drop for Task<T, R> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let mut queue = self.shared.queue.lock();
+        queue.has_task = false;
+        let left = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        drop(left);
+    }
+}
+
+async fn process<T: Send + 'static, R: Send + 'static>(mut task: Task<T, R>) {
+    while let Some(step) = task.shared.next() {
+        match step {
+            Step::Wait(due) => {
+                // An error says that it is due.
+                let _ = tokio::time::timeout_at(due, task.shared.full.notified()).await;
+            }
+            Step::Run(batch) => serve(&task.shared, batch).await,
+        }
+    }
+    task.is_over = true;
+}
+
+/// Calls the function, and gives each call its result.
+async fn serve<T, R>(shared: &Shared<T, R>, batch: Vec<Waiting<T, R>>) {
+    let (items, replies): (Vec<T>, Vec<_>) = batch.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
+    let outcome = unwound(|| (shared.run)(items)).await;
+    let failure = match &outcome {
+        Some(results) if results.len() == replies.len() => None,
+        Some(results) => Some(format!("{} results for {} calls of a batch", results.len(), replies.len())),
+        None => Some("the function of a batch has panicked".to_owned()),
+    };
+    match (failure, outcome) {
+        (None, Some(results)) => {
+            for (reply, result) in replies.into_iter().zip(results) {
+                // Nobody waits for a call that was given up.
+                let _ = reply.send(result);
+            }
+        }
+        (failure, _) => {
+            let status = Status::internal(failure.unwrap_or_default());
+            replies.into_iter().for_each(|reply| drop(reply.send(Err(status.clone()))));
+        }
+    }
+}
+
+/// The output of a future, or nothing if it has panicked.
+async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Output> {
+    // What has panicked is dropped.
+    let mut future = catch_unwind(AssertUnwindSafe(make)).ok()?;
+    let poll = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),
+        Err(_) => Poll::Ready(None),
+    });
+    poll.await
+}
+
+impl<T, R> Clone for Batcher<T, R> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+impl<T, R> fmt::Debug for Batcher<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { size_max, delay_max, queue_max, .. } = &*self.shared;
+        let mut shown = f.debug_struct("Batcher");
+        shown.field("size_max", size_max).field("delay_max", delay_max).field("queue_max", queue_max);
+        shown.finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// The batches that a function was called with, and when.
+    type Ran = Arc<Mutex<Vec<(Instant, Vec<u32>)>>>;
+
+    /// Doubles numbers but 13, in a second for each batch.
+    fn doubling(builder: BatcherBuilder) -> (Batcher<u32, u32>, Ran) {
+        let ran = Ran::default();
+        let noted = ran.clone();
+        let batcher = builder.build(move |batch: Vec<u32>| {
+            noted.lock().push((Instant::now(), batch.clone()));
+            async move {
+                tokio::time::sleep(SECOND).await;
+                let double = |number| if number == 13 { Err(Status::out_of_range("13")) } else { Ok(2 * number) };
+                batch.into_iter().map(double).collect()
+            }
+        });
+        (batcher, ran)
+    }
+
+    fn sizes(ran: &Ran) -> Vec<usize> {
+        ran.lock().iter().map(|(_, batch)| batch.len()).collect()
+    }
+
+    async fn all(batcher: &Batcher<u32, u32>, numbers: std::ops::Range<u32>) -> Vec<Result<u32, Code>> {
+        let calls: Vec<_> = numbers.map(|number| tokio::spawn(called(batcher.clone(), number))).collect();
+        let mut outcomes = Vec::new();
+        for call in calls {
+            outcomes.push(call.await.unwrap());
+        }
+        outcomes
+    }
+
+    async fn called(batcher: Batcher<u32, u32>, number: u32) -> Result<u32, Code> {
+        batcher.call(number).await.map_err(|status| status.code())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_fill_a_batch_wait_for_no_others() {
+        let (batcher, ran) = doubling(Batcher::builder().size_max(4).delay_max(100 * SECOND));
+        let start = Instant::now();
+        assert_eq!(all(&batcher, 0..8).await, (0..8).map(|number| Ok(2 * number)).collect::<Vec<_>>());
+        assert_eq!(sizes(&ran), [4, 4]);
+        // The second batch begins when the first one is over.
+        assert_eq!(start.elapsed(), 2 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_single_call_waits_for_the_delay_and_no_longer() {
+        let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
+        let start = Instant::now();
+        assert_eq!(called(batcher.clone(), 7).await, Ok(14));
+        assert_eq!(start.elapsed(), 4 * SECOND);
+        // A task that has ended begins again.
+        assert_eq!(called(batcher, 8).await, Ok(16));
+        assert_eq!(sizes(&ran), [1, 1]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bad_item_fails_alone() {
+        let (batcher, ran) = doubling(Batcher::builder());
+        assert_eq!(all(&batcher, 12..15).await, [Ok(24), Err(Code::OutOfRange), Ok(28)]);
+        assert_eq!(sizes(&ran), [3]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_were_given_up_are_no_part_of_a_batch_and_make_room() {
+        let (batcher, ran) = doubling(Batcher::builder().size_max(2).delay_max(5 * SECOND).queue_max(2));
+        let early = tokio::time::timeout(SECOND, batcher.call(1)).await;
+        assert!(early.is_err());
+        assert_eq!(batcher.waiting(), 0);
+        assert_eq!(all(&batcher, 2..4).await, [Ok(4), Ok(6)]);
+        assert_eq!(ran.lock().iter().map(|(_, batch)| batch.clone()).collect::<Vec<_>>(), [[2, 3]]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_beyond_the_queue_are_refused_at_once() {
+        let (batcher, _) = doubling(Batcher::builder().size_max(1).delay_max(Duration::ZERO).queue_max(3));
+        let first = tokio::spawn(called(batcher.clone(), 0));
+        tokio::time::sleep(SECOND / 2).await;
+        let start = Instant::now();
+        let waiting: Vec<_> = (1..4).map(|number| tokio::spawn(called(batcher.clone(), number))).collect();
+        tokio::task::yield_now().await;
+        assert_eq!(called(batcher.clone(), 4).await, Err(Code::ResourceExhausted));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        assert_eq!(first.await.unwrap(), Ok(0));
+        for (number, call) in (1..4).zip(waiting) {
+            assert_eq!(call.await.unwrap(), Ok(2 * number));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_or_a_wrong_number_of_results_fails_its_batch_and_not_the_next() {
+        let runs = AtomicUsize::new(0);
+        let batcher = Batcher::builder().size_max(2).build(move |batch: Vec<u32>| {
+            let run = runs.fetch_add(1, Ordering::Relaxed);
+            assert!(run != 0, "planted");
+            async move {
+                assert!(run != 1, "planted");
+                batch.into_iter().skip(usize::from(run == 2)).map(Ok).collect()
+            }
+        });
+        for _ in 0..3 {
+            assert_eq!(all(&batcher, 0..2).await, [Err(Code::Internal), Err(Code::Internal)]);
+        }
+        assert_eq!(all(&batcher, 0..2).await, [Ok(0), Ok(1)]);
+    }
+
+    #[test]
+    fn calls_whose_runtime_ends_are_answered() {
+        let (batcher, _) = doubling(Batcher::builder());
+        let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (ending, other) = (runtime(), runtime());
+        let begun = ending.spawn(called(batcher.clone(), 1));
+        ending.block_on(tokio::task::yield_now());
+        let waiting = other.spawn(called(batcher.clone(), 2));
+        other.block_on(tokio::task::yield_now());
+        drop(ending);
+        assert_eq!(other.block_on(waiting).unwrap(), Err(Code::Unavailable));
+        drop(begun);
+        assert_eq!(batcher.waiting(), 0);
+    }
+}
