@@ -4,9 +4,11 @@
 //! value takes in Python is charged before it is made.
 
 use crate::encode::refused;
+use crate::image;
 use crate::payload::is_nil;
 use crate::plan::{Absent, FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
+use crate::untyped;
 use bytes::Bytes;
 use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Kind as WireKind, NESTING_MAX};
 use frpc_dynamic::layout::Element;
@@ -59,6 +61,8 @@ impl Reader<'_> {
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(PLACE)))?;
         let value = if matches!(plan.form, PyForm::Tensor) {
             tensor::decode(py, plan, from)?
+        } else if matches!(plan.form, PyForm::Image) {
+            image::decode(py, plan, from)?
         } else {
             let mut values = self.fields(py, plan, from, is_root)?;
             finish(py, plan, &mut values)?
@@ -98,7 +102,7 @@ impl Reader<'_> {
                         // In the flat form the last member that is not its default is the one that is set.
                         let value = self.optional(py, of, from).map_err(|error| in_field(py, error, field))?;
                         let Some(value) = value else { continue };
-                        if !value.is_truthy().unwrap_or(true) {
+                        if matches!(of, Item::Scalar(_)) && !value.is_truthy().unwrap_or(true) {
                             continue;
                         }
                         plan.oneofs.get(*oneof).into_iter().flatten().for_each(|other| clear(&mut values, *other));
@@ -214,6 +218,7 @@ impl Reader<'_> {
         self.charge(OBJECT)?;
         match plan.form {
             PyForm::Tensor => Err(PyValueError::new_err("the tensor has no type")),
+            PyForm::Image => Err(PyValueError::new_err("the image is empty")),
             _ => finish(py, plan, &mut vec![None; plan.fields.len()]),
         }
     }
@@ -251,7 +256,8 @@ pub(crate) fn finish<'py>(
     match &plan.form {
         PyForm::Object(class) => class.bind(py).call1(PyTuple::new(py, ordered)?),
         PyForm::Arguments => Ok(PyTuple::new(py, ordered)?.into_any()),
-        PyForm::Value | PyForm::Tensor => Ok(ordered.pop().unwrap_or_else(|| py.None().into_bound(py))),
+        PyForm::Any => Ok(untyped::value(py, ordered)),
+        PyForm::Value | PyForm::Tensor | PyForm::Image => Ok(ordered.pop().unwrap_or_else(|| py.None().into_bound(py))),
     }
 }
 

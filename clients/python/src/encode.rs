@@ -1,9 +1,11 @@
 //! Python's values to the wire, by their plans.
 
 use crate::buffer;
+use crate::image;
 use crate::payload::{Encoding, Payload, Written};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
+use crate::untyped;
 use frpc::polyglot::{BULK_MIN, Encoder, Form, NESTING_CEILING};
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -41,6 +43,8 @@ impl Writer<'_> {
         to.message_head();
         if matches!(plan.form, PyForm::Tensor) {
             tensor::encode(plan, value, to)?;
+        } else if matches!(plan.form, PyForm::Image) {
+            image::encode(plan, value, to)?;
         } else {
             for (place, field) in plan.fields.iter().enumerate() {
                 let value = field_value(plan, place, field, value)?;
@@ -67,7 +71,8 @@ impl Writer<'_> {
                     match of {
                         Item::Scalar(element) if value.is_none() => default(element, to),
                         Item::Message(_) if value.is_none() => to.nil(),
-                        _ => {
+                        Item::Message(_) => self.item(of, value, to)?,
+                        Item::Scalar(_) => {
                             if !value.is_truthy()? {
                                 to.note_lost_presence();
                             }
@@ -206,7 +211,8 @@ fn field_value<'py>(plan: &Plan, place: usize, field: &FieldPlan, message: &Boun
             let at = plan.declared.iter().position(|declared| *declared == place).unwrap_or(place);
             message.cast::<PyTuple>()?.get_item(at)?
         }
-        PyForm::Value | PyForm::Tensor => message.clone(),
+        PyForm::Value | PyForm::Tensor | PyForm::Image => message.clone(),
+        PyForm::Any => untyped::held(&field.text, message)?,
     };
     Ok(Given { value, message: message.clone() })
 }

@@ -2,12 +2,14 @@
 
 use crate::decode::finish;
 use crate::encode::{expected, refused};
+use crate::image;
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
+use crate::untyped;
 use bytes::Bytes;
 use frpc::json::{DecodeError, EncodeError, Json, Options, Reader, Writer};
 use frpc::polyglot::Nesting;
-use frpc::tensor::Tensor;
+use frpc::tensor::{Image, Tensor};
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,7 +31,7 @@ pub(crate) fn read<'py>(
     let mut reader = Reader::new(json, &options).map_err(refused)?;
     let plan = plans.get(place)?;
     let decoder = FromJson { py, plans };
-    let value = if positional && !matches!(plan.form, PyForm::Tensor) {
+    let value = if positional && !matches!(plan.form, PyForm::Tensor | PyForm::Image) {
         decoder.positional(plan, &mut reader)
     } else {
         decoder.message(plan, &mut reader)
@@ -54,6 +56,11 @@ impl<'py> FromJson<'py, '_> {
             let mut tensor = Tensor::default();
             from.value(&mut tensor)?;
             return tensor::array(self.py, &tensor).map_err(|error| said(at, &error));
+        }
+        if matches!(plan.form, PyForm::Image) {
+            let mut file = Image::default();
+            from.value(&mut file)?;
+            return image::picture(self.py, &file).map_err(|error| said(at, &error));
         }
         let mut values = vec![None; plan.fields.len()];
         from.level(|from| {
@@ -201,6 +208,9 @@ impl ToJson<'_> {
         if matches!(plan.form, PyForm::Tensor) {
             return put(to, &tensor::for_json(value)?);
         }
+        if matches!(plan.form, PyForm::Image) {
+            return put(to, &image::file(value)?);
+        }
         let mut failure = None;
         let written = to.level(|to| {
             failure = self.fields(plan, value, to).err();
@@ -218,7 +228,8 @@ impl ToJson<'_> {
             let value = match &plan.form {
                 PyForm::Object(_) => value.getattr(field.name.bind(value.py()))?,
                 PyForm::Arguments => value.cast::<PyTuple>()?.get_item(at)?,
-                PyForm::Value | PyForm::Tensor => value.clone(),
+                PyForm::Value | PyForm::Tensor | PyForm::Image => value.clone(),
+                PyForm::Any => untyped::held(&field.text, value)?,
             };
             if value.is_none() {
                 continue;

@@ -13,6 +13,7 @@ mod drive;
 mod encode;
 mod fork;
 mod handler;
+mod image;
 mod inbox;
 mod incoming;
 mod json;
@@ -26,6 +27,7 @@ mod socket;
 mod status;
 mod tensor;
 mod turns;
+mod untyped;
 
 use pyo3::prelude::*;
 

@@ -51,6 +51,10 @@ pub(crate) enum PyForm {
     Value,
     /// An array of NumPy.
     Tensor,
+    /// An image of Pillow.
+    Image,
+    /// A value of any type, for which one member of a oneof stands.
+    Any,
 }
 
 /// The plan of a field.
@@ -106,7 +110,7 @@ impl Item {
 
 impl Plans {
     /// The plans of all messages that can be reached from `roots`. `forms` says for a full name what the message is: a
-    /// class, "arguments", "value" or "tensor"; or the class of an enum; `fields` holds, for `message.field`, what stands for an absent value and
+    /// class, "arguments", "value", "tensor", "image" or "any"; or the class of an enum; `fields` holds, for `message.field`, what stands for an absent value and
     /// the type of an array's elements.
     pub(crate) fn new(
         roots: impl Iterator<Item = MessageDescriptor>,
@@ -156,6 +160,8 @@ impl Plans {
             Some("arguments") => PyForm::Arguments,
             Some("value") => PyForm::Value,
             Some("tensor") => PyForm::Tensor,
+            Some("image") => PyForm::Image,
+            Some("any") => PyForm::Any,
             Some(other) => return Err(PyTypeError::new_err(format!("a message is no {other}"))),
             None => PyForm::Object(form.unbind()),
         };

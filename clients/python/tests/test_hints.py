@@ -53,10 +53,6 @@ def untyped(a, b: int) -> int:  # type: ignore[no-untyped-def]
     return b
 
 
-def without_result(a: int):  # type: ignore[no-untyped-def]
-    return a
-
-
 def nested(a: list[list[int]]) -> int:
     return 0
 
@@ -69,7 +65,7 @@ def keys(a: dict[float, int]) -> int:
     return 0
 
 
-def anything(a: Any) -> int:
+def anything(a: object) -> int:
     return 0
 
 
@@ -85,7 +81,6 @@ def no_list(a: int) -> Iterator[int]:
     ("function", "text"),
     [
         (untyped, "a needs a type"),
-        (without_result, "needs a type for what it returns"),
         (nested, "nested: a: "),
         (choice, "is a choice that no field has"),
         (keys, "keys of a dict"),
@@ -121,3 +116,16 @@ def test_a_stream_of_requests_is_the_only_parameter_and_of_the_kind_of_its_funct
         server(function)
         with pytest.raises(TypeError, match=text):
             server.proto()
+
+
+def test_any_is_a_message_that_holds_values_of_every_type() -> None:
+    server = Server("zoo.Zoo")
+
+    @server
+    def find(what: Any, others: list[Any]):  # type: ignore[no-untyped-def]
+        return what
+
+    proto = server.proto()
+    assert "message FindRequest {\n  AnyValue what = 1;\n  repeated AnyValue others = 2;\n}" in proto
+    assert "message FindResult {\n  AnyValue result = 1;\n}" in proto
+    assert proto.count("message AnyValue {") == 1

@@ -8,6 +8,9 @@ from typing import Any
 
 from ._native import Schema
 
+_ANY = ["truth", "integer", "number", "text", "raw", "array", "image", "list", "dict"]
+"""The fields of the message for values of any type, in a schema that is made of type hints."""
+
 _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "bytes": b""}
 
 
@@ -22,6 +25,12 @@ def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]
         names = [field for field, *_ in fields]
         if name == "frpc.Tensor":
             forms[name] = "tensor"
+        elif name == "frpc.Image":
+            forms[name] = "image" if _has_pillow() else _class(name, fields)
+        elif name.rpartition(".")[2] == "AnyValue" and names == _ANY:
+            forms[name] = "any"
+        elif name.rpartition(".")[2] in ("AnyList", "AnyDict") and names in (["items"], ["entries"]):
+            forms[name] = "value"
         elif name in values and names in (["result"], []):
             forms[name] = "value"
         elif name in streamed and len(names) == 1:
@@ -29,6 +38,12 @@ def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]
         else:
             forms[name] = _class(name, fields)
     return forms
+
+
+def _has_pillow() -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec("PIL") is not None
 
 
 def _camel(name: str) -> str:

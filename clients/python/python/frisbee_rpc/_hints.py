@@ -1,7 +1,7 @@
 """The schema of functions, made of their type hints.
 
 Messages of requests have the parameters as fields. A dataclass is a message; another result is the only field, called
-``result``, of a message that is called after its function.
+``result``, of a message that is called after its function. ``Any``, or no hint for a result, is the message ``AnyValue``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,28 @@ _STREAMS = (collections.abc.Iterator, collections.abc.Generator, collections.abc
 _REQUESTS = (collections.abc.Iterator, collections.abc.Generator)
 _ASYNC_REQUESTS = (collections.abc.AsyncIterator, collections.abc.AsyncGenerator, collections.abc.AsyncIterable)
 _ASYNC_STREAMS = (collections.abc.AsyncIterator, collections.abc.AsyncGenerator, collections.abc.AsyncIterable)
+
+_ANY = """message AnyValue {
+  oneof kind {
+    bool truth = 1;
+    int64 integer = 2;
+    double number = 3;
+    string text = 4;
+    bytes raw = 5;
+    frpc.Tensor array = 6;
+    frpc.Image image = 7;
+    AnyList list = 8;
+    AnyDict dict = 9;
+  }
+}
+
+message AnyList {
+  repeated AnyValue items = 1;
+}
+
+message AnyDict {
+  map<string, AnyValue> entries = 1;
+}"""
 
 Absent = Any
 """``"required"``, ``"default"``, or a tuple with the value."""
@@ -66,7 +88,7 @@ class Builder:
         head = ['syntax = "proto3";']
         if self.package:
             head.append(f"package {self.package};")
-        if "frpc.Tensor" in self.forms:
+        if "frpc.Tensor" in self.forms or "frpc.Image" in self.forms:
             head.append('import "frpc/tensor.proto";')
         service = "\n".join([f"service {self.service} {{", *self._methods, "}"])
         return "\n\n".join([*head, service, *self._messages]) + "\n"
@@ -75,8 +97,6 @@ class Builder:
         """Adds a function."""
         hints = typing.get_type_hints(function)
         what = f"function {function.__name__}"
-        if "return" not in hints:
-            raise TypeError(f"{what} needs a type for what it returns, such as `-> int`, or `-> None`")
         context, request = None, f"{camel(name)}Request"
         lines: list[str] = []
         streams: list[tuple[str, Any]] = []
@@ -95,7 +115,7 @@ class Builder:
             if batch:
                 hint = self._element(hint, f"{what}: {parameter.name}")
             self._field(lines, request, parameter.name, hint, parameter.default, what)
-        kind, returned = self._kind(function, hints["return"], blocking, batch, what)
+        kind, returned = self._kind(function, hints.get("return", Any), blocking, batch, what)
         if streams:
             if len(streams) > 1 or lines:
                 raise TypeError(f"{what}: a stream of requests is the only parameter beside the context")
@@ -147,6 +167,8 @@ class Builder:
 
     @staticmethod
     def _argument(hint: Any, origins: tuple[Any, ...], what: str) -> Any:
+        if hint is Any:
+            return Any
         arguments = typing.get_args(hint)
         if typing.get_origin(hint) not in origins or not arguments:
             names = ", ".join(origin.__name__ for origin in origins)
@@ -206,6 +228,8 @@ class Builder:
         if dtype is not None:
             self.forms["frpc.Tensor"] = "tensor"
             return "", "frpc.Tensor", dtype or None, False
+        if hint is Any:
+            return "", self._any(), None, True
         return "", self._single(hint, what), None, False
 
     def _single(self, hint: Any, what: str) -> str:
@@ -219,11 +243,28 @@ class Builder:
         if _dtype(hint) is not None:
             self.forms["frpc.Tensor"] = "tensor"
             return "frpc.Tensor"
+        if hint is Any:
+            return self._any()
+        if _is_image(hint):
+            self.forms["frpc.Image"] = "image"
+            return "frpc.Image"
         shown = hint.__name__ if isinstance(hint, type) else hint
         raise TypeError(
-            f"{what}: {shown} has no place in a schema; int, float, str, bytes, bool, dataclasses, arrays of NumPy, and "
-            "lists and dicts of these have"
+            f"{what}: {shown} has no place in a schema; int, float, str, bytes, bool, dataclasses, arrays of NumPy, images "
+            "of Pillow, and lists and dicts of these have"
         )
+
+    def _any(self) -> str:
+        """The message of values of any type."""
+        name = self.full_name("AnyValue")
+        if self.forms.get(name) != "any":
+            self.forms.update({"frpc.Tensor": "tensor", "frpc.Image": "image"})
+            for message, form in (("AnyValue", "any"), ("AnyList", "value"), ("AnyDict", "value")):
+                if self.full_name(message) in self.forms:
+                    raise TypeError(f"two messages are called {message}")
+                self.forms[self.full_name(message)] = form
+            self._messages.append(_ANY)
+        return name if self.package else ".AnyValue"
 
     def _dataclass(self, kind: type) -> str:
         name = kind.__name__
@@ -248,6 +289,12 @@ class Builder:
             raise TypeError(f"two messages are called {name}")
         self.forms[self.full_name(name)] = form
         self._messages.append("\n".join([f"message {name} {{", *lines, "}"]))
+
+
+def _is_image(hint: Any) -> bool:
+    """Whether a hint is the class of Pillow's images. One who writes it has imported it."""
+    pillow = sys.modules.get("PIL.Image")
+    return pillow is not None and hint is pillow.Image
 
 
 def _dtype(hint: Any) -> str | None:

@@ -1,0 +1,47 @@
+"""Images of Pillow as files. The module is imported with the first image."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
+"""What is read. Pillow knows others, some of which start programs."""
+
+BYTES_MAX = 64 * 1024 * 1024
+"""What the pixels of an image may take: as much as a message."""
+
+_PNG_MODES = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
+
+
+def write(image: object) -> tuple[str, bytes]:
+    """The media type and the bytes of a file with the same pixels: PNG, or TIFF for those that PNG does not have."""
+    if not isinstance(image, Image.Image):
+        raise TypeError(f"an image of Pillow expected, not {type(image).__name__}")
+    file = io.BytesIO()
+    if image.mode in _PNG_MODES:
+        # The lowest level, since most time is spent here.
+        image.save(file, "PNG", compress_level=1)
+        return "image/png", file.getvalue()
+    try:
+        image.save(file, "TIFF")
+    except (KeyError, OSError):
+        raise ValueError(f"images of the mode {image.mode} cannot be sent") from None
+    return "image/tiff", file.getvalue()
+
+
+def read(data: bytes) -> Image.Image:
+    """The image of a file that comes from a peer: its size is checked before its pixels are made."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        width, height = image.size
+        if width * height * max(4, len(image.getbands())) > BYTES_MAX:
+            raise ValueError(f"an image of {width} x {height} takes more than {BYTES_MAX} bytes")
+        image.load()
+    except ValueError:
+        raise
+    except Exception as error:
+        # Files that are broken raise errors of many kinds.
+        raise ValueError(f"the image cannot be read: {error}") from None
+    return image

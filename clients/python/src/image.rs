@@ -1,0 +1,58 @@
+//! `frpc.Image` as images of Pillow: a picture is sent as a file, whose format the package's `_images` module chooses.
+
+use crate::buffer::shared;
+use crate::encode::refused;
+use crate::plan::Plan;
+use crate::tensor::own;
+use frpc::polyglot::{Decoder, Encoder};
+use frpc::tensor::Image;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+static WRITE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+fn function<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let found = cell.get_or_try_init(py, || Ok::<_, PyErr>(py.import("frisbee_rpc._images")?.getattr(name)?.unbind()));
+    found.map(|found| found.bind(py))
+}
+
+/// An image as a file. Pillow writes it without loss.
+pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
+    let written = function(value.py(), &WRITE, "write")?.call1((value,))?;
+    let (media_type, data): (String, Bound<'_, PyAny>) = written.extract()?;
+    Ok(Image { media_type, data: shared(&data)? })
+}
+
+/// The image of a file, which comes from a peer.
+pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
+    function(py, &READ, "read")?.call1((own(py, &file.data),))
+}
+
+/// Writes the fields of an image.
+pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+    let file = file(value)?;
+    for field in &plan.fields {
+        match &field.text[..] {
+            "media_type" => to.string(&file.media_type).map_err(refused)?,
+            _ => to.shared(&file.data).map_err(refused)?,
+        }
+    }
+    Ok(())
+}
+
+/// Reads an image.
+pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let mut file = Image::default();
+    for field in &plan.fields {
+        match &field.text[..] {
+            "media_type" => file.media_type = from.string().map_err(refused)?,
+            _ => file.data = from.bytes().map_err(refused)?,
+        }
+    }
+    picture(py, &file)
+}

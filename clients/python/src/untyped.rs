@@ -1,0 +1,57 @@
+//! Values of any type: which member of the message `AnyValue` stands for a value of Python.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+
+/// The member for a value; nothing for `None`.
+fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(if value.is_instance_of::<PyBool>() {
+        "truth"
+    } else if value.is_instance_of::<PyString>() {
+        "text"
+    } else if value.is_instance_of::<PyFloat>() {
+        "number"
+    } else if value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>()
+        || value.is_instance_of::<PyMemoryView>()
+    {
+        "raw"
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        "list"
+    } else if value.is_instance_of::<PyDict>() {
+        "dict"
+    } else if value.hasattr("__array_interface__")? && value.hasattr("ndim")? {
+        // Scalars of NumPy are numbers.
+        match value.hasattr("__setitem__")? {
+            true => "array",
+            false if value.hasattr("__index__")? => "integer",
+            false => "number",
+        }
+    } else if value.hasattr("__index__")? {
+        "integer"
+    } else if value.hasattr("tobitmap")? {
+        "image"
+    } else if value.hasattr("__float__")? {
+        "number"
+    } else {
+        let name = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{name} is not known without a type hint")));
+    }))
+}
+
+/// What a field of `AnyValue` holds for a value: the value itself in its member, and nothing in the others.
+pub(crate) fn held<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match member(value)? {
+        Some(member) if member == field => Ok(value.clone()),
+        _ => Ok(value.py().None().into_bound(value.py())),
+    }
+}
+
+/// The value of the member that is set.
+pub(crate) fn value<'py>(py: Python<'py>, members: Vec<Bound<'py, PyAny>>) -> Bound<'py, PyAny> {
+    members.into_iter().find(|member| !member.is_none()).unwrap_or_else(|| py.None().into_bound(py))
+}

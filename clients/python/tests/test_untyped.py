@@ -1,0 +1,164 @@
+"""Functions without a hint for their result, images of Pillow, and the client by the names of UCall's package."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Callable
+
+import numpy
+import pytest
+
+from frisbee_rpc import Client, Code, Server, Status, ucall
+
+Connect = Callable[..., Client]
+
+VALUES: list[Any] = [
+    None,
+    True,
+    False,
+    0,
+    -7,
+    2**62,
+    0.0,
+    0.5,
+    "",
+    "a",
+    b"",
+    b"\xff" * 20_000,
+    [],
+    [1, [2.5, ["x", None]]],
+    {},
+    {"a": 1, "b": {"c": [b"d", True]}},
+]
+
+
+def add_echo(server: Server) -> None:
+    @server
+    def echo(value: Any):  # type: ignore[no-untyped-def]
+        return value
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:20])
+def test_a_value_without_a_type_comes_back_with_the_same_type(server: Server, connect: Connect, value: Any) -> None:
+    add_echo(server)
+    back = connect().echo(value)
+    assert back == value and type(back) is type(value)
+
+
+def test_arrays_and_numbers_of_numpy_need_no_hint(server: Server, connect: Connect) -> None:
+    add_echo(server)
+    client = connect()
+    array = numpy.arange(12, dtype="float32").reshape(3, 4)
+    back = client.echo({"array": array, "flat": [numpy.zeros(0)]})
+    assert (back["array"] == array).all() and back["array"].dtype == array.dtype and back["flat"][0].shape == (0,)
+    assert client.echo((numpy.int16(3), numpy.float32(0.5))) == [3, 0.5]
+
+
+def test_what_has_no_place_without_a_hint_is_refused_by_its_name(server: Server, connect: Connect) -> None:
+    add_echo(server)
+
+    @server
+    def broken():  # type: ignore[no-untyped-def]
+        return object()
+
+    client = connect()
+    with pytest.raises(TypeError, match="set is not known without a type hint"):
+        client.echo({1})
+    with pytest.raises(ValueError, match="does not fit"):
+        client.echo(2**70)
+    with pytest.raises(Status) as caught:
+        client.broken()
+    assert caught.value.code is Code.INTERNAL
+
+
+def test_a_generator_and_a_batch_need_no_hint_for_what_they_return(server: Server, connect: Connect) -> None:
+    @server
+    def count(limit: int):  # type: ignore[no-untyped-def]
+        yield from range(limit)
+
+    @server.batch(max_size=1)
+    def double(numbers: list[int]):  # type: ignore[no-untyped-def]
+        return [2 * number for number in numbers]
+
+    client = connect()
+    assert list(client.count(3)) == [0, 1, 2] and client.double(4) == 8
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "F"])
+def test_an_image_comes_back_with_the_same_pixels(server: Server, connect: Connect, mode: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+
+    def mirror(picture: object) -> object:
+        return picture.transpose(image.Transpose.FLIP_LEFT_RIGHT)  # type: ignore[attr-defined]
+
+    mirror.__annotations__ = {"picture": image.Image, "return": image.Image}
+    server(mirror)
+    add_echo(server)
+    client = connect()
+    picture = image.new(mode, (3, 2))
+    picture.putpixel((0, 1), 255 if mode == "1" else 1 if len(picture.getbands()) == 1 else (1,) * len(picture.getbands()))
+    back = client.mirror(picture)
+    assert (back.mode, back.size) == (picture.mode, (3, 2)) and back.getpixel((2, 1)) == picture.getpixel((0, 1))
+    assert client.echo(picture).tobytes() == picture.tobytes()
+
+
+def test_images_that_are_broken_or_too_large_are_refused(server: Server, connect: Connect) -> None:
+    image = pytest.importorskip("PIL.Image")
+    from frisbee_rpc._images import read
+
+    def size(picture: object) -> int:
+        return picture.width  # type: ignore[attr-defined, no-any-return]
+
+    size.__annotations__ = {"picture": image.Image, "return": int}
+    server(size)
+    client = connect()
+    with pytest.raises(TypeError, match="an image of Pillow expected"):
+        client.size(b"raw")
+    with pytest.raises(Status, match="takes more than 67108864 bytes"):
+        # One bit for each pixel in the file, and a byte or more here.
+        client.size(image.new("1", (9000, 9000)))
+    file = io.BytesIO()
+    image.new("RGB", (40, 40)).save(file, "PNG")
+    for data in (b"", b"no image", file.getvalue()[:40], b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"):
+        with pytest.raises(ValueError, match="cannot be read"):
+            read(data)
+
+
+def test_the_client_by_the_names_of_ucall_calls_functions(server: Server, connect: Connect) -> None:
+    image = pytest.importorskip("PIL.Image")
+
+    @server
+    def sum(a: int, b: int):  # type: ignore[no-untyped-def]
+        return a + b
+
+    def shape(label: str, photo: object) -> object:
+        return numpy.array([len(label), photo.width, photo.height])  # type: ignore[attr-defined]
+
+    shape.__annotations__ = {"label": str, "photo": image.Image, "return": numpy.ndarray}
+    server(shape)
+
+    @server
+    def fail() -> None:
+        raise Status(Code.NOT_FOUND, "nothing is there")
+
+    connect()
+    host, port = server.address.split(":")
+    with ucall.Client(host, int(port)) as client:
+        assert client.sum(a=2, b=3).json == client.sum(2, 3).json == 5
+        request = {"method": "sum", "params": {"a": 2, "b": 2}, "jsonrpc": "2.0", "id": 100}
+        assert client(request).json == 4 and client({**request, "params": [1, 2]}).json == 3
+        photo = image.new("RGB", (4, 5))
+        assert list(client.shape(label="abc", photo=photo).numpy) == [3, 4, 5]
+        failed = client.fail()
+        with pytest.raises(Status, match="nothing is there"):
+            failed.json
+
+
+def test_the_result_of_a_response_is_bytes_an_array_or_an_image() -> None:
+    image = pytest.importorskip("PIL.Image")
+    file = io.BytesIO()
+    image.new("L", (2, 3)).save(file, "PNG")
+    assert ucall.Response(file.getvalue()).image.size == (2, 3)
+    assert ucall.Response(numpy.zeros((3, 2), "uint8")).image.size == (2, 3)
+    assert ucall.Response(bytearray(b"a")).bytes == b"a"
+    assert list(ucall.Response([1, 2]).numpy) == [1, 2]
