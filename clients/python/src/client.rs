@@ -1,7 +1,7 @@
 //! [`Channel`]: calls to a server, for callers that block and for event loops.
 
 use crate::decode;
-use crate::drive::Drive;
+use crate::drive::{Drive, Waiter};
 use crate::encode;
 use crate::fork;
 use crate::inbox::{Inbox, settle};
@@ -10,6 +10,8 @@ use crate::payload::Payload;
 use crate::plan::Plans;
 use crate::requests::{Pulled, Requests};
 use crate::schema::{Api, Endpoint, Schema};
+use crate::server::Described;
+use crate::serving::Serving;
 use crate::status::{metadata, raised};
 use frpc::{Request, Response, Status, Streaming};
 use frpc_reflection::ServerSchema;
@@ -18,7 +20,12 @@ use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
+
+/// Functions that a client serves: they, what reports their exceptions, whether callers see those, how many threads there
+/// are, and the event loop of coroutines.
+pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<Inbox>, Py<PyAny>)>);
 
 /// A channel to one server, which replaces its connection when that is lost.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
@@ -33,22 +40,30 @@ enum Parts {
     Blocking(frpc::Channel, Drive),
     /// Its callers are tasks of event loops.
     Async(Lanes),
+    /// It serves functions as well, so that threads of its own drive it.
+    Serving(Serving),
+    /// The caller of a handler.
+    Caller(frpc::Channel, Handle),
 }
 
 #[pymethods]
 impl Channel {
     /// A channel to `host:port` or `unix:PATH`, which connects at the first call.
     #[new]
-    #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None))]
+    #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None))]
     fn new(
+        py: Python<'_>,
         address: &str,
         blocking: bool,
         tls: Option<Tls>,
         server_name: Option<String>,
         timeout: Option<f64>,
+        serves: Option<Offered>,
     ) -> PyResult<Self> {
         let settings = Settings::new(address, tls, server_name, timeout)?;
-        let parts = if blocking {
+        let parts = if let Some(serves) = serves {
+            Parts::Serving(Serving::new(py, settings, serves)?)
+        } else if blocking {
             let drive = Drive::new()?;
             let context = drive.handle().enter();
             let channel = settings.channel()?;
@@ -65,6 +80,9 @@ impl Channel {
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
             Parts::Async(lanes) => lanes.close(),
+            Parts::Serving(serving) => serving.close(),
+            // The connection is that of the caller.
+            Parts::Caller(..) => {}
         }
         Ok(())
     }
@@ -259,14 +277,21 @@ impl Channel {
 }
 
 impl Channel {
+    /// A channel to the caller of a handler.
+    pub(crate) fn of_caller(channel: frpc::Channel, runtime: Handle) -> Self {
+        Self { parts: Some(Parts::Caller(channel, runtime)), made: fork::Generation::current() }
+    }
+
     fn parts(&self) -> PyResult<&Parts> {
         self.made.check()?;
         self.parts.as_ref().ok_or_else(|| PyRuntimeError::new_err("the client is closed"))
     }
 
-    fn blocking(&self) -> PyResult<(&frpc::Channel, &Drive)> {
+    fn blocking(&self) -> PyResult<(&frpc::Channel, Waiter<'_>)> {
         match self.parts()? {
-            Parts::Blocking(channel, drive) => Ok((channel, drive)),
+            Parts::Blocking(channel, drive) => Ok((channel, Waiter::Here(drive))),
+            Parts::Serving(serving) => Ok((serving.channel(), Waiter::Other(serving.handle()))),
+            Parts::Caller(channel, runtime) => Ok((channel, Waiter::Caller(runtime))),
             Parts::Async(_) => Err(PyRuntimeError::new_err("the client belongs to asyncio")),
         }
     }
@@ -275,6 +300,10 @@ impl Channel {
     fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         match self.parts()? {
             Parts::Async(lanes) => lanes.lane(py, inbox),
+            Parts::Serving(serving) => Ok(serving.lane()),
+            Parts::Caller(channel, runtime) => {
+                Ok(Lane { channel: channel.clone(), site: Site::Thread(runtime.clone()), timeout: None })
+            }
             Parts::Blocking(..) => Err(PyRuntimeError::new_err("the client does not belong to asyncio")),
         }
     }
@@ -289,6 +318,8 @@ impl Drop for Channel {
         }
         match parts {
             Parts::Async(lanes) => lanes.close(),
+            Parts::Serving(serving) => serving.close(),
+            Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
                 drop(channel);
                 // Its thread may be within an iterable of requests, which needs the GIL. Without an interpreter nothing

@@ -4,7 +4,7 @@
 
 use crate::fork;
 use parking_lot::{Condvar, Mutex};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -30,6 +30,9 @@ thread_local! {
     /// runtime.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 
+    /// Whether the thread is one of the pool, which may wait also within a handler.
+    static IN_POOL: Cell<bool> = const { Cell::new(false) };
+
     /// Whether this is the thread in which Python handles signals, and of which process that was found out.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
@@ -53,6 +56,72 @@ pub(crate) fn in_handler<T>(run: impl FnOnce() -> T) -> T {
     let outcome = run();
     IN_HANDLER.set(before);
     outcome
+}
+
+/// Marks the thread as one of the pool, where handlers may wait.
+pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
+    let before = IN_POOL.replace(true);
+    let outcome = run();
+    IN_POOL.set(before);
+    outcome
+}
+
+/// Whether the thread drives a connection at the moment, and must not wait.
+fn drives() -> bool {
+    IN_HANDLER.get() && !IN_POOL.get()
+}
+
+/// Where a caller that blocks waits for a call.
+pub(crate) enum Waiter<'a> {
+    /// It drives the connection itself.
+    Here(&'a Drive),
+    /// Another thread does.
+    Other(&'a Handle),
+    /// Another thread does, on behalf of a handler whose caller is called. Where the handler is on that thread, the call
+    /// would wait for itself.
+    Caller(&'a Handle),
+}
+
+impl Waiter<'_> {
+    /// Waits for a future, and ends it if a signal raises an exception.
+    pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        match self {
+            Self::Here(drive) => drive.wait(py, future),
+            Self::Caller(_) if drives() => Err(PyRuntimeError::new_err(
+                "a function that calls its caller is a coroutine function, or has blocking=True",
+            )),
+            Self::Other(handle) | Self::Caller(handle) => wait_for_other(py, handle, future),
+        }
+    }
+}
+
+/// Waits for a future that is polled here, and whose connection another thread drives.
+fn wait_for_other<F>(py: Python<'_>, handle: &Handle, future: F) -> PyResult<F::Output>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    if drives() {
+        return py.detach(|| {
+            let joined = thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join());
+            joined.map_err(|_| PyOSError::new_err("the call has panicked"))
+        });
+    }
+    if !has_signals(py)? {
+        return Ok(py.detach(|| handle.block_on(future)));
+    }
+    let mut future = Box::pin(future);
+    loop {
+        let waited = py.detach(|| handle.block_on(async { tokio::time::timeout(SIGNALS, future.as_mut()).await }));
+        match waited {
+            Ok(output) => return Ok(output),
+            Err(_) => py.check_signals()?,
+        }
+    }
 }
 
 /// The runtime of a client that blocks.
@@ -116,7 +185,7 @@ impl Drive {
         F::Output: Send,
     {
         self.made.check()?;
-        if IN_HANDLER.get() {
+        if drives() {
             return py.detach(|| {
                 let joined = thread::scope(|scope| scope.spawn(|| self.shared().block_on(future)).join());
                 joined.map_err(|_| PyOSError::new_err("the call has panicked"))

@@ -1,6 +1,7 @@
 //! The functions of Python behind methods: how a request becomes the arguments of a function, and its outcome a reply.
 
 use crate::buffer::introduce_thread;
+use crate::client::Channel;
 use crate::decode;
 use crate::drive::in_handler;
 use crate::encode;
@@ -13,11 +14,13 @@ use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
 use frpc::{Metadata, Request, Response, Status, Streaming};
 use parking_lot::Mutex;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// A function that serves a method.
@@ -34,14 +37,43 @@ pub(crate) struct Function {
 }
 
 /// What a handler is told of a call beside its arguments.
-#[pyclass(frozen, get_all, module = "frisbee_rpc._native")]
+#[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Context {
     /// The metadata of the request.
+    #[pyo3(get)]
     metadata: Py<PyDict>,
     /// The address of the caller, if it has one.
+    #[pyo3(get)]
     remote_address: Option<String>,
     /// How many seconds the caller waited when the call came, if it has said so.
+    #[pyo3(get)]
     timeout: Option<f64>,
+    /// The caller, with the runtime in which it is called.
+    caller: Option<(frpc::Channel, Handle)>,
+}
+
+#[pymethods]
+impl Context {
+    /// Calls the functions that the caller serves, for a function that may block.
+    #[getter]
+    fn client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.client_of(py, "Client")
+    }
+
+    /// Calls the functions that the caller serves, for a coroutine.
+    #[getter]
+    fn async_client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.client_of(py, "AsyncClient")
+    }
+}
+
+impl Context {
+    fn client_of<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+        let unreachable = || PyRuntimeError::new_err("the caller cannot be called: it came by another door");
+        let (channel, runtime) = self.caller.clone().ok_or_else(unreachable)?;
+        let class = py.import("frisbee_rpc._client")?.getattr(class)?;
+        class.call_method1("_over", (Channel::of_caller(channel, runtime),))
+    }
 }
 
 /// The parts of a request without its message.
@@ -49,13 +81,15 @@ pub(crate) struct About {
     metadata: Option<Metadata>,
     remote: Option<SocketAddr>,
     timeout: Option<Duration>,
+    caller: Option<(frpc::Channel, Handle)>,
 }
 
 impl About {
     pub(crate) fn of<T>(request: &Request<T>, function: &Function) -> Option<Self> {
         function.context.as_ref()?;
         let metadata = Some(request.metadata()).filter(|metadata| !metadata.is_empty()).cloned();
-        Some(Self { metadata, remote: request.remote_addr(), timeout: request.timeout() })
+        let caller = request.channel().zip(Handle::try_current().ok());
+        Some(Self { metadata, remote: request.remote_addr(), timeout: request.timeout(), caller })
     }
 }
 
@@ -227,6 +261,7 @@ impl About {
             metadata: metadata.unbind(),
             remote_address: self.remote.map(|address| address.to_string()),
             timeout: self.timeout.map(|timeout| timeout.as_secs_f64()),
+            caller: self.caller,
         };
         let keyword = PyDict::new(py);
         keyword.set_item(name, Py::new(py, context)?)?;

@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     address: String,
     tls: Option<ClientTls>,
     server_name: Option<String>,
-    timeout: Option<f64>,
+    pub(crate) timeout: Option<f64>,
 }
 
 impl Settings {
@@ -65,7 +65,39 @@ impl Settings {
 
     /// A channel that the current runtime drives.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
-        let builder = self.builder()?;
+        self.channel_of(self.builder()?)
+    }
+
+    /// As [`channel`](Self::channel), with services.
+    pub(crate) fn channel_with(
+        &self,
+        add: impl FnOnce(frpc::ChannelBuilder) -> frpc::ChannelBuilder,
+    ) -> PyResult<frpc::Channel> {
+        self.channel_of(add(self.builder()?))
+    }
+
+    /// Connects a router of another protocol.
+    pub(crate) async fn connect_router<R: frpc::frisbee::Router>(
+        &self,
+        router: R,
+    ) -> Result<frpc::frisbee::Connection, frpc::frisbee::Error> {
+        let mut builder = frpc::frisbee::Client::builder();
+        if let Some(tls) = &self.tls {
+            builder = builder.tls(tls.clone());
+        }
+        if let Some(name) = &self.server_name {
+            builder = builder.server_name(name.clone());
+        }
+        match self.address.strip_prefix("unix:") {
+            Some(path) => {
+                let refused = |source| frpc::frisbee::Error::Connect { address: self.address.clone(), source };
+                builder.connect_io(UnixStream::connect(path).await.map_err(refused)?, router).await
+            }
+            None => builder.connect(&*self.address, router).await,
+        }
+    }
+
+    fn channel_of(&self, builder: frpc::ChannelBuilder) -> PyResult<frpc::Channel> {
         let channel = match self.address.strip_prefix("unix:") {
             Some(path) => {
                 let path = path.to_owned();

@@ -2,7 +2,7 @@
 //!
 //! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each message
 //! what it is in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which `drive`
-//! runs for callers that block; `server` serves functions of Python, which `handler` calls. What is in Python alone, such
+//! runs for callers that block; `server` serves functions of Python, which `handler` calls, and `serving` those of a client. What is in Python alone, such
 //! as schemas of type hints, is in the package beside this crate.
 
 mod batch;
@@ -23,9 +23,11 @@ mod plan;
 mod requests;
 mod schema;
 mod server;
+mod serving;
 mod socket;
 mod status;
 mod tensor;
+mod topics;
 mod turns;
 mod untyped;
 
@@ -45,6 +47,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schema::Schema>()?;
     module.add_class::<schema::Api>()?;
     module.add_class::<server::Server>()?;
+    module.add_class::<topics::Topics>()?;
+    module.add_class::<topics::Subscribed>()?;
     module.add_class::<handler::Completion>()?;
     module.add_class::<handler::Context>()?;
     module.add_function(wrap_pyfunction!(fork::forked, module)?)?;

@@ -1,9 +1,11 @@
 //! [`Schema`]: descriptors, and what is known of each service on the wire. It comes from the text of `.proto` files, from
 //! files, or from a server that describes itself; [`Api`] binds it to classes of Python.
 
-use crate::encode::refused;
+use crate::decode;
+use crate::encode::{self, refused};
 use crate::plan::Plans;
 use frpc::codegen::{Layout, Method};
+use frpc::polyglot::{Encoder, Form, Message};
 use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -12,7 +14,7 @@ use prost_reflect::{Cardinality, FieldDescriptor, Kind, MessageDescriptor, Metho
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -332,6 +334,20 @@ impl Api {
         };
         let endpoints = known.methods.iter().map(endpoint).collect::<PyResult<_>>()?;
         Ok(Self { schema, plans: Arc::new(plans), endpoints })
+    }
+
+    /// Writes a message for a topic.
+    fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let payload = encode::payload(&self.plans, self.plans.place(name)?, value)?;
+        let mut out = Vec::new();
+        // Subscribers are extended peers.
+        payload.encode_root(&mut Encoder::new(&mut out).with_form(Form::Extended)).map_err(refused)?;
+        Ok(PyBytes::new(value.py(), &out))
+    }
+
+    /// Reads a message of a topic.
+    fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
+        decode::body(py, &self.plans, self.plans.place(name)?, &body.into(), 0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`Server`]: functions of Python as services, at the native door and at those of the gateway.
 
 use crate::batch::{Batch, Terms};
+use crate::drive;
 use crate::encode::refused;
 use crate::fork;
 use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_in_loop};
@@ -8,7 +9,9 @@ use crate::inbox::Inbox;
 use crate::payload::{Payload, json_format};
 use crate::schema::Api;
 use crate::status::failed;
+use crate::topics::Topics;
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
+use frpc::pubsub::{Broker, OPERATIONS};
 use frpc::tls::{Authorities, Identity, ServerTls};
 use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -32,11 +35,13 @@ pub(crate) struct Server {
     stop: Mutex<Option<oneshot::Sender<()>>>,
     /// Whether it has ended.
     ended: watch::Receiver<bool>,
+    /// The broker of its topics, if it has any.
+    broker: Option<Broker>,
     made: fork::Generation,
 }
 
 /// The functions of a service.
-struct Functions {
+pub(crate) struct Functions {
     layout: &'static Layout,
     schema: &'static Embedded,
     served: Vec<(Arc<Function>, Mode, &'static [&'static str])>,
@@ -64,7 +69,7 @@ enum Mode {
 
 /// A function as Python describes it: the schema, the place of its method there, the function, the word for its mode, the parameter for the
 /// context, and the most calls and the seconds of a batch.
-type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
+pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<String>, Option<(usize, f64)>);
 
 /// PEM of a chain of certificates, of the key, and of the authorities of clients.
 type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
@@ -73,7 +78,7 @@ type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 impl Server {
     /// Binds an address, and serves in the background.
     #[new]
-    #[pyo3(signature = (address, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None))]
+    #[pyo3(signature = (address, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None, has_topics = false))]
     #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
     fn new(
         py: Python<'_>,
@@ -88,6 +93,7 @@ impl Server {
         origins: Vec<String>,
         tls: Option<Tls>,
         event_loop: Option<(Py<Inbox>, Py<PyAny>)>,
+        has_topics: bool,
     ) -> PyResult<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
@@ -99,6 +105,10 @@ impl Server {
         builder = builder.add_service(Health::new());
         for service in services(py, functions, report, shows_errors, event_loop.as_ref())? {
             builder = builder.add_service(service);
+        }
+        let broker = has_topics.then(Broker::new);
+        if let Some(broker) = &broker {
+            builder = builder.mount(OPERATIONS, broker.clone());
         }
         builder = opened(builder, &doors, hosts, origins)?;
         if let Some((chain, key, clients)) = tls {
@@ -146,6 +156,7 @@ impl Server {
             runtime: Mutex::new(Some(runtime)),
             stop: Mutex::new(Some(stop)),
             ended,
+            broker,
             made: fork::Generation::current(),
         })
     }
@@ -154,6 +165,13 @@ impl Server {
     #[getter]
     fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The topics of its broker, for publishing and subscribing in its own process.
+    fn topics(&self) -> PyResult<Topics> {
+        self.made.check()?;
+        let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
+        Topics::here(broker.clone())
     }
 
     /// Tells clients that it stops, and ends a future of asyncio, or returns, when their calls have ended.
@@ -243,7 +261,7 @@ fn opened(
 }
 
 /// The services that the functions make up.
-fn services(
+pub(crate) fn services(
     py: Python<'_>,
     functions: Vec<Described>,
     report: &Bound<'_, PyAny>,
@@ -409,7 +427,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
 
 /// Runs a function in the pool of threads.
 async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
-    let ran = tokio::task::spawn_blocking(move || function.run(call)).await;
+    let ran = tokio::task::spawn_blocking(move || drive::in_pool(|| function.run(call))).await;
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
@@ -421,20 +439,22 @@ fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
     let (sender, stream) = ResponseStream::channel(MESSAGES_AHEAD);
     let handle = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
-        let mut generated = match Generated::new(function, call) {
-            Ok(generated) => generated,
-            Err(status) => {
-                // Nobody reads what a caller has given up.
-                let _ = handle.block_on(sender.send(Err(status)));
-                return;
+        drive::in_pool(|| {
+            let mut generated = match Generated::new(function, call) {
+                Ok(generated) => generated,
+                Err(status) => {
+                    // Nobody reads what a caller has given up.
+                    let _ = handle.block_on(sender.send(Err(status)));
+                    return;
+                }
+            };
+            while let Some(next) = generated.next() {
+                let is_last = next.is_err();
+                if handle.block_on(sender.send(next)).is_err() || is_last {
+                    return;
+                }
             }
-        };
-        while let Some(next) = generated.next() {
-            let is_last = next.is_err();
-            if handle.block_on(sender.send(next)).is_err() || is_last {
-                return;
-            }
-        }
+        });
     });
     stream
 }

@@ -7,11 +7,15 @@ import weakref
 from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Iterable, Mapping, TypeVar
 
 from ._native import Api, AsyncMessages, Channel, Inbox, Requests, Schema
+from ._native import Topics as NativeTopics
 from ._status import Metadata
 
 if TYPE_CHECKING:
     import asyncio
     import os
+
+    from ._server import Server
+    from ._topics import AsyncTopics, Topics
 
 __all__ = ["AsyncClient", "Client", "Tls"]
 
@@ -76,6 +80,8 @@ class _Base:
     """What clients of both kinds have."""
 
     _channel: Channel
+    #: Address, and what is trusted, of a client with a server.
+    _where: Any
     _schemas: _Schemas | None
     _service: str | None
     _timeout: float | None
@@ -92,15 +98,30 @@ class _Base:
         timeout: float | None = None,
         schema: Schema | None = None,
         proto: str | os.PathLike[str] | None = None,
+        serves: Server | None = None,
     ) -> None:
         pem, name = (None, None) if tls is None else (tls.pem, tls.server_name)
-        self._channel = Channel(address, self._blocking, pem, name, timeout)
+        self._channel = Channel(address, self._blocking, pem, name, timeout, None if serves is None else serves._offered())
+        self._where = (address, pem, name)
         self._schemas = _schema(schema, proto)
         self._service = self._timeout = self._metadata = None
 
+    @classmethod
+    def _over(cls: type[_Self], channel: Channel) -> _Self:
+        """A client over the connection of another one."""
+        client = object.__new__(cls)
+        client._channel = channel
+        client._where = client._schemas = client._service = client._timeout = client._metadata = None
+        return client
+
+    def _topics(self) -> NativeTopics:
+        if self._where is None:
+            raise RuntimeError("topics are the server's, which has them itself")
+        return NativeTopics(*self._where)
+
     def _copy(self: _Self) -> _Self:
         copy = object.__new__(type(self))
-        for name in ("_channel", "_schemas", "_service", "_timeout", "_metadata"):
+        for name in ("_channel", "_where", "_schemas", "_service", "_timeout", "_metadata"):
             setattr(copy, name, getattr(self, name))
         return copy
 
@@ -144,6 +165,12 @@ class Client(_Base):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def topics(self) -> Topics:
+        """The topics of the server, over a connection of their own."""
+        from ._topics import Topics
+
+        return Topics(self._topics())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -239,6 +266,12 @@ class AsyncClient(_Base):
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+    def topics(self) -> AsyncTopics:
+        """The topics of the server, over a connection of their own."""
+        from ._topics import AsyncTopics
+
+        return AsyncTopics(self._topics())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from ._hints import Builder
+    from ._topics import AsyncTopics, Topics
     from .generated import Service
 
 __all__ = ["Server", "ServerTls"]
@@ -52,7 +53,8 @@ class Server:
     logged; a :class:`Status` is sent as it is.
 
     ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect) and ``"websocket"``. ``hosts`` and
-    ``origins`` are the names of the server and the pages that may call it there.
+    ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a broker as well, and
+    any client may publish and subscribe.
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class Server:
         threads: int = 16,
         workers: int = 1,
         shows_errors: bool = False,
+        topics: bool = False,
     ) -> None:
         self._name = name
+        self._has_topics = topics
         self._settings = (shows_errors, threads, workers, list(doors), list(hosts), list(origins), None if tls is None else tls.pem)
         self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None]] = []
         self._services: list[tuple[Service, bool]] = []
@@ -138,18 +142,46 @@ class Server:
         """Serves in the background. Coroutine functions need :meth:`serve` or :meth:`run` instead."""
         if self._native is not None:
             raise RuntimeError("the server has started before")
-        functions = self._bound_functions() if self._functions else []
-        for service, blocking in self._services:
-            functions += _methods(service, blocking)
-        if not functions:
+        functions = self._all_bound()
+        if not functions and not self._has_topics:
             raise RuntimeError("the server has no functions")
         event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop))
         shows_errors, threads, workers, doors, hosts, origins, tls = self._settings
         self._native = NativeServer(
-            address, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop
+            address, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop, self._has_topics
         )
         _RUNNING.add(self)
         return self
+
+    def topics(self) -> Topics:
+        """The topics of the broker, for publishing and subscribing in the server's own process."""
+        from ._topics import Topics
+
+        if self._native is None:
+            raise RuntimeError("the server has not started")
+        return Topics(self._native.topics())
+
+    def async_topics(self) -> AsyncTopics:
+        """As :meth:`topics`, for asyncio."""
+        from ._topics import AsyncTopics
+
+        if self._native is None:
+            raise RuntimeError("the server has not started")
+        return AsyncTopics(self._native.topics())
+
+    def _offered(self) -> Any:
+        """The functions, for a client that serves them. Coroutines run in the current event loop."""
+        import asyncio
+
+        loop = asyncio._get_running_loop()
+        event_loop = None if loop is None else (inbox_of(loop), _beginner(loop))
+        return self._all_bound(), _report, self._settings[0], self._settings[1], event_loop
+
+    def _all_bound(self) -> list[_Bound]:
+        functions = self._bound_functions() if self._functions else []
+        for service, blocking in self._services:
+            functions += _methods(service, blocking)
+        return functions
 
     def _bound_functions(self) -> list[_Bound]:
         described = self._described()

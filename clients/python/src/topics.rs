@@ -1,0 +1,282 @@
+//! [`Topics`]: publishing and subscribing, over a connection of its own, which the thread of the process drives.
+
+use crate::client::{Started, start};
+use crate::drive::{self, Waiter};
+use crate::fork;
+use crate::inbox::Inbox;
+use crate::lanes::{Settings, Site, Tls};
+use crate::status::raised;
+use bytes::Bytes;
+use frpc::Status;
+use frpc::frisbee::memory;
+use frpc::pubsub::{Broker, Client, ClientRouter, Message, RecvError, Subscription};
+use pyo3::exceptions::PyStopAsyncIteration;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+
+/// The topics of a broker.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Topics {
+    shared: Arc<Shared>,
+    runtime: Handle,
+    made: fork::Generation,
+}
+
+struct Shared {
+    from: From,
+    /// The connection, made when it is used, and again when it has ended.
+    client: Mutex<Option<Client>>,
+}
+
+/// Where the broker is.
+enum From {
+    Server(Settings),
+    /// In this process.
+    Here(Broker),
+}
+
+#[pymethods]
+impl Topics {
+    /// The topics of a server.
+    #[new]
+    #[pyo3(signature = (address, tls = None, server_name = None))]
+    fn new(address: &str, tls: Option<Tls>, server_name: Option<String>) -> PyResult<Self> {
+        Self::of(From::Server(Settings::new(address, tls, server_name, None)?))
+    }
+
+    /// Publishes a message. It is on its way when this returns.
+    fn publish(&self, py: Python<'_>, topic: String, payload: Vec<u8>) -> PyResult<()> {
+        self.wait(py, publish(self.shared.clone(), topic, payload.into()))
+    }
+
+    /// Begins [`publish`](Self::publish) for a future of asyncio.
+    fn start_publish(
+        &self,
+        py: Python<'_>,
+        topic: String,
+        payload: Vec<u8>,
+        inbox: &Inbox,
+        future: Py<PyAny>,
+    ) -> PyResult<Started> {
+        self.begin(py, inbox, future, publish(self.shared.clone(), topic, payload.into()))
+    }
+
+    /// Waits until the broker has all that was published before.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        self.wait(py, sync(self.shared.clone()))
+    }
+
+    /// Begins [`sync`](Self::sync) for a future of asyncio.
+    fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        self.begin(py, inbox, future, sync(self.shared.clone()))
+    }
+
+    /// Subscribes to a pattern, and waits until messages of it arrive.
+    #[pyo3(signature = (pattern, group = None))]
+    fn subscribe(&self, py: Python<'_>, pattern: String, group: Option<String>) -> PyResult<Subscribed> {
+        let subscription = self.wait(py, subscribe(self.shared.clone(), pattern, group))?;
+        Ok(Subscribed::new(subscription, self))
+    }
+
+    /// Begins [`subscribe`](Self::subscribe) for a future of asyncio.
+    #[pyo3(signature = (pattern, group, inbox, future))]
+    fn start_subscribe(
+        slf: &Bound<'_, Self>,
+        pattern: String,
+        group: Option<String>,
+        inbox: &Inbox,
+        future: Py<PyAny>,
+    ) -> PyResult<Started> {
+        let (py, this) = (slf.py(), slf.get());
+        this.made.check()?;
+        let topics = slf.clone().unbind();
+        let work = subscribe(this.shared.clone(), pattern, group);
+        start(py, &this.site(), inbox, future, work, move |py, subscription| {
+            let subscription = subscription.map_err(|status| raised(py, &status))?;
+            Ok(Py::new(py, Subscribed::new(subscription, topics.get()))?.into_bound(py).into_any())
+        })
+    }
+
+    /// Ends the connection, and its subscriptions.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let shared = self.shared.clone();
+        self.wait(py, async move {
+            if let Some(client) = shared.client.lock().await.take()
+                && let Ok(connection) = client.connection()
+            {
+                connection.close();
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Topics {
+    fn of(from: From) -> PyResult<Self> {
+        let shared = Arc::new(Shared { from, client: Mutex::new(None) });
+        Ok(Self { shared, runtime: drive::background()?, made: fork::Generation::current() })
+    }
+
+    /// The topics of a broker of this process.
+    pub(crate) fn here(broker: Broker) -> PyResult<Self> {
+        Self::of(From::Here(broker))
+    }
+
+    fn site(&self) -> Site {
+        Site::Thread(self.runtime.clone())
+    }
+
+    fn wait<T: Send>(&self, py: Python<'_>, work: impl Future<Output = Result<T, Status>> + Send) -> PyResult<T> {
+        self.made.check()?;
+        Waiter::Other(&self.runtime).wait(py, work)?.map_err(|status| raised(py, &status))
+    }
+
+    fn begin(
+        &self,
+        py: Python<'_>,
+        inbox: &Inbox,
+        future: Py<PyAny>,
+        work: impl Future<Output = Result<(), Status>> + Send + 'static,
+    ) -> PyResult<Started> {
+        self.made.check()?;
+        start(py, &self.site(), inbox, future, work, |py, done: Result<(), Status>| match done {
+            Ok(()) => Ok(py.None().into_bound(py)),
+            Err(status) => Err(raised(py, &status)),
+        })
+    }
+}
+
+impl Shared {
+    async fn client(&self) -> Result<Client, Status> {
+        let mut client = self.client.lock().await;
+        if let Some(known) = client.as_ref().filter(|known| known.connection().is_ok_and(|known| !known.is_closed())) {
+            return Ok(known.clone());
+        }
+        let made = match &self.from {
+            From::Server(settings) => settings.topics().await?,
+            From::Here(broker) => within(broker).await?,
+        };
+        *client = Some(made.clone());
+        Ok(made)
+    }
+}
+
+/// A client of a broker of this process.
+async fn within(broker: &Broker) -> Result<Client, Status> {
+    let unavailable = |error: &dyn std::fmt::Display| Status::unavailable(error.to_string());
+    let acceptor = frpc::frisbee::Server::builder().build(broker.clone()).map_err(|error| unavailable(&error))?;
+    let (ours, theirs) = memory();
+    tokio::spawn(async move {
+        // An error is seen at the other end.
+        let _ = acceptor.serve_connection(theirs).await;
+    });
+    let router = ClientRouter::new();
+    let client = router.client();
+    let connected = frpc::frisbee::Client::builder().connect_io(ours, router).await;
+    connected.map_err(|error| unavailable(&error))?;
+    Ok(client)
+}
+
+async fn publish(shared: Arc<Shared>, topic: String, payload: Bytes) -> Result<(), Status> {
+    Ok(shared.client().await?.publish(&topic, payload).await?)
+}
+
+async fn sync(shared: Arc<Shared>) -> Result<(), Status> {
+    Ok(shared.client().await?.sync().await?)
+}
+
+async fn subscribe(shared: Arc<Shared>, pattern: String, group: Option<String>) -> Result<Subscription, Status> {
+    let client = shared.client().await?;
+    Ok(match group {
+        Some(group) => client.queue_subscribe(&pattern, &group).await?,
+        None => client.subscribe(&pattern).await?,
+    })
+}
+
+/// A subscription.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Subscribed {
+    /// `None` once it has ended.
+    subscription: Arc<Mutex<Option<Subscription>>>,
+    /// Ends what waits for a message.
+    over: Arc<tokio::sync::Notify>,
+    runtime: Handle,
+    made: fork::Generation,
+}
+
+impl Subscribed {
+    fn new(subscription: Subscription, topics: &Topics) -> Self {
+        let subscription = Arc::new(Mutex::new(Some(subscription)));
+        Self { subscription, over: Arc::default(), runtime: topics.runtime.clone(), made: topics.made }
+    }
+
+    fn next(&self) -> impl Future<Output = Result<Option<Message>, Status>> + Send + use<> {
+        let (subscription, over) = (self.subscription.clone(), self.over.clone());
+        async move {
+            let mut subscription = subscription.lock().await;
+            let Some(open) = subscription.as_mut() else { return Ok(None) };
+            let received = tokio::select! {
+                received = open.recv() => received,
+                () = over.notified() => {
+                    *subscription = None;
+                    return Ok(None);
+                }
+            };
+            received.map(Some).map_err(|error| {
+                if matches!(error, RecvError::Closed(_)) {
+                    *subscription = None;
+                }
+                error.into()
+            })
+        }
+    }
+}
+
+type Shown<'py> = (String, Bound<'py, PyBytes>);
+
+fn shown<'py>(py: Python<'py>, message: &Message) -> Shown<'py> {
+    (message.topic().to_owned(), PyBytes::new(py, message.payload()))
+}
+
+#[pymethods]
+impl Subscribed {
+    /// The next message: its topic and its bytes. `None` once the subscription is closed.
+    fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<Shown<'py>>> {
+        self.made.check()?;
+        let next = Waiter::Other(&self.runtime).wait(py, self.next())?;
+        let message = next.map_err(|status| raised(py, &status))?;
+        Ok(message.map(|message| shown(py, &message)))
+    }
+
+    /// Begins to wait for the next message.
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+        self.made.check()?;
+        let site = Site::Thread(self.runtime.clone());
+        start(py, &site, inbox, future, self.next(), |py, next: Result<Option<Message>, Status>| match next {
+            Ok(Some(message)) => Ok(shown(py, &message).into_pyobject(py)?.into_any()),
+            Ok(None) => Err(PyStopAsyncIteration::new_err(())),
+            Err(status) => Err(raised(py, &status)),
+        })
+    }
+
+    /// Ends the subscription.
+    fn close(&self) {
+        match self.subscription.try_lock() {
+            Ok(mut subscription) => *subscription = None,
+            Err(_) => self.over.notify_one(),
+        }
+    }
+}
+
+impl Settings {
+    /// Connects to the broker of a server.
+    async fn topics(&self) -> Result<Client, Status> {
+        let router = ClientRouter::new();
+        let client = router.client();
+        self.connect_router(router).await.map_err(|error| Status::unavailable(error.to_string()))?;
+        Ok(client)
+    }
+}

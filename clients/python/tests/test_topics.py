@@ -1,0 +1,152 @@
+"""Topics: publishing and subscribing, blocking and in event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import threading
+from pathlib import Path
+
+import numpy
+import pytest
+
+from frisbee_rpc import AsyncClient, Client, Code, Server, Status
+
+from .conftest import LIMIT, run
+from .generated.desk import Pair
+
+
+@dataclasses.dataclass
+class Order:
+    apples: int
+    weights: numpy.ndarray
+
+
+def test_messages_reach_those_who_have_subscribed_in_order() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        topics = client.topics()
+        with topics.subscribe("orders.*.created") as orders, topics.subscribe("orders.>") as all:
+            for number in range(100):
+                topics.publish(f"orders.{number}.created", str(number))
+            topics.publish("orders.7.gone", b"\xff")
+            assert [next(orders).value for _ in range(100)] == [b"%d" % number for number in range(100)]
+            seen = [next(all) for _ in range(101)]
+            assert (seen[100].topic, seen[100].value) == ("orders.7.gone", b"\xff")
+        topics.close()
+
+
+def test_a_server_publishes_to_its_subscribers_and_hears_them() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        here, there = server.topics(), client.topics()
+        with here.subscribe("up") as up, there.subscribe("down") as down:
+            here.publish("down", "a")
+            there.publish("up", "b")
+            assert (next(down).value, next(up).value) == (b"a", b"b")
+
+
+def test_objects_are_messages_by_hints_or_by_a_schema() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        topics = client.topics()
+        with topics.subscribe("orders", Order) as orders, topics.subscribe("pairs", Pair) as pairs:
+            topics.publish("orders", Order(3, numpy.arange(10_000)))
+            topics.publish("pairs", Pair())
+            order = next(orders).value
+            assert order.apples == 3 and (order.weights == numpy.arange(10_000)).all()
+            assert next(pairs).value == Pair()
+            topics.publish("orders", b"no order")
+            with pytest.raises(ValueError):
+                next(orders)
+            topics.publish("orders", Order(4, numpy.zeros(1)))
+            assert next(orders).value.apples == 4
+        with pytest.raises(TypeError, match="bytes or dataclasses, not int"):
+            topics.publish("orders", 7)
+
+
+def test_each_message_goes_to_one_member_of_a_group() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        topics = client.topics()
+        one, other = (topics.subscribe("work", group="workers") for _ in range(2))
+        for number in range(10):
+            topics.publish("work", str(number))
+        topics.sync()
+        for subscription in (one, other):
+            topics.publish("work", "last")
+            topics.publish("work", "last")
+        seen: list[bytes] = []
+        for subscription in (one, other):
+            while (value := next(subscription).value) != b"last":
+                seen.append(value)
+        assert sorted(seen) == [b"%d" % number for number in range(10)]
+
+
+def test_closing_ends_an_iteration_in_another_thread() -> None:
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        subscription = client.topics().subscribe("never")
+        ended = threading.Event()
+
+        def iterate() -> None:
+            for _ in subscription:
+                pass
+            ended.set()
+
+        threading.Thread(target=iterate).start()
+        subscription.close()
+        assert ended.wait(LIMIT)
+
+
+def test_a_loop_publishes_and_subscribes() -> None:
+    async def main() -> None:
+        with Server(topics=True).start("127.0.0.1:0") as server:
+            client = AsyncClient(server.address)
+            topics = client.topics()
+            async with await topics.subscribe("orders.>", Order) as orders:
+                for apples in range(5):
+                    await topics.publish("orders.created", Order(apples, numpy.zeros(0)))
+                await topics.sync()
+                got = []
+                async for message in orders:
+                    got.append(message.value.apples)
+                    if len(got) == 5:
+                        orders.close()
+                assert got == [0, 1, 2, 3, 4]
+            waiting = await topics.subscribe("never")
+            task = asyncio.ensure_future(waiting.__anext__())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            client.close()
+
+    run(main)
+
+
+def test_wrong_topics_and_servers_without_topics_are_refused(server: Server) -> None:
+    @server
+    def one() -> int:
+        return 1
+
+    server.start("127.0.0.1:0")
+    with Client(server.address) as client:
+        with pytest.raises(Status):
+            client.topics().subscribe("a.b")
+        with pytest.raises(Status) as caught:
+            client.topics().publish("a..b", "x")
+        assert caught.value.code is Code.INVALID_ARGUMENT
+    with pytest.raises(RuntimeError, match="has no topics"):
+        server.topics()
+
+
+def test_topics_pass_a_unix_socket_and_come_back_with_their_server(tmp_path: Path) -> None:
+    address = f"unix:{tmp_path / 'socket'}"
+    topics = Client(address).topics()
+    with pytest.raises(Status) as caught:
+        topics.publish("a", "x")
+    assert caught.value.code is Code.UNAVAILABLE
+    for _ in range(2):
+        with Server(topics=True).start(address):
+            with topics.subscribe("a") as subscription:
+                topics.publish("a", "x")
+                assert next(subscription).value == b"x"
+                topics.sync()
+        with pytest.raises(Status):
+            topics.sync()

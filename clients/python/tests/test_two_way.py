@@ -1,0 +1,143 @@
+"""Calls of a server to its clients."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Iterator
+
+import pytest
+
+from frisbee_rpc import AsyncClient, Client, Context, Server
+
+from .conftest import LIMIT, run
+
+
+def agent(name: str) -> Server:
+    """The functions of a client."""
+    functions = Server("test.Agent")
+
+    @functions
+    def who(greeting: str) -> str:
+        return f"{greeting}, I am {name}"
+
+    @functions
+    def count(limit: int) -> Iterator[int]:
+        yield from range(limit)
+
+    return functions
+
+
+@pytest.fixture
+def asking(server: Server) -> Server:
+    """A server whose functions call their callers."""
+
+    @server(blocking=True)
+    def ask(greeting: str, context: Context) -> str:
+        return str(context.client.who(greeting))
+
+    @server
+    async def ask_later(greeting: str, context: Context) -> str:
+        client = context.async_client
+        async with client:
+            return str(await client.who(greeting)) + str([number async for number in client.count(3)])
+
+    @server
+    def ask_at_once(context: Context) -> str:
+        try:
+            return str(context.client.who("x"))
+        except RuntimeError as error:
+            return str(error)
+
+    return server
+
+
+def test_a_function_calls_the_client_that_has_called_it(asking: Server) -> None:
+    async def main() -> None:
+        async with Serving(asking) as address:
+
+            def blocking() -> list[str]:
+                with Client(address, serves=agent("Ada")) as ada, Client(address, serves=agent("Alan")) as alan:
+                    return [ada.ask("Hi"), alan.ask("Hi"), ada.ask_later("Ho"), ada.ask_at_once()]
+
+            said = await asyncio.to_thread(blocking)
+            assert said == [
+                "Hi, I am Ada",
+                "Hi, I am Alan",
+                "Ho, I am Ada[0, 1, 2]",
+                "a function that calls its caller is a coroutine function, or has blocking=True",
+            ]
+
+    run(main)
+
+
+class Serving:
+    """A server in the current loop."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    async def __aenter__(self) -> str:
+        started = asyncio.Event()
+        self.task = asyncio.create_task(self.server.serve("127.0.0.1:0", started=started.set))
+        await started.wait()
+        return self.server.address
+
+    async def __aexit__(self, *_: object) -> None:
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+
+def test_a_loop_serves_coroutines_to_its_server(server: Server) -> None:
+    functions = Server("test.Agent")
+
+    @functions
+    async def who(greeting: str) -> str:
+        return f"{greeting} from a loop"
+
+    @server(blocking=True)
+    def ask(context: Context) -> str:
+        return str(context.client.who("Hi"))
+
+    server.start("127.0.0.1:0")
+
+    async def main() -> None:
+        async with AsyncClient(server.address, serves=functions) as client:
+            assert await client.ask() == "Hi from a loop"
+
+    run(main)
+
+
+def test_a_client_without_functions_cannot_be_called(server: Server) -> None:
+    said = threading.Event()
+
+    @server(blocking=True)
+    def ask(context: Context) -> str:
+        try:
+            return str(context.client.who("x"))
+        except Exception as error:
+            said.set()
+            return type(error).__name__
+
+    server.start("127.0.0.1:0")
+    with Client(server.address, timeout=LIMIT) as client:
+        assert client.ask() == "Status" and said.is_set()
+
+
+def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: Server) -> None:
+    callers: list[Context] = []
+
+    @server(blocking=True)
+    def register(context: Context) -> None:
+        callers.append(context)
+
+    server.start("127.0.0.1:0")
+    address = server.address
+    with Client(address, serves=agent("Ada"), timeout=LIMIT) as client:
+        client.register()
+        # The client makes no call of its own here.
+        assert callers[0].client.who("Hi") == "Hi, I am Ada"
+        server.stop()
+        server.start(address)
+        client.register()
+        assert callers[1].client.who("Ho") == "Ho, I am Ada"
