@@ -414,6 +414,49 @@ pub(crate) async fn run_in_loop(
     outcome.unwrap_or_else(|_| Err(ending())).map(Response::new)
 }
 
+/// Cancels what runs elsewhere for a call that is given up.
+struct Abandon {
+    task: Arc<Mutex<Option<Py<PyAny>>>>,
+}
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        let Some(task) = self.task.lock().take() else { return };
+        introduce_thread();
+        // Without an interpreter there is nothing to cancel.
+        Python::try_attach(|py| {
+            if let Err(error) = task.call_method0(py, "cancel") {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+}
+
+/// Has a function called elsewhere: the function of the method takes a completion before the arguments, and returns what
+/// can be cancelled.
+pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
+    let (reply, replied) = oneshot::channel();
+    let task = Arc::new(Mutex::new(None));
+    let abandon = Abandon { task: task.clone() };
+    attached(|py| {
+        let spoken = call.given.spoken();
+        let arguments = function.given(py, call.given)?;
+        let completion =
+            Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task: task.clone() };
+        let given = Py::new(py, completion).and_then(|completion| {
+            let first = completion.into_bound(py).into_any();
+            PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
+        });
+        let given = given.map_err(|error| function.raised(py, &error))?;
+        let started = function.invoke(&given, None)?;
+        *task.lock() = Some(started.unbind());
+        Ok(())
+    })?;
+    let outcome = replied.await;
+    drop(abandon);
+    outcome.unwrap_or_else(|_| Err(ending())).map(Response::new)
+}
+
 /// Asks an asynchronous generator for its messages, one when there is room for it.
 pub(crate) struct AsyncGenerated {
     pub(crate) function: Arc<Function>,

@@ -4,7 +4,7 @@ use crate::batch::{Batch, Terms};
 use crate::drive;
 use crate::encode::refused;
 use crate::fork;
-use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_in_loop};
+use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_elsewhere, run_in_loop};
 use crate::inbox::Inbox;
 use crate::payload::{Payload, json_format};
 use crate::schema::Api;
@@ -63,6 +63,8 @@ enum Mode {
     /// In an event loop.
     AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
     Batch(Arc<Batch>),
+    /// In another process.
+    Process,
     /// As these, with a stream of requests.
     Requests(Box<Mode>),
 }
@@ -293,6 +295,7 @@ pub(crate) fn services(
             ("here", _) => Mode::Here,
             ("pool", _) => Mode::Pool,
             ("generator", _) => Mode::Generator,
+            ("process", _) => Mode::Process,
             ("pool generator", _) => Mode::PoolGenerator,
             ("loop", _) => event_loop().map(|(sender, begin)| Mode::Loop(sender, begin))?,
             ("async generator", _) => event_loop().map(|(sender, begin)| Mode::AsyncGenerator(sender, begin))?,
@@ -352,6 +355,9 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
         Mode::Loop(sender, begin) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let call = Call::new(&function, request);
             run_in_loop(function.clone(), sender.clone(), begin.clone(), call)
+        }),
+        Mode::Process => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+            run_elsewhere(function.clone(), Call::new(&function, request))
         }),
         Mode::Batch(batch) => {
             builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| batch.call(request))

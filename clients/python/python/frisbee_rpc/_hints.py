@@ -93,7 +93,14 @@ class Builder:
         service = "\n".join([f"service {self.service} {{", *self._methods, "}"])
         return "\n\n".join([*head, service, *self._messages]) + "\n"
 
-    def add(self, function: Callable[..., Any], name: str, blocking: bool, batch: tuple[int, float] | None) -> None:
+    def add(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        blocking: bool,
+        batch: tuple[int, float] | None,
+        in_process: bool = False,
+    ) -> None:
         """Adds a function."""
         hints = typing.get_type_hints(function)
         what = f"function {function.__name__}"
@@ -116,6 +123,10 @@ class Builder:
                 hint = self._element(hint, f"{what}: {parameter.name}")
             self._field(lines, request, parameter.name, hint, parameter.default, what)
         kind, returned = self._kind(function, hints.get("return", Any), blocking, batch, what)
+        if in_process:
+            if kind not in ("here", "pool") or streams or context is not None:
+                raise TypeError(f"{what}: in a process runs a plain function without streams and without the context")
+            kind = "process"
         if streams:
             if len(streams) > 1 or lines:
                 raise TypeError(f"{what}: a stream of requests is the only parameter beside the context")

@@ -12,7 +12,8 @@ from ._native import Server as NativeServer
 if TYPE_CHECKING:
     import asyncio
 
-    from ._hints import Builder
+    from ._hints import Builder, Described
+    from ._processes import Processes
     from ._topics import AsyncTopics, Topics
     from .generated import Service
 
@@ -48,7 +49,7 @@ class Server:
     """Serves functions: ``@server`` before one, and ``server.run()`` at the end.
 
     Plain functions run on the thread that drives the connection, so they should return soon; with ``blocking=True`` one of
-    ``threads`` runs them. Coroutine functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a
+    ``threads`` runs them, and with ``process=True`` one of ``processes``. Coroutine functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a
     stream of replies. An exception becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set, and is
     logged; a :class:`Status` is sent as it is.
 
@@ -67,13 +68,15 @@ class Server:
         tls: ServerTls | None = None,
         threads: int = 16,
         workers: int = 1,
+        processes: int | None = None,
         shows_errors: bool = False,
         topics: bool = False,
     ) -> None:
         self._name = name
         self._has_topics = topics
         self._settings = (shows_errors, threads, workers, list(doors), list(hosts), list(origins), None if tls is None else tls.pem)
-        self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None]] = []
+        self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None, bool]] = []
+        self._processes: tuple[int | None, Processes | None] = (processes, None)
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
@@ -81,12 +84,16 @@ class Server:
     @overload
     def __call__(self, function: _Function) -> _Function: ...
     @overload
-    def __call__(self, *, name: str | None = None, blocking: bool = False) -> Callable[[_Function], _Function]: ...
-    def __call__(self, function: Any = None, *, name: str | None = None, blocking: bool = False) -> Any:
+    def __call__(
+        self, *, name: str | None = None, blocking: bool = False, process: bool = False
+    ) -> Callable[[_Function], _Function]: ...
+    def __call__(
+        self, function: Any = None, *, name: str | None = None, blocking: bool = False, process: bool = False
+    ) -> Any:
         """Serves a function, which stays as it is."""
 
         def add(function: _Function) -> _Function:
-            self._functions.append((function, name or function.__name__, blocking, None))
+            self._functions.append((function, name or function.__name__, blocking, None, process))
             return function
 
         return add if function is None else add(function)
@@ -105,7 +112,7 @@ class Server:
         terms = (max_size, _seconds(max_delay))
 
         def add(function: _Function) -> _Function:
-            self._functions.append((function, name or function.__name__, False, terms))
+            self._functions.append((function, name or function.__name__, False, terms, False))
             return function
 
         return add
@@ -192,15 +199,34 @@ class Server:
         places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
         api = Api(schema, described.forms, described.fields)
         return [
-            (api, places[function.name], function.call, function.kind, function.context, function.batch)
+            (api, places[function.name], self._call(function), function.kind, function.context, function.batch)
             for function in described.functions
         ]
+
+    def _call(self, function: Described) -> Callable[..., Any]:
+        """What is called for a function: itself, or what has a process run it."""
+        if function.kind != "process":
+            return function.call
+        from ._processes import Processes
+
+        count, pool = self._processes
+        if pool is None:
+            pool = Processes(count)
+            self._processes = (count, pool)
+        return pool.served(function.call)
+
+    def _close_processes(self) -> None:
+        count, pool = self._processes
+        self._processes = (count, None)
+        if pool is not None:
+            pool.close()
 
     def stop(self) -> None:
         """Tells clients that the server goes away, and returns when their calls have ended."""
         native, self._native = self._native, None
         if native is not None:
             native.stop()
+        self._close_processes()
         if self._stopped is not None:
             self._stopped()
 
@@ -230,6 +256,7 @@ class Server:
                 native.stop(inbox_of(loop), ended)
                 await ended
                 native.close()
+            self._close_processes()
 
     def run(self, address: str = DEFAULT_ADDRESS) -> None:
         """Serves until Ctrl-C, or until :meth:`stop` in another thread."""

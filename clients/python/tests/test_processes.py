@@ -1,0 +1,114 @@
+"""Functions that run in processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frisbee_rpc import Context, Server
+
+from .conftest import program
+
+PROGRAM = """
+import os, time
+import numpy
+from frisbee_rpc import Client, Code, Server, Status
+
+server = Server(processes=1)
+
+@server(process=True)
+def pid(array: numpy.ndarray) -> list[int]:
+    return [os.getpid(), int(array.sum())]
+
+@server(process=True)
+def fail(kind: str) -> None:
+    if kind == "status":
+        raise Status(Code.NOT_FOUND, "nothing", metadata={"hint": "x"})
+    raise ValueError("secret")
+
+@server(process=True)
+def die() -> None:
+    os._exit(3)
+
+@server(process=True)
+def sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+def status(call):
+    try:
+        call()
+    except Status as status:
+        return status
+"""
+
+
+def ran(folder: Path, main: str) -> str:
+    """What a program prints whose functions its processes can import."""
+    file = folder / "served.py"
+    body = "\n".join(f"    {line}" for line in main.strip().splitlines())
+    guarded = f"with server.start('127.0.0.1:0'), Client(server.address) as client:\n{body}"
+    file.write_text(PROGRAM + "\nif __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in guarded.splitlines()))
+    return program(f"import runpy, sys; sys.argv = [{str(file)!r}]; runpy.run_path({str(file)!r}, run_name='__main__')")
+
+
+def test_a_function_runs_in_another_process_that_stays(tmp_path: Path) -> None:
+    main = """
+first = client.pid(numpy.arange(100_000))
+again = client.pid(numpy.arange(3))
+print(first[0] != os.getpid(), first[0] == again[0], first[1], again[1])
+"""
+    assert ran(tmp_path, main) == "True True 4999950000 3\n"
+
+
+def test_exceptions_of_a_process_are_those_of_the_call(tmp_path: Path) -> None:
+    main = """
+found = status(lambda: client.fail("status"))
+print(found.code.name, found.message, found.metadata)
+print(status(lambda: client.fail("other")))
+"""
+    assert ran(tmp_path, main) == "NOT_FOUND nothing {'hint': 'x'}\nINTERNAL: the handler has failed\n"
+
+
+def test_a_process_that_dies_fails_its_calls_and_is_replaced(tmp_path: Path) -> None:
+    main = """
+print(status(lambda: client.die()).code.name)
+while True:
+    try:
+        print(client.pid(numpy.arange(2))[1])
+        break
+    except Status as error:
+        assert error.code is Code.UNAVAILABLE, error
+"""
+    assert ran(tmp_path, main) == "UNAVAILABLE\n1\n"
+
+
+def test_calls_that_wait_are_bounded_and_those_given_up_do_not_run(tmp_path: Path) -> None:
+    main = """
+import threading
+client.pid(numpy.arange(1))
+threads = [threading.Thread(target=lambda: status(lambda: client.with_options(timeout=2).sleep(1.0))) for _ in range(40)]
+for thread in threads:
+    thread.start()
+while (code := status(lambda: client.with_options(timeout=0.5).sleep(0.0))) is None or code.code is not Code.RESOURCE_EXHAUSTED:
+    pass
+print("refused")
+for thread in threads:
+    thread.join()
+print(client.pid(numpy.arange(2))[1])
+"""
+    assert ran(tmp_path, main) == "refused\n1\n"
+
+
+def test_only_plain_functions_run_in_processes() -> None:
+    async def coroutine() -> int:
+        return 1
+
+    def with_context(context: Context) -> int:
+        return 1
+
+    for function in (coroutine, with_context):
+        server = Server()
+        server(process=True)(function)
+        with pytest.raises(TypeError, match="in a process runs a plain function"):
+            server.proto()
