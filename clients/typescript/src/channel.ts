@@ -204,11 +204,10 @@ export class Channel {
     const { timeout, metadata } = this.options;
     const told = options?.timeout ?? timeout;
     return {
+      ...options,
       told,
       timeout: told ?? TIMEOUT,
       metadata: metadata && options?.metadata ? { ...metadata, ...options.metadata } : (options?.metadata ?? metadata),
-      signal: options?.signal,
-      onMetadata: options?.onMetadata,
     };
   }
 
@@ -259,13 +258,10 @@ export class Channel {
 }
 
 /** The settings of a call, with those of its channel. */
-interface Terms {
+interface Terms extends CallOptions {
   /** What the server is told, in milliseconds. */
   readonly told: number | undefined;
   readonly timeout: number;
-  readonly metadata: Metadata | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly onMetadata: ((metadata: Metadata) => void) | undefined;
 }
 
 const tooLate = (): Status => notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed");

@@ -138,14 +138,17 @@ class Table {
       const ref = letter === "e" || letter === "m" ? refs[next++] : undefined;
       const one = ref instanceof Table ? inner(ref) : ref ? choice(ref as Enum) : (CODECS[letter] as Codec);
       const codec = mark === "?" ? optional(one) : mark === "*" ? list(one) : mark ? map(CODECS[key] as Codec, one) : one;
-      if (!oneof) return { ...codec, name, member: undefined };
+      if (!oneof) return shaped(codec, name);
       const all = (oneofs[oneof] ??= []);
       const member: Member = { ...one, case: name, number: +number, all };
       all.push(member);
-      return { ...member, name: oneof, member, zero: () => undefined };
+      return shaped({ ...one, zero() {} }, oneof, member);
     }));
   }
 }
+
+/** One shape for all fields, since reading properties of many shapes is slow. */
+const shaped = ({ kind, least, zero, put, take }: Codec, name: string, member?: Member): Field => ({ kind, least, zero, put, take, name, member });
 
 function writeMessage(to: Writer, table: Table, value: Fields, depth: number): void {
   if (!depth) throw invalid(table.name, `nests deeper than ${DEPTH_MAX}`);
@@ -183,7 +186,7 @@ function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undef
   charge(bounds, OBJECT + SLOT * fields.length);
   const value: Fields = {};
   /** The oneofs in the rich form: their later members are not there. */
-  const rich: string[] = [];
+  let rich: string[] | undefined;
   for (const field of fields) {
     const { name, member } = field;
     if (!from.left && atRoot && bounds.missing > 0) {
@@ -192,12 +195,12 @@ function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undef
     } else if (!member) value[name] = field.take(from, bounds);
     else if (member === member.all[0] && from.next === 3) {
       from.at++;
-      rich.push(name);
+      (rich ??= []).push(name);
       const number = from.varint();
       const set = member.all.find((one) => one.number === number);
       if (number && !set) throw new Malformed(`${table.name}.${name} has no member ${number}`);
       value[name] = set && { case: set.case, value: element(set, from, bounds) };
-    } else if (!rich.includes(name)) {
+    } else if (!rich?.includes(name)) {
       // In the flat form each member stands in its place, and is set unless it is its default.
       const is = member.take(from, bounds);
       const isSet = is instanceof Uint8Array ? is.length > 0 : is !== "" && is !== 0n && is !== false && is !== undefined && !Object.is(is, 0);
@@ -335,23 +338,29 @@ function choice(of: Enum): Codec {
   });
 }
 
-/** Integers of 64 bits. */
+/** Integers of 64 bits. Most are small, and the arithmetic of `bigint` is slow. */
 const wide = (isSigned: boolean, asNumber: boolean): Codec =>
   scalar<bigint | number>(isSigned ? 13 : 11, 2, () => (asNumber ? 0 : 0n), (to, value) => {
     const whole = BigInt(value);
+    const number = Number(whole);
+    const small = isSigned ? (number < 0 ? -2 * number - 1 : 2 * number) : number;
+    if (Number.isSafeInteger(small) && small >= 0) return to.varint(small);
     check((isSigned ? BigInt.asIntN : BigInt.asUintN)(64, whole) === whole, value);
-    let raw = isSigned ? BigInt.asUintN(64, (whole << 1n) ^ (whole >> 63n)) : whole;
+    let raw = isSigned ? (whole << 1n) ^ (whole >> 63n) : whole;
     for (; raw >> 53n; raw >>= 7n) to.byte(Number(raw & 127n) | 128);
     to.varint(Number(raw));
   }, (from) => {
     let { at } = from;
-    const number = from.varint(10);
-    let raw = 0n;
-    if (number <= Number.MAX_SAFE_INTEGER) raw = BigInt(number);
-    else for (let shift = 0n; at < from.at; shift += 7n) raw |= BigInt((from.bytes[at++] as number) & 127) << shift;
-    raw = BigInt.asUintN(64, raw);
-    const whole = isSigned ? (raw >> 1n) ^ -(raw & 1n) : raw;
-    if (!asNumber) return whole;
+    let whole: number | bigint = from.varint(10);
+    if (whole <= Number.MAX_SAFE_INTEGER) {
+      if (isSigned) whole = whole % 2 ? (whole + 1) / -2 : whole / 2;
+    } else {
+      let raw = 0n;
+      for (let shift = 0n; at < from.at; shift += 7n) raw |= BigInt((from.bytes[at++] as number) & 127) << shift;
+      raw = BigInt.asUintN(64, raw);
+      whole = isSigned ? (raw >> 1n) ^ -(raw & 1n) : raw;
+    }
+    if (!asNumber) return BigInt(whole);
     if (!Number.isSafeInteger(Number(whole))) throw new Malformed("an integer is beyond 2^53");
     return Number(whole);
   });
