@@ -223,8 +223,9 @@ impl<T: Send + 'static, R: Send + 'static> Shared<T, R> {
             queue.has_task = false;
             return None;
         };
-        let due = first.came + self.delay_max;
-        if queue.waiting.len() < self.size_max && Instant::now() < due {
+        // Beyond the clock's range only a full batch is due.
+        let due = first.came.checked_add(self.delay_max);
+        if queue.waiting.len() < self.size_max && due.is_none_or(|due| Instant::now() < due) {
             return Some(Step::Wait(due));
         }
         let mut batch = Vec::with_capacity(queue.waiting.len().min(self.size_max));
@@ -241,7 +242,7 @@ impl<T: Send + 'static, R: Send + 'static> Shared<T, R> {
 
 enum Step<T, R> {
     Run(Vec<Waiting<T, R>>),
-    Wait(Instant),
+    Wait(Option<Instant>),
 }
 
 /// The task of a batcher. Where it ends before its time, as with its runtime, it leaves nobody waiting.
@@ -266,7 +267,8 @@ impl<T, R> Drop for Task<T, R> {
 async fn process<T: Send + 'static, R: Send + 'static>(mut task: Task<T, R>) {
     while let Some(step) = task.shared.next() {
         match step {
-            Step::Wait(due) => {
+            Step::Wait(None) => task.shared.full.notified().await,
+            Step::Wait(Some(due)) => {
                 // An error says that it is due.
                 let _ = tokio::time::timeout_at(due, task.shared.full.notified()).await;
             }
@@ -371,7 +373,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_that_fill_a_batch_wait_for_no_others() {
-        let (batcher, ran) = doubling(Batcher::builder().size_max(4).delay_max(100 * SECOND));
+        let (batcher, ran) = doubling(Batcher::builder().size_max(4).delay_max(Duration::MAX));
         let start = Instant::now();
         assert_eq!(all(&batcher, 0..8).await, (0..8).map(|number| Ok(2 * number)).collect::<Vec<_>>());
         assert_eq!(sizes(&ran), [4, 4]);
