@@ -41,7 +41,7 @@ async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_besi
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it is there");
     let mut calls = JoinSet::new();
     for seq in 0..3 {
-        let (client, length) = (client.clone(), world.draw(|rng| rng.usize(10_000..400_000)));
+        let (client, length) = (client.clone(), world.draw(|rng| rng.u64(10_000..400_000) as usize));
         calls.spawn(async move {
             let payload = Payload { seq, data: vec![seq as u8; length] };
             let echoed = client.echo_payload(payload.clone()).await.expect("slow is not lost");
@@ -77,7 +77,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
     let mut calls = JoinSet::new();
     for number in 0..24_u32 {
         let client = client(&world, &format!("c{}", number % 6), Duration::from_secs(30));
-        let (length, pause) = world.draw(|rng| (rng.usize(..150_000), rng.u64(..400)));
+        let (length, pause) = world.draw(|rng| (rng.u64(..150_000) as usize, rng.u64(..400)));
         calls.spawn(async move {
             let payload = Payload { seq: number, data: vec![number as u8; length] };
             match client.echo_payload(payload.clone()).await {
@@ -111,7 +111,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
             let mut silent = Vec::new();
             for _ in 0..100 {
                 let mut transport = world.node("crowd").process().dial("server").await.expect("the server accepts");
-                let said = world.draw(|rng| rng.usize(..3));
+                let said = world.draw(|rng| rng.u64(..3) as usize);
                 drop(transport.write_all(&[0, 0x0f][..said]).await);
                 silent.push(transport);
                 let pause = world.draw(|rng| rng.u64(..30));

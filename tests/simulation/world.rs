@@ -102,7 +102,8 @@ impl World {
     }
 
     fn serve(&self, process: &Process) {
-        let policy = self.world.draw(|rng| [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][rng.usize(..3)]);
+        let policy =
+            self.world.draw(|rng| [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][rng.u64(..3) as usize]);
         let config = Config::default().stream_credit(2_000);
         let builder = frpc::Server::builder().config(config).policy(policy);
         let builder = builder.add_service(InteropServer::new(Service(self.memory.clone())));
@@ -254,8 +255,8 @@ impl World {
     }
 
     async fn echo(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let length = self.world.draw(|rng| if rng.bool() { rng.usize(..200) } else { rng.usize(..100_000) });
-        let payload = Payload { seq: number as u32, data: vec![number as u8; length] };
+        let length = self.world.draw(|rng| if rng.bool() { rng.u64(..200) } else { rng.u64(..100_000) });
+        let payload = Payload { seq: number as u32, data: vec![number as u8; length as usize] };
         let reply = client.echo_payload(payload.clone()).await?.into_inner();
         self.check(reply == payload, "the reply is another call's");
         Ok(())
@@ -291,7 +292,7 @@ impl World {
     }
 
     async fn chat(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
-        let count = self.world.draw(|rng| rng.usize(1..40));
+        let count = self.world.draw(|rng| rng.u64(1..40) as usize);
         let text = move |at: usize| Text { value: format!("{number}/{at}") };
         let mut answers = client.chat(self.limited(frpc::iter((0..count).map(text)))).await?.into_inner();
         for at in 0..count {

@@ -155,11 +155,16 @@ impl Fleet {
     }
 }
 
+/// A random number below another, or 0: the same with the same generator on machines of every word length.
+fn below(count: usize) -> usize {
+    fastrand::u64(..(count as u64).max(1)) as usize
+}
+
 /// The first connection whose server is known, or else the last connection, beginning at a random member.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();
-    let (behind, before) = rows.split_at(fastrand::usize(..rows.len().max(1)).min(rows.len()));
+    let (behind, before) = rows.split_at(below(rows.len()));
     let mut last = None;
     for row in before.iter().chain(behind) {
         match row.member.links.current() {

@@ -1,5 +1,6 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
+use crate::client::fleet::below;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::resolve::Endpoint;
@@ -57,12 +58,12 @@ impl Members {
         let (one, other) = match (count, self.lots.len()) {
             (0, _) => return None,
             (_, 0) => {
-                let one = fastrand::usize(..count);
+                let one = below(count);
                 // Never the same one, unless there is no other.
-                let other = one + fastrand::usize(1..count.max(2));
+                let other = one + 1 + below(count.max(2) - 1);
                 (one, if other >= count { other - count } else { other })
             }
-            (_, lots) => (self.lots[fastrand::usize(..lots)] as usize, self.lots[fastrand::usize(..lots)] as usize),
+            (_, lots) => (self.lots[below(lots)] as usize, self.lots[below(lots)] as usize),
         };
         Some((&self.rows[one], self.rows.get(other).unwrap_or(&self.rows[one])))
     }

@@ -1,7 +1,7 @@
 //! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
 
-use crate::client::fleet::Fleet;
 use crate::client::fleet::members::{Member, Pauses, Row};
+use crate::client::fleet::{Fleet, below};
 use crate::client::links::Links;
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
 use parking_lot::Mutex;
@@ -181,7 +181,7 @@ impl Fleet {
         debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
         let mut joining: Vec<_> = stated.into_values().collect();
         // Else all clients would begin with the same ones.
-        fastrand::shuffle(&mut joining);
+        (1..joining.len()).for_each(|at| joining.swap(at, below(at + 1)));
         self.join(joining, is_first, follower);
         self.remove_missing(now)
     }
