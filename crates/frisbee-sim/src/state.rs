@@ -9,6 +9,7 @@ use crate::transport::Wire;
 use fastrand::Rng;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
@@ -222,7 +223,9 @@ impl Shared {
     pub(crate) fn run_checks(&self) {
         // A condition that is added by another one is looked at the next time.
         let Some(checks) = self.checks.try_lock() else { return };
-        let broken = checks.iter().find_map(|check| check().err());
+        let broken = || checks.iter().find_map(|check| check().err());
+        // A condition that panics does not hold: the hook has noted why.
+        let broken = catch_unwind(AssertUnwindSafe(broken)).unwrap_or_default();
         drop(checks);
         if let Some(text) = broken {
             self.fail(text);

@@ -76,6 +76,16 @@ fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
 }
 
 #[test]
+fn a_panic_in_a_condition_is_a_failure() {
+    let failure = Sim::new().find(4, |world| async move {
+        world.always("a condition", || panic!("it is asked at all"));
+        sleep(millis(10)).await;
+    });
+    let failure = failure.expect("each world fails");
+    assert!(failure.text().contains("it is asked at all"), "{failure}");
+}
+
+#[test]
 fn a_world_without_end_is_a_failure() {
     let failure = Sim::new().time_max(Duration::from_secs(5)).run(0, |_| std::future::pending());
     assert!(failure.expect_err("it never ends").text().contains("has not ended within 5s"));
