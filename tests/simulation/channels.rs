@@ -59,6 +59,65 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
     assert_eq!(server.waiting(), 0);
 }
 
+/// All of them are told at one moment, in the same order in each run.
+#[sim_test(seeds = 30)]
+async fn no_client_of_many_loses_a_call_when_one_process_takes_over_from_another(world: World) {
+    let server = Running::start(&world, "server");
+    let mut calls = JoinSet::new();
+    for number in 0..8 {
+        let process = world.node(&format!("client {number}")).process();
+        let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
+        let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
+        let world = world.clone();
+        calls.spawn(async move {
+            while world.elapsed() < 4 * SOON {
+                client.wait(millis(some(&world, 300))).await.expect("no call is lost");
+            }
+        });
+    }
+    for _ in 0..3 {
+        sleep(some(&world, 1_000)).await;
+        server.take_over().shutdown().await;
+    }
+    calls.join_all().await;
+    assert_eq!(server.waiting(), 0);
+}
+
+#[sim_test(seeds = 60)]
+async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut_off_behind_it(world: World) {
+    // The default.
+    const LASTS: Duration = Duration::from_secs(20);
+    let server = Running::start(&world, "server");
+    let client = client(&world, &["server"]).await;
+    let mut calls = JoinSet::new();
+    for _ in 0..CALLS {
+        let (client, takes) = (client.clone(), some(&world, 40_000));
+        calls.spawn(async move {
+            let mut request = Request::new(millis(takes));
+            request.set_timeout(Duration::from_secs(100));
+            (takes, client.wait(request).await.map(drop))
+        });
+    }
+    // All have been sent then.
+    sleep(Duration::from_millis(50)).await;
+    let begun = world.elapsed();
+    server.take_over().shutdown().await;
+    let lasted = world.elapsed() - begun;
+    assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
+    // The successor serves, while those of the predecessor are told.
+    client.wait(Time { millis: 1 }).await.expect("the successor serves");
+    while let Some(call) = calls.join_next().await {
+        match call.expect("nobody panics") {
+            (takes, Ok(())) => assert!(takes < LASTS + SOON, "{takes:?} are too long"),
+            (takes, Err(status)) => {
+                assert!(takes > LASTS - SOON, "{takes:?} are short enough: {status}");
+                assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
+            }
+        }
+    }
+    assert_eq!(server.waiting(), 0);
+}
+
 #[sim_test(seeds = 60)]
 async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one(world: World) {
     let server = Running::start(&world, "server");

@@ -21,6 +21,7 @@ mod running;
 mod servers;
 mod service;
 mod stalled;
+mod subscribers;
 mod turmoil;
 mod world;
 

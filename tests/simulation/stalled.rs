@@ -18,10 +18,13 @@ const QUEUE_MAX: usize = 64 * 1024;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn serve(world: &World, builder: BrokerBuilder) -> Broker {
-    let broker = builder.queue_max(QUEUE_MAX).build();
-    // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
-    let config = Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE);
+/// A stalled peer is here to be dealt with by the broker, not by the connection's own time.
+fn config() -> Config {
+    Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE)
+}
+
+pub(crate) fn serve(world: &World, builder: BrokerBuilder, config: Config) -> Broker {
+    let broker = builder.build();
     let acceptor = Server::builder().config(config).build(broker.clone()).expect("a broker can be served");
     world.node("broker").start(move |process| {
         let acceptor = acceptor.clone();
@@ -34,11 +37,10 @@ fn serve(world: &World, builder: BrokerBuilder) -> Broker {
     broker
 }
 
-async fn client(world: &World, node: &str) -> (Client, Connection) {
+pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client, Connection) {
     let transport = world.node(node).process().dial("broker").await.expect("the broker accepts");
     let router = ClientRouter::new();
     let client = router.client();
-    let config = Config::default().idle_timeout(10 * PATIENCE).write_timeout(10 * PATIENCE);
     let connection = frisbee::Client::builder().config(config).connect_io(transport, router).await;
     (client, connection.expect("the broker answers"))
 }
@@ -53,11 +55,11 @@ async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
 /// Publishes while some read everything, and one stands still.
 async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, Subscription) {
     world.set_cables(Cable::default().capacity(8 * 1024));
-    let (client_of_stalled, connection) = client(world, "stalled").await;
+    let (client_of_stalled, connection) = client(world, "stalled", config()).await;
     let stalled = client_of_stalled.subscribe("ticks").await.expect("the broker takes it");
     let mut readers = JoinSet::new();
     for node in READERS {
-        let (reader, _) = client(world, node).await;
+        let (reader, _) = client(world, node, config()).await;
         let mut ticks = reader.subscribe("ticks").await.expect("the broker takes it");
         readers.spawn(async move {
             for number in 0..MESSAGES as u64 {
@@ -67,7 +69,7 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
         });
     }
     world.node("stalled").pause();
-    let (writer, _) = client(world, "writer").await;
+    let (writer, _) = client(world, "writer", config()).await;
     for number in 0..MESSAGES as u64 {
         let mut payload = number.to_be_bytes().to_vec();
         payload.resize(LENGTH, 0);
@@ -81,7 +83,7 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
 
 #[sim_test(seeds = 20)]
 async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world: World) {
-    let broker = serve(&world, Broker::builder());
+    let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_beside_one_that_stalls(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
     // It reads on: what had been sent, how many were lost, and the newest messages.
@@ -107,7 +109,7 @@ async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world:
 
 #[sim_test(seeds = 20)]
 async fn a_subscriber_that_stalls_is_closed_if_told_so_and_the_others_lose_nothing(world: World) {
-    let broker = serve(&world, Broker::builder().slow(Slow::Disconnect));
+    let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect), config());
     let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
     world.node("stalled").resume();
     timeout(PATIENCE, connection.closed()).await.expect("it is closed");

@@ -373,8 +373,12 @@ pub(crate) struct Admitted {
 }
 
 impl Connections {
+    /// Those that are not on the way any more, in the order in which they came: the end of a server takes the same course
+    /// in each run of a simulation.
     fn handles(&self) -> Vec<Connection> {
-        self.by_number.values().flatten().cloned().collect()
+        let mut numbers: Vec<_> = self.by_number.keys().copied().collect();
+        numbers.sort_unstable();
+        numbers.iter().filter_map(|number| self.by_number.get(number)?.clone()).collect()
     }
 
     /// A connection, and when it came.

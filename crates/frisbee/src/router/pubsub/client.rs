@@ -7,7 +7,7 @@ use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_to
 use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError};
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,14 +111,14 @@ pub(super) struct ClientShared {
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All inboxes, by id.
-    inboxes: HashMap<u16, Arc<Inbox>>,
+    /// All inboxes, by id: in order, in which they are told of losses and of the end.
+    inboxes: BTreeMap<u16, Arc<Inbox>>,
     /// Those that are not members of a group, by their patterns.
     by_pattern: Trie<u16, Arc<Inbox>>,
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
     last_id: u16,
     /// The caller that waits for the answer to a subscription.
-    asked: HashMap<u16, oneshot::Sender<Result<(), String>>>,
+    asked: BTreeMap<u16, oneshot::Sender<Result<(), String>>>,
     /// The callers that wait for a SYNC, in order.
     syncs: VecDeque<oneshot::Sender<()>>,
     closed: Option<CloseReason>,

@@ -11,7 +11,7 @@ use crate::PacketId;
 use crate::router::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -265,7 +265,8 @@ impl Route {
     /// same name and different patterns are one group.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        let mut groups = HashMap::<Arc<str>, Vec<_>>::new();
+        // In order, since each takes the next number below: that is the same in each run of a simulation.
+        let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group }| match group {
             None => everybody.push(subscriber.clone()),
             Some(group) => groups.entry(group.clone()).or_default().push((subscriber.clone(), *id)),

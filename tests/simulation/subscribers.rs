@@ -1,0 +1,123 @@
+//! Subscribers that come and go, alone and in groups: who gets which message, and what is left behind.
+
+use crate::stalled::{client, serve};
+use frisbee::Config;
+use frisbee::pubsub::{Broker, Message, Subscription};
+use frisbee_sim::{Fault, World, sim_test};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+const MESSAGES: u64 = 60;
+
+const READERS: usize = 3;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn number(message: &Message) -> u64 {
+    let text = std::str::from_utf8(message.payload()).expect("it is a number");
+    text.parse().expect("it is a number")
+}
+
+async fn next(subscription: &mut Subscription) -> u64 {
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes");
+    number(&message.expect("nobody is slow here"))
+}
+
+#[sim_test(seeds = 30)]
+async fn one_member_of_each_group_gets_each_message(world: World) {
+    serve(&world, Broker::builder(), Config::default());
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let mut members = Vec::new();
+    for member in 0..READERS {
+        let (client, connection) = client(&world, &format!("member {member}"), Config::default()).await;
+        let mut jobs = client.queue_subscribe("jobs.*", "workers").await.expect("the broker takes it");
+        let (world, got) = (world.clone(), got.clone());
+        members.push(tokio::spawn(async move {
+            let _connection = connection;
+            while let Ok(message) = jobs.recv().await {
+                got.lock().push(number(&message));
+                sleep(Duration::from_millis(world.draw(|rng| rng.u64(..20)))).await;
+            }
+        }));
+    }
+    let (watcher, _watching) = client(&world, "watcher", Config::default()).await;
+    let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.expect("the broker takes it");
+    let mut beside = watcher.subscribe("jobs.a").await.expect("the broker takes it");
+    let (writer, _writing) = client(&world, "writer", Config::default()).await;
+    for number in 0..MESSAGES {
+        writer.publish("jobs.a", number.to_string()).await.expect("the broker is there");
+        sleep(Duration::from_millis(world.draw(|rng| rng.u64(..5)))).await;
+    }
+    for number in 0..MESSAGES {
+        assert_eq!((next(&mut alone).await, next(&mut beside).await), (number, number));
+    }
+    world.eventually("all have come to the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
+    writer.sync().await.expect("the broker is there");
+    sleep(Duration::from_secs(1)).await;
+    let mut got = std::mem::take(&mut *got.lock());
+    got.sort_unstable();
+    assert_eq!(got, Vec::from_iter(0..MESSAGES), "each to one of them");
+    members.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[sim_test(seeds = 30)]
+async fn subscribers_that_go_in_any_way_leave_nothing_behind(world: World) {
+    let broker = serve(&world, Broker::builder(), Config::default());
+    let (writer, _writing) = client(&world, "writer", Config::default()).await;
+    for _ in 0..4 {
+        let mut readers = Vec::new();
+        for reader in 0..READERS {
+            let node = format!("reader {reader}");
+            let (client, connection) = client(&world, &node, Config::default()).await;
+            let mut held = Vec::new();
+            for topic in 0..5 {
+                held.push(client.subscribe(&format!("t.{topic}.>")).await.expect("the broker takes it"));
+            }
+            held.push(client.queue_subscribe("t.*.x", "group").await.expect("the broker takes it"));
+            readers.push((node, client, connection, held));
+        }
+        assert_eq!(broker.subscriptions(), READERS * 6);
+        // Messages wait for one of them when it goes.
+        world.node("reader 0").pause();
+        for number in 0..40 {
+            writer.publish(&format!("t.{}.x", number % 5), vec![0; 4_096]).await.expect("the broker is there");
+        }
+        writer.sync().await.expect("the broker is there");
+        let mut silent = Vec::new();
+        for (node, client, connection, held) in readers {
+            match world.draw(|rng| rng.u32(..5)) {
+                0 => drop((client, connection, held)),
+                1 => connection.close(),
+                2 => connection.abort(),
+                3 => world.node(&node).crash(),
+                _ => {
+                    world.strike(Fault::Silence { one: node, other: "broker".to_owned() }).await;
+                    silent.push((client, connection, held));
+                }
+            }
+        }
+        let is_empty = || (broker.subscriptions(), broker.waiting()) == (0, 0);
+        world.eventually("nothing is left behind", 10 * PATIENCE, is_empty).await;
+        world.node("reader 0").resume();
+    }
+}
+
+#[sim_test(seeds = 30)]
+async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: World) {
+    serve(&world, Broker::builder(), Config::default());
+    let (client, _connection) = client(&world, "reader", Config::default()).await;
+    let mut readers = JoinSet::new();
+    for topic in 0..20 {
+        let mut subscription = client.subscribe(&format!("t.{topic}")).await.expect("the broker takes it");
+        let world = world.clone();
+        readers.spawn(async move {
+            timeout(PATIENCE, subscription.recv()).await.expect("it is told").expect_err("nothing is published");
+            world.note(format!("t.{topic} has ended"));
+        });
+    }
+    world.node("broker").crash();
+    readers.join_all().await;
+}
