@@ -1,17 +1,16 @@
-//! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
+//! A server that is asked for more than it has, over sockets and in memory: what one address may hold, whose turn it is,
+//! what buffers are kept, and what it tells of it. Limits that hold on any network are in `simulation/overload.rs`.
 
 use bytes::Bytes;
-use frisbee::support::tlv;
 use frisbee::{
     CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
 };
-use frisbee_tests::gated::Gated;
-use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{left_to_service, until};
-use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, Server, ServerBuilder, Status};
+use frisbee_tests::until;
+use frpc::{Channel, Code, Server, ServerBuilder};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -24,7 +23,6 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
 const ADD: u16 = 18;
-const SLEEP: u16 = 19;
 const PAYLOAD: u16 = 17;
 const CHAT: u16 = 23;
 const MIB: usize = 1024 * 1024;
@@ -37,60 +35,11 @@ async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Socket
     (address, stats)
 }
 
-async fn serve_gated(builder: ServerBuilder, gated: &Gated) -> (SocketAddr, Stats) {
-    let server = builder.add_service(InteropServer::new(gated.clone())).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
-    let (address, stats) = (server.local_addr(), server.stats());
-    tokio::spawn(server.serve());
-    (address, stats)
-}
-
 async fn expect_sum(peer: &mut Raw, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     let reply = peer.next().await.expect("the connection lives");
     assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
     assert_eq!(error_text(&reply.body), None);
-}
-
-#[tokio::test]
-async fn a_request_without_memory_is_discarded_and_the_connection_lives() {
-    let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
-    let mut peer = Raw::connect(address).await;
-    let body = encoded(&Payload { seq: 1, data: vec![1; 4 * MIB] });
-    peer.write(&packet(7, PAYLOAD, &body)).await;
-    let refused = peer.next().await.expect("the connection lives");
-    assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
-    assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
-    expect_sum(&mut peer, 8).await;
-    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
-
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    let refused = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("no memory");
-    assert_eq!(refused.code(), Code::ResourceExhausted);
-    client.echo_payload(Payload { seq: 1, data: vec![1; MIB / 8] }).await.expect("there is memory for this");
-}
-
-#[tokio::test]
-async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered() {
-    let opening = [&[9, CHAT as u8][..], &[0; 4 * MIB]].concat();
-    for ours in [true, false] {
-        let (address, stats) = serve(|builder| builder.memory_max(MIB / 2)).await;
-        let mut peer = Raw::connect(address).await;
-        if ours {
-            peer.write(&packet(0, 3, &hello())).await;
-        }
-        peer.write(&packet(1, 2, &opening)).await;
-        let mut refused = peer.next().await.expect("the connection lives");
-        // A reset for an extended peer, behind a credit of 0 that says that no handler has seen it; a close for Go.
-        if ours {
-            assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
-            refused = peer.next().await.expect("the connection lives");
-        }
-        let (operation, code) = if ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
-        assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
-        expect_sum(&mut peer, 8).await;
-        assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
-    }
 }
 
 #[tokio::test]
@@ -120,218 +69,6 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
-#[tokio::test]
-async fn long_hellos_are_charged_while_their_connections_live() {
-    let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
-    // An item of 60 KiB that means nothing to this server; and one short enough to be had for nothing.
-    let greeting = |length: usize| {
-        let mut content = b"fris\x01".to_vec();
-        tlv::put_item(&mut content, 200, &vec![1; length]);
-        packet(0, 3, &content)
-    };
-    let mut peers = Vec::new();
-    for _ in 0..12 {
-        let mut peer = Raw::connect(address).await;
-        peer.write(&greeting(60 * 1024)).await;
-        expect_sum(&mut peer, 1).await;
-        peers.push(peer);
-    }
-    assert!(stats.memory_held() > 12 * 60 * 1024, "{}", stats.memory_held());
-    let mut one_too_many = Raw::connect(address).await;
-    one_too_many.write(&greeting(60 * 1024)).await;
-    one_too_many.closed().await;
-    let mut short = Raw::connect(address).await;
-    short.write(&greeting(3000)).await;
-    expect_sum(&mut short, 1).await;
-    drop(peers);
-    until("nothing is held", || stats.memory_held() == 0).await;
-}
-
-#[tokio::test]
-async fn the_partial_packet_of_a_vanished_peer_is_released() {
-    let (address, stats) = serve(|builder| builder).await;
-    for _ in 0..20 {
-        let mut peer = Raw::connect(address).await;
-        peer.write(&header(1, PAYLOAD, 2 * MIB as u32)).await;
-        peer.write(&vec![0; MIB]).await;
-    }
-    until("all have come and gone", || stats.opened() == 20 && stats.open() == 0).await;
-    until("nothing is held", || stats.memory_held() == 0).await;
-    assert_eq!(stats.closed_by(CloseKind::Truncated) + stats.closed_by(CloseKind::Io), 20);
-}
-
-#[tokio::test]
-async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin() {
-    const SENT: u16 = 1_000;
-    let gated = Gated::shut();
-    let (address, stats) = serve_gated(Server::builder().memory_max(400_000), &gated).await;
-    let mut peer = Raw::connect(address).await;
-    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
-    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
-    until("the rest is refused", || stats.shed() > u64::from(SENT) - 300).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    client.sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
-    // Those that had begun end well; whatever came behind them is answered too.
-    gated.open();
-    let mut answered = 0;
-    for _ in 0..SENT {
-        answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
-    }
-    assert!((200..300).contains(&answered), "{answered} were answered");
-    until("nothing is held", || stats.memory_held() == 0).await;
-}
-
-/// Keeps payloads for as long as it is called, and counts them.
-struct Keeping(Arc<AtomicU64>);
-
-impl Interop for Keeping {
-    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        std::future::pending::<()>().await;
-        Ok(Response::new(request.into_inner()))
-    }
-
-    left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
-}
-
-#[tokio::test]
-async fn requests_whose_handlers_wait_are_held_with_all_their_bytes() {
-    const LENGTH: usize = 10_000;
-    let kept = Arc::new(AtomicU64::new(0));
-    let builder = Server::builder().add_service(InteropServer::new(Keeping(kept.clone())));
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let (address, stats) = (server.local_addr(), server.stats());
-    tokio::spawn(server.serve());
-    let mut peer = Raw::connect(address).await;
-    let body = encoded(&Payload { seq: 1, data: vec![1; LENGTH] });
-    for id in 1..=20 {
-        peer.write(&packet(id, PAYLOAD, &body)).await;
-    }
-    until("all handlers wait", || kept.load(Ordering::SeqCst) == 20).await;
-    until("all of it is held", || stats.memory_held() >= 20 * LENGTH).await;
-    assert!(stats.memory_held() < 30 * LENGTH, "{}", stats.memory_held());
-    drop(peer);
-    until("nothing is held", || stats.memory_held() == 0).await;
-}
-
-#[tokio::test]
-async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them() {
-    let (address, stats) = serve(|builder| builder).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    let mut metadata = Metadata::new();
-    let value = "a".repeat(80);
-    (0..250).for_each(|number| metadata.insert(format!("{number}"), &value).expect("there is room"));
-    let least = 250 * value.len();
-    for stream in [false, true] {
-        let mut waiting = JoinSet::new();
-        for tag in 0..10 {
-            let (client, metadata) = (client.clone(), metadata.clone());
-            waiting.spawn(async move {
-                if stream {
-                    let (_sender, requests) = RequestStream::channel(1);
-                    let mut request = Request::new(requests);
-                    *request.metadata_mut() = metadata;
-                    let mut replies = client.chat(request).await.expect("it streams").into_inner();
-                    while replies.message().await.is_ok_and(|message| message.is_some()) {}
-                } else {
-                    let mut request = Request::new(SleepRequest { millis: 60_000, tag });
-                    *request.metadata_mut() = metadata;
-                    let _ = client.sleep(request).await;
-                }
-            });
-        }
-        until("all of it is held", || stats.memory_held() > 10 * least).await;
-        assert!(stats.memory_held() < 30 * least, "{}", stats.memory_held());
-        drop(waiting);
-        until("nothing is held", || stats.memory_held() == 0).await;
-    }
-}
-
-#[tokio::test]
-async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
-    let config = Config::default().calls_max(100);
-    let gated = Gated::shut();
-    let (address, stats) = serve_gated(Server::builder().config(config), &gated).await;
-    let mut peer = Raw::connect(address).await;
-    let sleeps = (0..1_000).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 0 })));
-    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
-    for id in 100..1_000 {
-        let refused = peer.next().await.expect("the connection lives");
-        assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
-        assert!(error_text(&refused.body).is_some_and(|text| text.contains("100 calls")));
-    }
-    assert_eq!(stats.shed(), 900);
-    gated.open();
-    for _ in 0..100 {
-        assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
-    }
-    expect_sum(&mut peer, 1).await;
-}
-
-#[tokio::test]
-async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held() {
-    let (address, stats) = serve(|builder| builder).await;
-    let mut peer = Raw::connect(address).await;
-    let text = encoded(&frisbee_tests::interop::Text { value: "x".into() });
-    for round in 0..200_u16 {
-        let batch = (0..50).flat_map(|n| {
-            let id = 1 + (round * 50 + n) % 30_000;
-            [packet(id, 2, &[9, CHAT as u8]), packet(id, 2, &text), packet(id, 2, &[])].concat()
-        });
-        peer.write(&batch.collect::<Vec<_>>()).await;
-    }
-    expect_sum_among_streams(&mut peer).await;
-    until("nothing is held", || stats.memory_held() == 0).await;
-}
-
-#[tokio::test]
-async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
-    let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let keeper = kept.clone();
-    let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
-    let (address, stats) = (server.local_addr(), server.stats());
-    tokio::spawn(server.serve());
-    let mut peer = Raw::connect(address).await;
-    let loops = (1..=2_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
-    peer.write(&loops.collect::<Vec<_>>()).await;
-    // 256 that are open, and as many again that are about to go.
-    until("the rest is refused", || stats.shed() == 2_000 - 512).await;
-    assert_eq!(kept.lock().expect("it is whole").len(), 512);
-    kept.lock().expect("it is whole").clear();
-    peer.write(&packet(3_000, 2, b"open")).await;
-    until("there is room again", || kept.lock().expect("it is whole").len() == 1).await;
-}
-
-#[tokio::test]
-async fn only_a_short_part_of_the_text_of_a_reset_is_kept() {
-    let (keeper, mut kept) = unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_first, stream| drop(keeper.send(stream)));
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    let mut peer = Raw::connect(address).await;
-    let reset = [&[7][..], &vec![b'x'; MIB]].concat();
-    peer.write(&[packet(0, 3, &hello()), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
-    let mut stream = kept.recv().await.expect("it is opened");
-    assert_eq!(stream.recv().await, None);
-    match stream.how_ended() {
-        frisbee::StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, 4096)),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// As [`expect_sum`], behind what is left of streams.
-async fn expect_sum_among_streams(peer: &mut Raw) {
-    peer.write(&packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    loop {
-        let reply = peer.next().await.expect("the connection lives");
-        if reply.operation.number() == ADD {
-            return assert_eq!(error_text(&reply.body), None);
-        }
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     // It takes in one write all that waits.
@@ -350,28 +87,6 @@ async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     }
     assert!(begun.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", begun.elapsed());
     reader.abort();
-}
-
-#[tokio::test]
-async fn messages_nobody_reads_are_bounded_over_all_connections() {
-    let (address, stats) = serve(|builder| builder.memory_max(2 * MIB)).await;
-    let mut peers = Vec::new();
-    for _ in 0..8 {
-        let mut peer = Raw::connect(address).await;
-        // Nothing reads the second message of a call that takes one.
-        peer.write(&packet(1, 2, &[9, CHAT as u8])).await;
-        let text = encoded(&frisbee_tests::interop::Text { value: "x".repeat(MIB / 2) });
-        for _ in 0..4 {
-            peer.write(&packet(1, 2, &text)).await;
-        }
-        peers.push(peer);
-    }
-    for peer in &mut peers {
-        expect_sum_among_streams(peer).await;
-        assert!(stats.memory_held() <= 2 * MIB);
-    }
-    drop(peers);
-    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]

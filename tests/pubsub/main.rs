@@ -1,8 +1,9 @@
-//! Publishing and subscribing over sockets.
+//! Publishing and subscribing over sockets. What holds on any network is in `simulation`: `pubsub.rs`, `stalled.rs` and
+//! `subscribers.rs`.
 
 use bytes::Bytes;
 use frisbee::pubsub::{
-    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError, Slow,
+    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError,
     Subscription,
 };
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
@@ -122,38 +123,6 @@ async fn messages_of_each_publisher_arrive_in_order_for_all_sizes_and_topics() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn one_member_of_each_group_gets_each_message() {
-    const MESSAGES: usize = 1000;
-    let (address, _broker) = serve(Broker::builder()).await;
-    let mut members = Vec::new();
-    for _ in 0..4 {
-        let member = client(address).await;
-        members.push((member.queue_subscribe("jobs.*", "workers").await.unwrap(), member));
-    }
-    let watcher = client(address).await;
-    let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.unwrap();
-    let mut beside = watcher.subscribe("jobs.a").await.unwrap();
-    let writer = client(address).await;
-    for number in 0..MESSAGES {
-        writer.publish("jobs.a", number.to_string()).await.unwrap();
-    }
-    writer.sync().await.unwrap();
-    for number in 0..MESSAGES {
-        assert_eq!(text(&mut alone).await, format!("jobs.a {number}"));
-        assert_eq!(text(&mut beside).await, format!("jobs.a {number}"));
-    }
-    let mut seen = vec![false; MESSAGES];
-    for (jobs, member) in &mut members {
-        member.sync().await.unwrap();
-        for _ in 0..MESSAGES / 4 {
-            let number: usize = text(jobs).await["jobs.a ".len()..].parse().unwrap();
-            assert!(!std::mem::replace(&mut seen[number], true), "{number} came twice");
-        }
-    }
-    assert!(seen.into_iter().all(|seen| seen));
-}
-
 /// A peer that has subscribed and reads nothing more, with as little room as the system allows.
 async fn stalled(address: SocketAddr, pattern: &str) -> Raw {
     let socket = TcpSocket::new_v4().unwrap();
@@ -232,15 +201,6 @@ async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_other
     }
     assert!(lost > 0, "it takes more to overflow what the system holds");
     assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn of_a_hundred_subscribers_one_that_stalls_is_closed_and_the_others_lose_nothing() {
-    let (address, broker) = serve(Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect)).await;
-    let mut stalled = stalled(address, "ticks").await;
-    publish_rounds(address).await;
-    stalled.closed().await;
-    until(|| broker.subscriptions() == 0).await;
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod changing;
 mod channels;
 mod hand_off;
 mod limits;
+mod overload;
 mod peers;
 mod pubsub;
 mod resolving;

@@ -1,0 +1,361 @@
+//! Peers that ask a server for more than it has, on a network that splits and delays what they write: what is refused,
+//! what is held, and that all of it is given back however they leave.
+
+use bytes::Bytes;
+use frisbee::support::tlv;
+use frisbee::{Acceptor, Config, Handlers, Stats, Stream, StreamEnd};
+use frisbee_sim::{Cable, Fault, Transport, World, sim_test};
+use frisbee_tests::gated::Gated;
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
+use frisbee_tests::left_to_service;
+use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
+use frisbee_tests::service::Service;
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, Server, ServerBuilder, Status};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinSet;
+
+const PAYLOAD: u16 = 17;
+const ADD: u16 = 18;
+const SLEEP: u16 = 19;
+const CHAT: u16 = 23;
+
+/// What a server may hold.
+const MEMORY: usize = 400_000;
+
+/// For what comes about soon, or when a peer that is silent has been noticed.
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats {
+    let acceptor = builder.add_service(InteropServer::new(service)).build().expect("there is one service");
+    let stats = acceptor.stats();
+    world.node("server").process().serve(acceptor);
+    stats
+}
+
+/// The same for handlers of packets and streams.
+fn accept(world: &World, handlers: Handlers) -> Stats {
+    let acceptor: Acceptor<_> = frisbee::Server::builder().build(handlers).expect("nothing overlaps");
+    let stats = acceptor.stats();
+    world.node("server").process().accept(move |transport| {
+        let acceptor = acceptor.clone();
+        async move { drop(acceptor.serve_connection(transport).await) }
+    });
+    stats
+}
+
+type Peer = Raw<Transport>;
+
+async fn peer(world: &World) -> Peer {
+    Raw::over(world.node("peer").process().dial("server").await.expect("the server accepts"))
+}
+
+fn client(world: &World) -> InteropClient {
+    let connector = world.node("client").process().connector("server");
+    let channel = Channel::builder().connect_lazy_with_connector(connector);
+    InteropClient::new(channel.expect("there is nothing to overlap"))
+}
+
+async fn expect_sum(peer: &mut Peer, id: u16) {
+    peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    // Behind what is left of streams.
+    let reply = loop {
+        let reply = peer.next().await.expect("the connection lives");
+        if reply.operation.number() == ADD {
+            break reply;
+        }
+    };
+    assert_eq!((reply.id.0, error_text(&reply.body)), (id, None));
+}
+
+/// Peers leave in one of the ways in which peers do, and nothing is held for them any more.
+async fn leave(world: &World, peers: impl Send, stats: &Stats) {
+    let way = world.draw(|rng| rng.u32(..3));
+    let _silent = match way {
+        0 => {
+            drop(peers);
+            None
+        }
+        1 => {
+            world.node("peer").crash();
+            Some(peers)
+        }
+        _ => {
+            world.strike(Fault::Silence { one: "peer".to_owned(), other: "server".to_owned() }).await;
+            Some(peers)
+        }
+    };
+    world.eventually("nothing is held", MINUTE, || (stats.open(), stats.memory_held()) == (0, 0)).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn a_request_without_memory_is_discarded_and_the_connection_lives(world: World) {
+    let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
+    let mut peer = peer(&world).await;
+    let length = world.draw(|rng| rng.u64(..3 * MEMORY as u64)) as usize + MEMORY;
+    let body = encoded(&Payload { seq: 1, data: vec![1; length] });
+    peer.write(&packet(7, PAYLOAD, &body)).await;
+    let refused = peer.next().await.expect("the connection lives");
+    assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
+    assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
+    expect_sum(&mut peer, 8).await;
+    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
+
+    let client = client(&world);
+    let refused = client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await.expect_err("no memory");
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("there is memory for this");
+}
+
+/// What one of ours begins with.
+fn hello() -> Vec<u8> {
+    packet(0, 3, b"fris\x01")
+}
+
+#[sim_test(seeds = 30)]
+async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered(world: World) {
+    let is_ours = world.draw(fastrand::Rng::bool);
+    let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
+    let mut peer = peer(&world).await;
+    if is_ours {
+        peer.write(&hello()).await;
+    }
+    peer.write(&packet(1, 2, &[&[9, CHAT as u8][..], &[0; 2 * MEMORY]].concat())).await;
+    let mut refused = peer.next().await.expect("the connection lives");
+    // A reset for an extended peer, behind a credit of 0 that says that no handler has seen it; a close for Go.
+    if is_ours {
+        assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
+        refused = peer.next().await.expect("the connection lives");
+    }
+    let (operation, code) = if is_ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
+    assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
+    expect_sum(&mut peer, 8).await;
+    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
+}
+
+#[sim_test(seeds = 30)]
+async fn long_hellos_are_charged_while_their_connections_live(world: World) {
+    const LENGTH: usize = 25_000;
+    let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
+    // An item that means nothing to this server.
+    let greeting = |length: usize| {
+        let mut content = b"fris\x01".to_vec();
+        tlv::put_item(&mut content, 200, &vec![1; length]);
+        packet(0, 3, &content)
+    };
+    let mut peers = Vec::new();
+    let greeted = |mut next: Peer, length: usize| async move {
+        let begins = [greeting(length), packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))].concat();
+        drop(next.socket.write_all(&begins).await);
+        next.next().await.is_some().then_some(next)
+    };
+    // A connection gets half of what is left at most.
+    while let Some(taken) = greeted(peer(&world).await, LENGTH).await {
+        peers.push(taken);
+        assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
+    }
+    assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
+    // A HELLO of 4 KiB is had for nothing.
+    assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
+    // So is a short one beside them.
+    peers.push(greeted(peer(&world).await, 3_000).await.expect("it is taken"));
+    leave(&world, peers, &stats).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
+    let stats = serve(&world, Server::builder(), Service);
+    let mut peers = Vec::new();
+    for _ in 0..10 {
+        let mut peer = peer(&world).await;
+        let came = world.draw(|rng| rng.u64(1..100_000)) as usize;
+        peer.write(&header(1, PAYLOAD, 100_000)).await;
+        peer.write(&vec![0; came]).await;
+        peers.push(peer);
+    }
+    world.eventually("something is held", MINUTE, || stats.memory_held() > 0).await;
+    leave(&world, peers, &stats).await;
+    assert_eq!(stats.opened(), 10);
+}
+
+#[sim_test(seeds = 30)]
+async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin(world: World) {
+    const SENT: u16 = 1_000;
+    let gated = Gated::shut();
+    let stats = serve(&world, Server::builder().memory_max(MEMORY), gated.clone());
+    let mut peer = peer(&world).await;
+    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
+    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
+    world.eventually("the rest is refused", MINUTE, || stats.shed() > u64::from(SENT) - 300).await;
+    client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
+    // Those that had begun end well; whatever came behind them is answered too.
+    gated.open();
+    let mut answered = 0;
+    for _ in 0..SENT {
+        answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
+    }
+    assert_eq!(answered as u64 + stats.shed(), u64::from(SENT));
+    assert!((200..300).contains(&answered), "{answered} were answered");
+    leave(&world, peer, &stats).await;
+}
+
+/// Keeps payloads for as long as it is called, and counts them.
+struct Keeping(Arc<AtomicU64>);
+
+impl Interop for Keeping {
+    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+        Ok(Response::new(request.into_inner()))
+    }
+
+    left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
+}
+
+#[sim_test(seeds = 30)]
+async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World) {
+    const LENGTH: usize = 10_000;
+    let kept = Arc::new(AtomicU64::new(0));
+    let stats = serve(&world, Server::builder(), Keeping(kept.clone()));
+    let mut peer = peer(&world).await;
+    let body = encoded(&Payload { seq: 1, data: vec![1; LENGTH] });
+    for id in 1..=20 {
+        peer.write(&packet(id, PAYLOAD, &body)).await;
+    }
+    world.eventually("all handlers wait", MINUTE, || kept.load(Ordering::SeqCst) == 20).await;
+    world.eventually("all of it is held", MINUTE, || stats.memory_held() >= 20 * LENGTH).await;
+    assert!(stats.memory_held() < 30 * LENGTH, "{}", stats.memory_held());
+    leave(&world, peer, &stats).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them(world: World) {
+    let is_stream = world.draw(fastrand::Rng::bool);
+    let stats = serve(&world, Server::builder(), Service);
+    let client = client(&world);
+    let mut metadata = Metadata::new();
+    let value = "x".repeat(76);
+    (0..250).for_each(|number| metadata.insert(format!("{number:04}"), &value).expect("there is room"));
+    let least = 250 * 80;
+    let mut waiting = JoinSet::new();
+    for tag in 0..10 {
+        let (client, metadata) = (client.clone(), metadata.clone());
+        waiting.spawn(async move {
+            if is_stream {
+                let (_sender, requests) = RequestStream::channel(1);
+                let mut request = Request::new(requests);
+                *request.metadata_mut() = metadata;
+                let mut replies = client.chat(request).await.expect("it streams").into_inner();
+                while replies.message().await.is_ok_and(|message| message.is_some()) {}
+            } else {
+                let mut request = Request::new(SleepRequest { millis: 60_000, tag });
+                *request.metadata_mut() = metadata;
+                let _ = client.sleep(request).await;
+            }
+        });
+    }
+    world.eventually("all of it is held", MINUTE, || stats.memory_held() > 10 * least).await;
+    assert!(stats.memory_held() < 20 * least, "{}", stats.memory_held());
+    drop(waiting);
+    world.eventually("nothing is held", MINUTE, || stats.memory_held() == 0).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World) {
+    const SENT: u16 = 300;
+    let most = world.draw(|rng| rng.u16(1..SENT));
+    let config = Config::default().calls_max(most.into());
+    let gated = Gated::shut();
+    let stats = serve(&world, Server::builder().config(config), gated.clone());
+    let mut peer = peer(&world).await;
+    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 0 })));
+    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
+    for id in most..SENT {
+        let refused = peer.next().await.expect("the connection lives");
+        assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
+        assert!(error_text(&refused.body).is_some_and(|text| text.contains(&format!("{most} calls"))));
+    }
+    assert_eq!(stats.shed(), u64::from(SENT - most));
+    gated.open();
+    for _ in 0..most {
+        assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
+    }
+    expect_sum(&mut peer, 1).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(world: World) {
+    let stats = serve(&world, Server::builder(), Service);
+    let mut peer = peer(&world).await;
+    let text = encoded(&Text { value: "x".into() });
+    for round in 0..20_u16 {
+        let batch = (0..50).flat_map(|n| {
+            let id = 1 + round * 50 + n;
+            [packet(id, 2, &[9, CHAT as u8]), packet(id, 2, &text), packet(id, 2, &[])].concat()
+        });
+        peer.write(&batch.collect::<Vec<_>>()).await;
+    }
+    expect_sum(&mut peer, 1).await;
+    world.eventually("nothing is held", MINUTE, || stats.memory_held() == 0).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go(world: World) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keeper = kept.clone();
+    let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
+    let stats = accept(&world, handlers);
+    let mut peer = peer(&world).await;
+    let loops = (1..=1_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
+    peer.write(&loops.collect::<Vec<_>>()).await;
+    // 256 that are open, and as many again that are about to go.
+    world.eventually("the rest is refused", MINUTE, || stats.shed() == 1_000 - 512).await;
+    assert_eq!(kept.lock().expect("it is whole").len(), 512);
+    kept.lock().expect("it is whole").clear();
+    peer.write(&packet(3_000, 2, b"open")).await;
+    world.eventually("there is room again", MINUTE, || kept.lock().expect("it is whole").len() == 1).await;
+}
+
+#[sim_test(seeds = 30)]
+async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
+    let (keeper, mut kept) = unbounded_channel::<Stream>();
+    accept(&world, Handlers::new().on_stream(move |_first: Bytes, stream| drop(keeper.send(stream))));
+    let mut peer = peer(&world).await;
+    let length = world.draw(|rng| rng.u64(..20_000)) as usize;
+    let reset = [&[7][..], &vec![b'x'; length]].concat();
+    peer.write(&[hello(), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
+    let mut stream = kept.recv().await.expect("it is opened");
+    assert_eq!(stream.recv().await, None);
+    match stream.how_ended() {
+        StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, length.min(4_096))),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[sim_test(seeds = 30)]
+async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
+    // A message is much more than a connection costs by itself.
+    const MEMORY: usize = 2 << 20;
+    // Replies that nobody takes are another matter.
+    world.set_cables(Cable::default().capacity(2 * MEMORY));
+    let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
+    let mut peers = Vec::new();
+    let text = encoded(&Text { value: "x".repeat(MEMORY / 4) });
+    for _ in 0..3 {
+        let mut peer = peer(&world).await;
+        // Nothing reads the second message of a call that takes one.
+        peer.write(&packet(1, 2, &[9, CHAT as u8])).await;
+        for _ in 0..4 {
+            peer.write(&packet(1, 2, &text)).await;
+        }
+        peers.push(peer);
+    }
+    for peer in &mut peers {
+        expect_sum(peer, 2).await;
+        assert!(stats.memory_held() <= MEMORY, "{}", stats.memory_held());
+    }
+    leave(&world, peers, &stats).await;
+}
