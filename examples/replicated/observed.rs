@@ -2,11 +2,13 @@
 
 use crate::client::PATIENCE;
 use crate::replica::Observer;
+use crate::store::WRITES_MAX;
 use examples::replicated::{Change, Entry, Kind};
 use frisbee_sim::{Clock, World};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// Beyond the patience of a client: its last attempt, and the clocks.
 const SLACK: Duration = Duration::from_millis(600);
@@ -25,7 +27,8 @@ struct Seen {
     heard: Vec<Change>,
     /// The clients that believe to have the lease, and until when by their own clocks.
     holders: BTreeMap<usize, (Clock, Duration)>,
-    waiting: BTreeMap<usize, usize>,
+    /// The places for writes that wait, at each replica.
+    places: BTreeMap<usize, Arc<Semaphore>>,
     longest: Duration,
 }
 
@@ -81,7 +84,7 @@ impl Observed {
 
     /// The writes that wait at all replicas.
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().waiting.values().sum()
+        self.lock().places.values().map(|places| WRITES_MAX - places.available_permits()).sum()
     }
 }
 
@@ -97,7 +100,7 @@ impl Observer for Observed {
         assert_eq!(known, *entry, "two replicas have applied different entries {index}");
     }
 
-    fn waiting(&self, replica: usize, writes: usize) {
-        self.lock().waiting.insert(replica, writes);
+    fn begins(&self, replica: usize, places: Arc<Semaphore>) {
+        self.lock().places.insert(replica, places);
     }
 }

@@ -8,6 +8,7 @@
 use crate::defects::Defect;
 use crate::log::Log;
 use crate::sealed::{Sealed, sealed};
+use crate::store::WRITES_MAX;
 use examples::replicated::{
     Ballot, Batch, Entry, Kind, Replication, ReplicationClient, ReplicationServer, StoreServer, Stored, Vote,
 };
@@ -16,10 +17,9 @@ use frpc::prost::Message;
 use frpc::{Channel, Request, Response, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 /// The least time without a leader after which a replica elects one. Others wait for up to twice as long.
 const QUIET: Duration = Duration::from_millis(300);
@@ -53,8 +53,8 @@ pub(crate) trait Observer: Send + Sync {
     fn leads(&self, term: u64, replica: usize);
     /// A replica has applied an entry.
     fn applied(&self, index: u64, entry: &Entry);
-    /// So many writes wait at a replica.
-    fn waiting(&self, replica: usize, writes: usize);
+    /// A replica begins, with these places for writes that wait.
+    fn begins(&self, replica: usize, places: Arc<Semaphore>);
 }
 
 /// A replica. Clones are the same one.
@@ -68,7 +68,8 @@ pub(crate) struct Inner {
     pub(crate) state: Mutex<State>,
     /// Notified when the state changes.
     pub(crate) changes: Notify,
-    pub(crate) waiting: AtomicUsize,
+    /// Of the writes that wait.
+    pub(crate) places: Arc<Semaphore>,
 }
 
 pub(crate) struct State {
@@ -123,8 +124,9 @@ impl Replica {
         // It may have heard of a leader just before it crashed.
         let (heard, stands) = (now, now + patience());
         let state = State { term: meta.term, voted_for, role: Role::Follower, log, heard, stands };
-        let (state, changes, waiting) = (Mutex::new(state), Notify::new(), AtomicUsize::new(0));
-        let replica = Self(Arc::new(Inner { me, process, settings, state, changes, waiting }));
+        let (state, changes, places) = (Mutex::new(state), Notify::new(), Arc::new(Semaphore::new(WRITES_MAX)));
+        settings.observer.begins(me, places.clone());
+        let replica = Self(Arc::new(Inner { me, process, settings, state, changes, places }));
         let server = frpc::Server::builder()
             .add_service(StoreServer::new(replica.clone()))
             .add_service(ReplicationServer::new(replica.clone()));
@@ -132,7 +134,6 @@ impl Replica {
         for peer in (0..replica.0.settings.replicas.len()).filter(|peer| *peer != me) {
             replica.0.process.spawn(replica.clone().feed(peer));
         }
-        replica.0.settings.observer.waiting(me, 0);
         replica.watch_over_leader().await;
     }
 

@@ -2,21 +2,25 @@
 
 use crate::defects::Defect;
 use crate::machine;
-use crate::replica::{Inner, LEASE, Leading, Replica, Role, State};
+use crate::replica::{LEASE, Leading, Replica, Role, State};
 use examples::replicated::{Change, Command, Entry, From, Key, Kind, Outcome, Store};
 use frpc::{Request, Response, ResponseStream, Status};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The writes of clients that wait at one time.
-const WRITES_MAX: usize = 16;
+pub(crate) const WRITES_MAX: usize = 16;
 
 impl Store for Replica {
     async fn write(&self, request: Request<Command>) -> Result<Response<Outcome>, Status> {
-        let mut place = Place::take(self)?;
-        let outcome = self.execute(request.into_inner()).await;
-        place.leave();
-        outcome.map(Response::new)
+        // A write gives its place back when it ends, and also when it is dropped, as it is when its caller has gone.
+        let place = self.0.places.try_acquire().map_err(|_| Status::resource_exhausted("too many writes wait"))?;
+        if self.has(Defect::ForgottenCancel) {
+            place.forget();
+            let outcome = self.execute(request.into_inner()).await;
+            self.0.places.add_permits(1);
+            return outcome.map(Response::new);
+        }
+        self.execute(request.into_inner()).await.map(Response::new)
     }
 
     async fn read(&self, request: Request<Key>) -> Result<Response<Outcome>, Status> {
@@ -137,43 +141,6 @@ impl Leading {
             *lease = (command.client, ends);
         }
         Outcome { done: lease.0 == command.client, value: lease.0 as i64 }
-    }
-}
-
-/// A write that waits. It gives its place back when it is dropped, as it is when its caller has gone.
-struct Place<'a> {
-    replica: &'a Replica,
-    is_left: bool,
-}
-
-impl<'a> Place<'a> {
-    fn take(replica: &'a Replica) -> Result<Self, Status> {
-        let place = Self { replica, is_left: false };
-        let taken = place.change(1);
-        if taken > WRITES_MAX { Err(Status::resource_exhausted("too many writes wait")) } else { Ok(place) }
-    }
-
-    fn change(&self, by: isize) -> usize {
-        let Inner { waiting, settings, me, .. } = &*self.replica.0;
-        let before = waiting.load(Ordering::Relaxed);
-        let now = before.wrapping_add_signed(by);
-        waiting.store(now, Ordering::Relaxed);
-        settings.observer.waiting(*me, now);
-        now
-    }
-
-    fn leave(&mut self) {
-        if !std::mem::replace(&mut self.is_left, true) {
-            self.change(-1);
-        }
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        if !self.replica.has(Defect::ForgottenCancel) {
-            self.leave();
-        }
     }
 }
 
