@@ -12,6 +12,9 @@ pub(crate) mod readme {
     pub(crate) mod server {
         super::items!("readme-2");
 
+        // At the end of the same file.
+        super::items!("simulation-1");
+
         /// Serves as `main` does, on a port that is free. Returns the address.
         pub(crate) async fn start() -> Result<String, frpc::Error> {
             let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
@@ -217,14 +220,8 @@ mod transports {
 }
 
 mod simulation {
-    use examples::greeter::{GreeterClient, GreeterServer, Name};
-    use examples::started::Polite;
-    use frisbee_sim::{
-        Cable, EventKind, Fault, FaultKind, Faults, History, Register, RegisterOperation, Verdict, World, sim, sim_test,
-    };
+    use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, History, Register, RegisterOperation, Verdict, sim};
     use std::time::Duration;
-
-    super::items!("simulation-1");
 
     #[test]
     fn history() {

@@ -24,9 +24,13 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Wrong
     let function = Function::parse(item)?;
     let seeds = settings.iter().find(|(name, _)| name.to_string() == "seeds");
     let seeds = seeds.map_or_else(|| TokenTree::from(Literal::u64_suffixed(SEEDS)).into(), |(_, value)| value.clone());
-    // frisbee_sim::Sim::new().setting(value)….seeds(seeds, name)
+    // frisbee_sim::Sim::new().of_test(module_path!(), "name").setting(value)….seeds(seeds, name)
     let mut run = path(&["frisbee_sim", "Sim", "new"]);
     run.extend([parenthesized(TokenStream::new())]);
+    let mut named = path(&["core", "module_path"]);
+    let name = Literal::string(&function.name.to_string()).into();
+    named.extend([punct('!'), parenthesized(TokenStream::new()), punct(','), name]);
+    run.extend([punct('.'), Ident::new("of_test", Span::call_site()).into(), parenthesized(named)]);
     for (name, value) in settings.into_iter().filter(|(name, _)| name.to_string() != "seeds") {
         run.extend([punct('.'), name.into(), parenthesized(value)]);
     }

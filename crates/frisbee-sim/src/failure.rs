@@ -1,5 +1,6 @@
 //! The report of a failure: the seed, the faults that it takes, the command that repeats it, and the trace.
 
+use crate::command;
 use crate::fault::Fault;
 use crate::sim::Ran;
 use crate::state::Scheduled;
@@ -10,7 +11,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, fs, io, thread};
+use std::{env, fs, io, process, thread};
 
 /// How many events a failure prints, the last ones. `FRISBEE_TRACE` writes all of them.
 const PRINTED: usize = 40;
@@ -45,7 +46,8 @@ pub(crate) struct Recording {
 }
 
 impl Failure {
-    pub(crate) fn new(seed: u64, text: String, ran: &Ran, kept: Option<&[usize]>) -> Self {
+    /// Of a test, if its name is known; otherwise that is looked for.
+    pub(crate) fn new(seed: u64, text: String, ran: &Ran, kept: Option<&[usize]>, test: Option<String>) -> Self {
         let numbered = ran.schedule.iter().enumerate();
         let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
         let struck = numbered.filter_map(|(number, Scheduled { upon, struck })| {
@@ -54,8 +56,9 @@ impl Failure {
         });
         let mut faults: Vec<_> = struck.collect();
         faults.sort_by_key(|fault| fault.at);
-        // Each test of libtest has a thread of its own with its name.
-        let test = thread::current().name().filter(|name| *name != "main").map(str::to_owned);
+        // Each test of libtest has a thread of its own with its name, unless there is but one thread for all.
+        let of_thread = || thread::current().name().filter(|name| *name != "main").map(str::to_owned);
+        let test = test.or_else(of_thread);
         Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
     }
 
@@ -90,12 +93,14 @@ impl Failure {
     pub(crate) fn write(&self) -> String {
         let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
         let program = env::current_exe().unwrap_or_default();
-        // The program stands in target/debug/deps.
-        let folder = program.ancestors().nth(2).unwrap_or(Path::new(".")).join("frisbee-sim");
-        let path = folder.join(name);
+        let folder = command::build_folder(&program).map(|folder| folder.join("frisbee-sim"));
         // Without the files there is still the command.
-        let is_written = fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).is_ok();
-        Report { failure: self, written: is_written.then_some(path) }.to_string()
+        let written = folder.and_then(|folder| {
+            let path = folder.join(name);
+            fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).ok()?;
+            Some(path)
+        });
+        Report { failure: self, written }.to_string()
     }
 
     /// The command that runs only this seed, with these faults.
@@ -106,13 +111,8 @@ impl Failure {
             let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
             let _ = write!(command, " FRISBEE_FAULTS={}", numbers.join(","));
         }
-        command += " cargo test";
-        if let Ok(package) = env::var("CARGO_PKG_NAME") {
-            let _ = write!(command, " -p {package}");
-        }
-        if let Some(test) = &self.test {
-            let _ = write!(command, " {test} -- --exact");
-        }
+        command += " ";
+        command += &command::of_test(self.test.as_deref());
         command
     }
 }
@@ -171,9 +171,16 @@ impl Recording {
     /// Writes the text and the drawing beside each other.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
-        fs::write(with_end(path, "txt"), text)?;
-        fs::write(with_end(path, "svg"), svg::draw(&self.events))
+        put(path, "txt", &text)?;
+        put(path, "svg", &svg::draw(&self.events))
     }
+}
+
+/// Writes a file whole: another run of the same seed may write it too, and be read.
+fn put(path: &Path, end: &str, text: &str) -> io::Result<()> {
+    let new = with_end(path, &process::id().to_string());
+    fs::write(&new, text)?;
+    fs::rename(new, with_end(path, end))
 }
 
 /// The path with something behind a dot: a name may have dots of its own.

@@ -35,8 +35,8 @@
 //! # Replay
 //!
 //! A world runs on one thread, in virtual time: when all tasks wait, the time goes on to the next timer. The same seed
-//! takes the same course and has the same [trace hash](Report::trace_hash), on every machine, as long as nothing else
-//! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first
+//! takes the same course and has the same [trace hash](Report::trace_hash), on every machine of 64 bits, as long as nothing
+//! else decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first
 //! event that differs. These decide what no seed does:
 //!
 //! * the order of `HashMap` and `HashSet`: take `BTreeMap`, or sort
@@ -59,6 +59,7 @@
 
 mod cable;
 mod clock;
+mod command;
 mod disk;
 mod failure;
 mod fault;

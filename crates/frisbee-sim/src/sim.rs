@@ -31,6 +31,8 @@ thread_local! {
 
 /// Runs one world, twice, and panics if a run fails or the two differ. See [`Sim::run`].
 ///
+/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` mean what they mean for [`Sim::seeds`].
+///
 /// ```
 /// use frisbee_sim::sim;
 /// use std::time::Duration;
@@ -47,8 +49,10 @@ where
     F: Fn(World) -> W,
     W: Future<Output = ()> + 'static,
 {
-    let run = Sim::new().run(seed, world);
-    run.unwrap_or_else(|failure| panic!("{failure}"))
+    let sim = Sim::new();
+    let is_repeated = variable("FRISBEE_SEED") == Some(seed);
+    let run = if is_repeated { sim.repeat(seed, &world) } else { sim.run(seed, world) };
+    run.unwrap_or_else(|failure| panic!("{}", failure.write()))
 }
 
 /// The settings of simulations.
@@ -70,6 +74,8 @@ pub struct Sim {
     shrinks: bool,
     time_max: Duration,
     kept: Option<BTreeSet<usize>>,
+    /// The name of the test, if it is told.
+    test: Option<String>,
 }
 
 impl Default for Sim {
@@ -82,7 +88,7 @@ impl Default for Sim {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The hash of all events. It is the same for the same seed and program, on every machine.
+    /// The hash of all events. It is the same for the same seed and program, on every machine of 64 bits.
     pub trace_hash: u64,
     /// How many events there were.
     pub events: u64,
@@ -101,7 +107,7 @@ pub(crate) struct Ran {
 impl Sim {
     /// The default settings.
     pub fn new() -> Self {
-        Self { runs_twice: true, shrinks: true, time_max: TIME_MAX, kept: None }
+        Self { runs_twice: true, shrinks: true, time_max: TIME_MAX, kept: None, test: None }
     }
 
     /// Whether each seed runs twice, to see whether it takes the same course. Default: it does.
@@ -142,14 +148,7 @@ impl Sim {
         W: Future<Output = ()> + 'static,
     {
         if let Some(seed) = variable("FRISBEE_SEED") {
-            let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
-            let result = Self { kept, ..self.clone() }.run(seed, &world);
-            if let Ok(path) = env::var("FRISBEE_TRACE") {
-                let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
-                let ran = self.once(seed, kept, true, &world);
-                Recording::of(&ran).write(path.as_ref()).expect("FRISBEE_TRACE is a path that can be written");
-            }
-            match result {
+            match self.repeat(seed, &world) {
                 Ok(report) => println!("seed {seed}: {report:?}"),
                 Err(failure) => panic!("{}", failure.write()),
             }
@@ -159,6 +158,30 @@ impl Sim {
                 panic!("{}", failure.write());
             }
         }
+    }
+
+    /// Names the test, for those that know its name at compile time.
+    #[doc(hidden)]
+    pub fn of_test(mut self, module: &str, name: &str) -> Self {
+        // The name of the crate is no part of that of the test.
+        let within = module.split_once("::").map_or(String::new(), |(_, within)| format!("{within}::"));
+        self.test = Some(within + name);
+        self
+    }
+
+    /// Runs the world of one seed with the faults that `FRISBEE_FAULTS` leaves, and writes its trace to
+    /// `FRISBEE_TRACE`.
+    fn repeat<F, W>(self, seed: u64, world: &F) -> Result<Report, Failure>
+    where
+        F: Fn(World) -> W,
+        W: Future<Output = ()> + 'static,
+    {
+        let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
+        if let Ok(path) = env::var("FRISBEE_TRACE") {
+            let ran = self.once(seed, kept.clone(), true, world);
+            Recording::of(&ran).write(path.as_ref()).expect("FRISBEE_TRACE is a path that can be written");
+        }
+        Self { kept, ..self }.run(seed, world)
     }
 
     /// Runs the worlds of the seeds from 0 on, on all processors, until one fails; the one with the least seed.
@@ -313,7 +336,7 @@ impl Sim {
     {
         let whole = self.once(seed, self.kept.clone(), true, world);
         if whole.failure.is_none() {
-            return Failure::new(seed, text, &whole, None);
+            return Failure::new(seed, text, &whole, None, self.test.clone());
         }
         let mut kept: Vec<_> = match &self.kept {
             Some(kept) => kept.iter().copied().collect(),
@@ -342,7 +365,7 @@ impl Sim {
             step = (step / 2).max(1);
         }
         let text = last.failure.clone().unwrap_or(text);
-        Failure::new(seed, text, &last, Some(&kept))
+        Failure::new(seed, text, &last, Some(&kept), self.test.clone())
     }
 }
 

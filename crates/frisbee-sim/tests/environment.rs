@@ -1,6 +1,6 @@
 //! The attribute and the function read the same variables, and a failure says how to see it again.
 
-use frisbee_sim::{FaultKind, Faults, Sim, World, sim_test};
+use frisbee_sim::{FaultKind, Faults, Sim, World, sim, sim_test};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -27,6 +27,24 @@ async fn by_attribute(world: World) {
 #[ignore = "fails, for the tests below"]
 fn by_function() {
     Sim::new().seeds(50, a_is_always_up);
+}
+
+mod within {
+    use super::*;
+
+    #[sim_test(seeds = 50)]
+    #[ignore = "fails, for the tests below"]
+    async fn a_module(world: World) {
+        a_is_always_up(world).await;
+    }
+
+    /// The first seed that fails.
+    #[test]
+    #[ignore = "fails, for the tests below"]
+    fn one_world() {
+        let failure = Sim::new().find(50, a_is_always_up).expect("it fails");
+        sim(failure.seed(), a_is_always_up);
+    }
 }
 
 /// Fails in worlds in which node a crashes when it is elected.
@@ -70,15 +88,17 @@ fn between<'a>(text: &'a str, before: &str, behind: &str) -> &'a str {
     rest.split_once(behind).map_or(rest, |(found, _)| found)
 }
 
+/// All that fail, in each of the ways to write a test.
+const FAILING: [&str; 5] = ["by_attribute", "by_function", "by_occasion", "within::a_module", "within::one_world"];
+
 #[test]
 fn a_failure_prints_its_command_its_files_and_few_faults() {
-    for test in ["by_attribute", "by_function", "by_occasion"] {
+    for test in FAILING {
         let (text, succeeds) = run(test, &[]);
         assert!(!succeeds, "{text}");
         let seed = between(&text, "FRISBEE_SEED=", " ").to_owned();
         let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
         assert!(!kept.contains(','), "one fault suffices: {text}");
-        assert!(text.contains(&format!("{test} -- --exact")), "{text}");
         for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
             let file = fs::read_to_string(between(&text, name, "\n")).expect("it was written");
             assert!(file.starts_with(begin), "{file}");
@@ -89,16 +109,32 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         assert!(!succeeds && again.contains("not always: a is up"), "{again}");
         assert_eq!(between(&text, "the last of ", ":"), between(&again, "the last of ", ":"));
         let (calm, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", "")]);
-        assert!(succeeds && calm.contains(&format!("seed {seed}: Report")), "{calm}");
+        // What one world has come to is a value, and not printed.
+        assert!(succeeds && (test == "within::one_world" || calm.contains(&format!("seed {seed}: Report"))), "{calm}");
     }
+}
+
+#[test]
+fn the_command_of_a_failure_runs_its_test_and_no_other() {
+    for test in FAILING {
+        let (text, _) = run(test, &[]);
+        let command = between(&text, "cargo test ", "\n");
+        let chosen = format!("-p frisbee-sim --test environment {test} -- --exact --include-ignored");
+        assert_eq!(command.trim_start_matches("--release "), chosen, "{text}");
+    }
+    // Then all tests run on one thread, which has not the name of any.
+    let (text, _) = run("within::a_module", &[("RUST_TEST_THREADS", "1")]);
+    assert!(text.contains("--test environment within::a_module -- --exact"), "{text}");
 }
 
 #[test]
 fn a_trace_is_written_where_it_is_wanted() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for test in ["by_attribute", "by_function"] {
-        let path = folder.join(format!("trace.of.{test}"));
-        let (text, _) = run(test, &[("FRISBEE_SEED", "0"), ("FRISBEE_TRACE", &path.display().to_string())]);
+    for test in FAILING {
+        let (failed, _) = run(test, &[]);
+        let seed = between(&failed, "FRISBEE_SEED=", " ");
+        let path = folder.join(format!("trace.of.{}", test.replace("::", ".")));
+        let (text, _) = run(test, &[("FRISBEE_SEED", seed), ("FRISBEE_TRACE", &path.display().to_string())]);
         for (end, part) in [("txt", "a starts"), ("svg", "</svg>")] {
             let file = fs::read_to_string(format!("{}.{end}", path.display())).expect(&text);
             assert!(file.contains(part), "{file}");
