@@ -13,4 +13,5 @@ mod proxied;
 mod stop;
 mod support;
 mod tensors;
+mod traces;
 mod web_socket;

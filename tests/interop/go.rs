@@ -84,7 +84,8 @@ impl Peer {
     }
 }
 
-fn build(module: &str, package: &str) -> Option<PathBuf> {
+/// Builds a program of a module here, if there is Go.
+pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
     if Blocking::new("go").arg("version").output().is_err() {
         assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
         // The test's own output is shown only when it fails; this line is to be seen always.
@@ -94,7 +95,8 @@ fn build(module: &str, package: &str) -> Option<PathBuf> {
         );
         return None;
     }
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package.trim_start_matches("./cmd/"));
+    let name = if package == "." { module } else { package.trim_start_matches("./cmd/") };
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let built = Blocking::new("go")
         .args(["build", "-o"])
         .arg(&program)

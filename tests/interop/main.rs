@@ -2,6 +2,7 @@
 //!
 //! Needs Go. Where there is none, the tests say so and pass, unless `FRISBEE_REQUIRE_GO` is set.
 
+mod collector;
 mod databases;
 mod etcd;
 mod go;

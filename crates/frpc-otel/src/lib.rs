@@ -9,8 +9,11 @@
 //!
 //! [`context`] is for handlers that make spans of their own. With the feature `tracing`, `Logged` is a middleware that
 //! gives the lines of their logs the ids of trace and span. `observe_stats` shows the connections of a server as metrics.
+//! With the feature `sdk`, `Exports` counts the spans that a collector has not got.
 
 mod context;
+#[cfg(feature = "sdk")]
+mod exports;
 mod live;
 #[cfg(feature = "tracing")]
 mod logged;
@@ -20,6 +23,8 @@ mod stats;
 mod telemetry;
 
 pub use context::context;
+#[cfg(feature = "sdk")]
+pub use exports::Exports;
 #[cfg(feature = "tracing")]
 pub use logged::Logged;
 pub use stats::observe_stats;

@@ -1,5 +1,4 @@
-//! Spans as an exporter gets them: one trace from the first client to the last subscriber, and what a failing exporter
-//! does to calls.
+//! Spans as an exporter gets them: one trace from the first client to the last subscriber.
 
 use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::observe::TraceContext;
@@ -9,10 +8,9 @@ use frpc_gateway::{Gateway, Http, ServeGateway};
 use frpc_otel::Telemetry;
 use opentelemetry::trace::{SpanKind, Tracer as _, TracerProvider as _};
 use opentelemetry::{KeyValue, Value};
-use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
-use opentelemetry_sdk::trace::{BatchSpanProcessor, InMemorySpanExporter, SdkTracerProvider, SpanData, SpanExporter};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -265,34 +263,6 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
     let again = below(&spans, call).into_iter().find(|span| span.span_kind == SpanKind::Client).unwrap();
     assert_eq!(attribute(again, "frpc.attempt").as_deref(), Some("2"));
     assert_eq!(below(&spans, again)[0].span_kind, SpanKind::Server);
-}
-
-/// An exporter whose collector is down.
-#[derive(Clone, Debug, Default)]
-struct Down(Arc<AtomicU64>);
-
-impl SpanExporter for Down {
-    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        self.0.fetch_add(batch.len() as u64, Ordering::SeqCst);
-        Err(OTelSdkError::InternalFailure("nobody listens".to_owned()))
-    }
-}
-
-#[tokio::test]
-async fn calls_go_on_and_nothing_piles_up_while_the_exporter_is_down() {
-    const CALLS: usize = 20_000;
-    let down = Down::default();
-    let provider = SdkTracerProvider::builder().with_span_processor(BatchSpanProcessor::builder(down.clone()).build());
-    let provider = provider.build();
-    let telemetry = Telemetry::new().spans(provider.tracer("test"));
-    let client = client(&serve(Service::default(), &telemetry).await, &telemetry).await;
-    for _ in 0..CALLS {
-        client.greet(named("Ada")).await.expect("it is served");
-    }
-    assert_eq!(telemetry.in_progress(), 0);
-    // The queue of the SDK is bounded, and takes no more than it has room for.
-    let _ = provider.shutdown();
-    assert!(down.0.load(Ordering::SeqCst) <= 2 * CALLS as u64);
 }
 
 #[tokio::test]
