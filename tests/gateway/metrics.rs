@@ -1,8 +1,11 @@
 //! The page of metrics: who gets it, what stands there, and whether Prometheus can read it.
 
-use crate::greeter::{Open, all, greet};
+use crate::greeter::{Open, all, greet, soon};
+use examples::greet::{GreeterClient, Name};
 use frisbee_tests::until;
+use frpc::Channel;
 use frpc::observe::Counters;
+use frpc::pubsub::{self, Broker};
 use frpc_gateway::Http;
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
@@ -77,6 +80,76 @@ async fn the_page_has_the_calls_of_all_doors_and_the_counts_of_the_server() {
     assert_eq!(values.get("frisbee_connections_opened_total"), Some(&(server.stats.opened() as f64)));
     let closed = values.iter().filter(|(key, _)| key.starts_with("frisbee_connections_closed_total{"));
     assert_eq!(closed.map(|(_, count)| count).sum::<f64>(), server.stats.opened() as f64 - 1.0);
+}
+
+/// The page of a server as it is now.
+async fn page(server: &Open) -> String {
+    let response = server.exchange(get("localhost")).await;
+    response.split_once("\r\n\r\n").expect("a head and a body").1.to_owned()
+}
+
+#[tokio::test]
+async fn the_page_has_bytes_and_streams_of_the_server_and_the_servers_of_channels() {
+    let counters = Counters::new();
+    let mut server = Open::with(all().metrics(&counters), |builder| builder.counters(&counters)).await;
+    let channel = Channel::builder().counters(&counters).calls::<GreeterClient>().connect(server.address.as_str());
+    let client = GreeterClient::new(channel.await.expect("it listens"));
+    let text = "x".repeat(50_000);
+    client.greet(Name { name: format!("long {text}") }).await.expect("it is served");
+    let verses = client.recite(Name { name: "Ada".to_owned() }).await.expect("it is served").into_inner();
+    let waiting = client.clone();
+    let waiting = tokio::spawn(async move { waiting.greet(Name { name: "wait".to_owned() }).await });
+    for _ in 0..2 {
+        soon(&mut server.began).await;
+    }
+    let text = page(&server).await;
+    let values = values(&text);
+    let of_server = |name: &str| values.get(&*format!("{name}{{server=\"{}\"}}", server.address)).copied();
+    assert_eq!(of_server("frpc_client_server_connections"), Some(1.0), "{text}");
+    assert_eq!(of_server("frpc_client_server_calls"), Some(1.0), "that which waits");
+    assert_eq!(of_server("frpc_client_server_doubts"), Some(0.0));
+    assert_eq!(values.get("frisbee_streams_opened_total"), Some(&1.0));
+    let bytes = ["frisbee_bytes_read_total", "frisbee_bytes_written_total"].map(|name| values[name]);
+    // The reply has 100 000 bytes.
+    assert!((50_000.0..52_000.0).contains(&bytes[0]) && (100_000.0..102_000.0).contains(&bytes[1]), "{bytes:?}");
+    assert_eq!(server.stats.streams_opened(), 1);
+    drop(verses);
+    until("the stream has ended", || server.stats.streams() == 0).await;
+    server.gate.add_permits(1);
+    waiting.await.expect("it does not panic").expect("it is served");
+    drop(client);
+    assert!(counters.snapshot().servers.is_empty(), "the channel is gone");
+    // From here on one connection of HTTP is all that moves bytes.
+    until("all connections have ended", || server.stats.open() == 0).await;
+    let before = (server.stats.bytes_read(), server.stats.bytes_written());
+    let response = server.exchange(get("localhost")).await;
+    until("the page is counted", || server.stats.bytes_written() - before.1 == response.len() as u64).await;
+    assert_eq!(server.stats.bytes_read() - before.0, get("localhost").len() as u64);
+}
+
+#[tokio::test]
+async fn the_page_has_the_figures_of_topics() {
+    let (counters, broker) = (Counters::new(), Broker::builder().queue_max(1_000).build());
+    counters.show_topics(&broker);
+    let server = Open::with(all().metrics(&counters), |builder| builder).await;
+    let topics = frisbee::Server::builder().bind("127.0.0.1:0", broker.clone()).await.expect("there is a port");
+    let address = topics.local_addr();
+    tokio::spawn(topics.serve());
+    let client = pubsub::Client::connect(address).await.expect("it listens");
+    let subscription = client.subscribe("news.*").await.expect("it is open");
+    for _ in 0..3 {
+        client.publish("news.today", "hello").await.expect("it is open");
+    }
+    client.publish("nobody.listens", "hello").await.expect("it is open");
+    client.sync().await.expect("it is open");
+    until("all have come", || broker.published() == 4 && broker.waiting() == 0).await;
+    let text = page(&server).await;
+    let values = values(&text);
+    for (name, value) in [("published_total", 4.0), ("lost_total", 0.0), ("subscriptions", 1.0), ("waiting_bytes", 0.0)]
+    {
+        assert_eq!(values.get(&*format!("frisbee_topics_{name}")), Some(&value), "{name}");
+    }
+    drop(subscription);
 }
 
 #[tokio::test]

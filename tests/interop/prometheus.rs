@@ -6,6 +6,7 @@ use crate::databases::servers;
 use examples::greeter::{GreeterClient, GreeterServer, Name};
 use examples::started::Polite;
 use frpc::observe::Counters;
+use frpc::pubsub::Broker;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use serde_json::Value;
@@ -22,6 +23,8 @@ fn folder() -> PathBuf {
 /// A server whose calls succeed, fail and meet no method, until the test ends. Returns its address.
 async fn server() -> String {
     let counters = Counters::new();
+    let topics = Broker::new();
+    counters.show_topics(&topics);
     let gateway = Gateway::new().http(Http::new().metrics(&counters));
     let builder = Server::builder().counters(&counters).add_service(GreeterServer::new(Polite)).gateway(gateway);
     let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
@@ -30,7 +33,9 @@ async fn server() -> String {
     let calling = address.clone();
     tokio::spawn(async move {
         loop {
-            let Ok(channel) = Channel::connect(calling.as_str()).await else { return };
+            // Which shows the server among those of channels.
+            let builder = Channel::builder().counters(&counters);
+            let Ok(channel) = builder.connect(calling.as_str()).await else { return };
             let client = GreeterClient::new(channel);
             let _ = client.greet(Name { name: "Ada".to_owned() }).await;
             // Its caller has no time, so it fails at the server.
@@ -83,7 +88,7 @@ async fn prometheus_answers_each_query_of_the_dashboard_with_data_and_takes_the_
     );
     let Some(prometheus) = servers::prometheus(&config).await else { return };
     let queries = queries();
-    assert!(queries.len() >= 9, "{queries:#?}");
+    assert!(queries.len() >= 24, "{queries:#?}");
     for query in &queries {
         let answered = async {
             while !has_data(&prometheus.address, query).await {

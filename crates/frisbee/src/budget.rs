@@ -1,11 +1,12 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
 //! `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
-//! and refusals.
+//! and refusals, `traffic.rs` bytes and streams.
 
 mod account;
 mod counts;
 mod log_limit;
 mod output;
+mod traffic;
 mod trim;
 
 pub(crate) use self::account::Account;
@@ -15,6 +16,7 @@ use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LogLimit, Seldom};
 pub(crate) use self::output::Output;
+pub(crate) use self::traffic::Traffic;
 use self::trim::Trim;
 use bytes::Bytes;
 use parking_lot::Mutex;

@@ -174,6 +174,12 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
     let mut phase = context.phase.clone();
     let inner = context.inner.clone();
+    // What is within another connection is counted there.
+    let transport = if context.connection.0.is_within {
+        transport
+    } else {
+        transport.counted(&context.connection.0.mailbox.account)
+    };
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, Phase::Closing));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {

@@ -1,12 +1,14 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
+use crate::budget::{Account, Traffic};
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Handle;
 
@@ -20,6 +22,8 @@ use tokio::runtime::Handle;
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
+    /// Where its bytes are counted, if they are.
+    account: Option<Arc<Account>>,
 }
 
 impl RawTransport {
@@ -33,9 +37,22 @@ impl RawTransport {
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_here()?;
-        let Self { early: rest, io } = Self::whole(io);
+        let Self { early: rest, io, account } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
-        Ok(Self { early, io })
+        Ok(Self { early, io, account })
+    }
+
+    /// Counts its bytes as those of a connection.
+    pub(crate) fn counted(mut self, account: &Arc<Account>) -> Self {
+        self.account = Some(account.clone());
+        self
+    }
+
+    #[inline]
+    fn count(&self, what: Traffic, count: usize) {
+        if let Some(account) = &self.account {
+            account.count(what, count as u64);
+        }
     }
 
     /// A transport of which nothing has been read. One that is wrapped already is not wrapped again.
@@ -44,7 +61,7 @@ impl RawTransport {
         if (*io).kind() == TypeId::of::<Self>() {
             return *io.into_any().downcast().expect("the type has just been checked");
         }
-        Self { early: Bytes::new(), io }
+        Self { early: Bytes::new(), io, account: None }
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.
@@ -71,7 +88,7 @@ impl RawTransport {
         if !self.is::<T>() {
             return Err(self);
         }
-        let Self { early, io } = self;
+        let Self { early, io, .. } = self;
         let io = io.into_any().downcast::<T>().expect("the type has just been checked");
         Ok((*io, early))
     }
@@ -83,17 +100,23 @@ impl AsyncRead for RawTransport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.early.is_empty() {
-            return Pin::new(&mut *self.io).poll_read(context, buffer);
+        if !self.early.is_empty() {
+            // Counted when they came.
+            fill(buffer, &mut self.early);
+            return Poll::Ready(Ok(()));
         }
-        fill(buffer, &mut self.early);
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut *self.io).poll_read(context, buffer))?;
+        self.count(Traffic::Read, buffer.filled().len().saturating_sub(before));
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for RawTransport {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut *self.io).poll_write(context, bytes)
+        let written = ready!(Pin::new(&mut *self.io).poll_write(context, bytes))?;
+        self.count(Traffic::Written, written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -101,7 +124,9 @@ impl AsyncWrite for RawTransport {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut *self.io).poll_write_vectored(context, slices)
+        let written = ready!(Pin::new(&mut *self.io).poll_write_vectored(context, slices))?;
+        self.count(Traffic::Written, written);
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -20,7 +20,10 @@ use opentelemetry::metrics::Meter;
 /// ```
 pub fn observe_stats(meter: &Meter, stats: &Stats) {
     type Read = fn(&Stats) -> u64;
-    let counters: [(&'static str, &'static str, Read); 3] = [
+    let counters: [(&'static str, &'static str, Read); 6] = [
+        ("frisbee.bytes.read", "Bytes that have come from peers.", Stats::bytes_read),
+        ("frisbee.bytes.written", "Bytes that were written to peers.", Stats::bytes_written),
+        ("frisbee.streams.opened", "Streams that were ever opened.", Stats::streams_opened),
         ("frisbee.connections.opened", "Connections that were ever driven.", Stats::opened),
         ("frisbee.shed", "Requests, streams and messages that were refused because of a limit.", Stats::shed),
         ("frisbee.accept_failures", "Failures to accept a connection.", Stats::not_accepted),
@@ -43,6 +46,9 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
     let open = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.connections").with_description("Connections that are open.");
     gauge.with_callback(move |observer| observer.observe(open.open(), &[])).build();
+    let streams = stats.clone();
+    let gauge = meter.u64_observable_gauge("frisbee.streams").with_description("Streams that are open.");
+    gauge.with_callback(move |observer| observer.observe(streams.streams(), &[])).build();
     let held = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.memory.held").with_unit("By");
     gauge

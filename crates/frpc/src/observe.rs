@@ -15,6 +15,7 @@
 
 mod counters;
 mod exposition;
+pub(crate) mod figures;
 mod histogram;
 pub(crate) mod shards;
 pub(crate) mod tally;
@@ -22,6 +23,7 @@ mod trace;
 pub(crate) mod watching;
 
 pub use counters::{Calls, Counters, Retried, Snapshot};
+pub use figures::{Figure, FigureKind, ServerLoad, TopicFigures};
 pub use histogram::Histogram;
 pub use trace::TraceContext;
 

@@ -5,7 +5,7 @@
 //! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
 //! that holds little may continue in any case, since others of its address may belong to another user.
 
-use super::{Budget, WAITING_COST};
+use super::{Budget, Traffic, WAITING_COST};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -171,11 +171,20 @@ impl Account {
         self.budget.give_back(count);
     }
 
+    /// Counts bytes or streams of a server's connection. A client has nobody who asks.
+    #[inline]
+    pub(crate) fn count(&self, what: Traffic, count: u64) {
+        if self.is_shared() {
+            self.budget.counts.count(what, count);
+        }
+    }
+
     /// Charges for unwritten output, for which `before` was charged so far. The connection of a client is not charged,
     /// since its own handles send that output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {
+            self.budget.counts.change_output(before, now);
             self.adjust(before, now);
         }
     }

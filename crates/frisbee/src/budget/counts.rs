@@ -2,14 +2,15 @@
 
 use super::Budget;
 use super::log_limit::LogLimit;
+use super::traffic::{Counted, Traffic};
 use crate::{CloseKind, CloseReason};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The counts, and the log lines that belong to them.
@@ -19,6 +20,10 @@ pub(crate) struct Counts {
     closed: [AtomicU64; CloseKind::ALL.len()],
     shed: AtomicU64,
     unaccepted: AtomicU64,
+    /// The unwritten output that is charged, in bytes.
+    output: AtomicUsize,
+    /// Made for servers alone, when the first byte comes.
+    traffic: OnceLock<Box<Counted>>,
     log: LogLimit,
     /// The last ends of connections, the latest at the end.
     last: Mutex<VecDeque<LastClose>>,
@@ -47,6 +52,22 @@ impl Counts {
     /// The last ends of connections, the latest first.
     pub(crate) fn last_closed(&self) -> Vec<LastClose> {
         self.last.lock().iter().rev().cloned().collect()
+    }
+
+    /// Counts bytes or streams.
+    #[inline]
+    pub(crate) fn count(&self, what: Traffic, count: u64) {
+        self.traffic.get_or_init(Box::default).add(what, count);
+    }
+
+    /// Notes a changed charge for unwritten output.
+    pub(crate) fn change_output(&self, before: usize, now: usize) {
+        // Wraps when it has become less.
+        self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+    }
+
+    fn traffic(&self, what: Traffic) -> u64 {
+        self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
     pub(crate) fn count_shed(&self) {
@@ -138,6 +159,36 @@ impl Stats {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
+    /// The bytes that have come from peers: of connections of frames, and of those that are
+    /// [foreign](crate::ServerBuilder::foreign) as far as their handlers read them by
+    /// [`RawTransport`](crate::RawTransport). Those of TLS itself are left out where this server speaks TLS.
+    pub fn bytes_read(&self) -> u64 {
+        self.0.counts.traffic(Traffic::Read)
+    }
+
+    /// The bytes that have been written to peers, as [`bytes_read`](Self::bytes_read).
+    pub fn bytes_written(&self) -> u64 {
+        self.0.counts.traffic(Traffic::Written)
+    }
+
+    /// Streams that were ever opened, by either end.
+    pub fn streams_opened(&self) -> u64 {
+        self.0.counts.traffic(Traffic::StreamsOpened)
+    }
+
+    /// Streams that are open, or of which somebody still has a handle.
+    pub fn streams(&self) -> u64 {
+        // In this order, so that none has ended that is not counted as opened.
+        let ended = self.0.counts.traffic(Traffic::StreamsEnded);
+        self.streams_opened().saturating_sub(ended)
+    }
+
+    /// The bytes that wait to be written to peers on connections of frames, as far as they are charged to the memory: in
+    /// steps of 16 KiB for each connection.
+    pub fn output_waiting(&self) -> usize {
+        self.0.counts.output.load(Ordering::Relaxed)
+    }
+
     /// The bytes that are held for peers at the moment, and charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
     /// and subscriptions.
@@ -155,6 +206,8 @@ impl fmt::Debug for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stats = f.debug_struct("Stats");
         stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
+        stats.field("bytes_read", &self.bytes_read()).field("bytes_written", &self.bytes_written());
+        stats.field("streams", &self.streams()).field("output_waiting", &self.output_waiting());
         stats.field("memory_held", &self.memory_held()).field("not_accepted", &self.not_accepted());
         for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
             stats.field(kind.name(), &count);

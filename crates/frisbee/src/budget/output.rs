@@ -87,7 +87,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
+    use crate::budget::{Budget, Stats};
     use crate::{Operation, PacketId};
     use std::sync::Arc;
 
@@ -111,5 +111,22 @@ mod tests {
             output.look(&mut outbox, &account);
             packet(&mut outbox).expect("there is room again");
         }
+    }
+
+    #[test]
+    fn waiting_output_is_shown_in_steps_until_it_is_written() {
+        let budget = Arc::new(Budget::new(8 * MIB, 0));
+        let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
+        let stats = Stats::new(budget);
+        let [mut output, mut other] = [Output::default(), Output::default()];
+        let mut outbox = Outbox::default();
+        outbox.set_limit(crate::BODY_MAX);
+        outbox.push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..]).expect("there is room");
+        output.charge(&outbox, &account);
+        other.charge(&outbox, &client);
+        let waiting = stats.output_waiting();
+        assert!(waiting % STEP == 0 && (96_000..200_000).contains(&waiting), "{waiting}");
+        output.charge(&Outbox::default(), &account);
+        assert_eq!(stats.output_waiting(), 0);
     }
 }

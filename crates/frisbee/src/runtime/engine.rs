@@ -9,7 +9,7 @@ mod streams;
 
 use self::ending::Goodbye;
 use self::hand_off::Departure;
-use crate::budget::{Output, Seldom};
+use crate::budget::{Output, Seldom, Traffic};
 use crate::connection::Connection;
 use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
@@ -283,6 +283,7 @@ impl<R: Router> Engine<R> {
         self.route_batch(now)?;
         let count = read - self.input.unrouted.len() + std::mem::take(&mut self.input.body_read);
         self.core.handle_read(count, now);
+        self.count(Traffic::Read, count);
         if self.charges.body > 0 || self.core.is_mid_packet() {
             self.charge_body()?;
         }
@@ -484,9 +485,18 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
+        self.count(Traffic::Written, count);
         self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
         if self.handle.0.mailbox.is_full(before) {
             self.tell_producers();
+        }
+    }
+
+    /// Counts bytes of the transport, unless they are counted as those of the connection around this one.
+    #[inline]
+    fn count(&self, what: Traffic, count: usize) {
+        if !self.handle.0.is_within {
+            self.handle.0.mailbox.account.count(what, count as u64);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::StreamEnd;
 use super::inbox::{COPY_BELOW, Inbox};
-use crate::budget::{Account, body_memory};
+use crate::budget::{Account, Traffic, body_memory};
 use crate::connection::ConnectionShared;
 use crate::inspect::StreamView;
 use crate::mailbox::wake_all;
@@ -264,6 +264,7 @@ impl StreamShared {
         if !opened_here {
             account.charge(STREAM_COST);
         }
+        account.count(Traffic::StreamsOpened, 1);
         Self { id, opened_here, rich, joins, window, account, inner }
     }
 
@@ -521,5 +522,6 @@ impl Drop for StreamShared {
         if !self.opened_here {
             self.account.give_back(STREAM_COST);
         }
+        self.account.count(Traffic::StreamsEnded, 1);
     }
 }

@@ -77,8 +77,8 @@ impl Http {
         self
     }
 
-    /// Answers a GET of `/metrics` with what these counters have counted and the counts of the server's connections, as
-    /// text for Prometheus. They count the calls of this server if they are given to it as well:
+    /// Answers a GET of `/metrics` with what these counters have counted, the figures of channels and topics that they
+    /// [know](frpc::observe::Counters::show_topics), and the counts of the server's connections, as text for Prometheus. They count the calls of this server if they are given to it as well:
     ///
     /// ```
     /// use frpc::observe::Counters;

@@ -10,6 +10,7 @@ use crate::client::making::Maker;
 use crate::client::retries::RetryBudget;
 use crate::client::servers::Servers;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
+use crate::observe::figures::Loads;
 use crate::resolve::{AnyResolver, Endpoint, Resolver};
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};
@@ -550,17 +551,19 @@ impl ChannelBuilder {
 
     fn channel(self, servers: Servers, offer: &Offer) -> Channel {
         let watching = offer.watching.clone();
-        Channel {
-            inner: Arc::new(ChannelShared {
-                servers,
-                retries: RetryBudget::default(),
-                timeout: self.timeout,
-                is_told: self.is_told,
-                strict_presence: self.strict_presence,
-                runtime: Handle::current(),
-                watching: watching.clone(),
-            }),
-            beside: Beside { chain: self.chain.present(), watching, ..Beside::default() }.present(),
+        let inner = Arc::new(ChannelShared {
+            servers,
+            retries: RetryBudget::default(),
+            timeout: self.timeout,
+            is_told: self.is_told,
+            strict_presence: self.strict_presence,
+            runtime: Handle::current(),
+            watching: watching.clone(),
+        });
+        if let Some(watching) = &watching {
+            let shared: Arc<dyn Loads> = inner.clone();
+            watching.show_channel(Arc::downgrade(&shared));
         }
+        Channel { inner, beside: Beside { chain: self.chain.present(), watching, ..Beside::default() }.present() }
     }
 }

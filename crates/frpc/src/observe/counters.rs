@@ -2,14 +2,16 @@
 
 use crate::Code;
 use crate::api::middleware::CallKind;
+use crate::observe::figures::{self, Loads, ServerLoad, TopicFigures};
 use crate::observe::histogram::Histogram;
 use crate::observe::shards::{self, Key, Shards};
 use crate::observe::{About, Side};
+use frisbee::pubsub::Broker;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Counts calls by method and code, with histograms of how long they took.
 ///
@@ -63,6 +65,9 @@ struct Inner {
     /// Connections that clients have made, and attempts at it that have failed.
     dialled: AtomicU64,
     not_dialled: AtomicU64,
+    /// The channels that count here, as long as there are any.
+    channels: Mutex<Vec<Weak<dyn Loads>>>,
+    brokers: Mutex<Vec<Broker>>,
 }
 
 #[derive(Default)]
@@ -88,7 +93,7 @@ impl Counters {
 
     /// What has been counted until now. Calls that end meanwhile may be missing.
     pub fn snapshot(&self) -> Snapshot {
-        let Inner { methods, shards, retried, late, unserved, dialled, not_dialled } = &*self.0;
+        let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
         let sums = shards.sums();
         // After the sums, so that there is a row for each.
         let rows = methods.lock().rows.clone();
@@ -110,7 +115,36 @@ impl Counters {
             unserved: unserved.load(Ordering::Relaxed),
             connections_made: dialled.load(Ordering::Relaxed),
             connections_failed: not_dialled.load(Ordering::Relaxed),
+            servers: self.servers(),
+            topics: TopicFigures::of(&self.0.brokers.lock()),
         }
+    }
+
+    /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
+    ///
+    /// ```
+    /// use frpc::observe::Counters;
+    /// use frpc::pubsub::Broker;
+    ///
+    /// let counters = Counters::new();
+    /// counters.show_topics(&Broker::new());
+    /// assert_eq!(counters.snapshot().topics.map(|topics| topics.published), Some(0));
+    /// ```
+    pub fn show_topics(&self, broker: &Broker) {
+        self.0.brokers.lock().push(broker.clone());
+    }
+
+    /// Shows the servers of a channel as long as it lives.
+    pub(crate) fn show_channel(&self, channel: Weak<dyn Loads>) {
+        let mut channels = self.0.channels.lock();
+        // So that it does not grow with channels that come and go.
+        channels.retain(|channel| channel.strong_count() > 0);
+        channels.push(channel);
+    }
+
+    fn servers(&self) -> Vec<ServerLoad> {
+        let channels: Vec<_> = self.0.channels.lock().iter().filter_map(Weak::upgrade).collect();
+        figures::added_up(channels.iter().flat_map(|channel| channel.loads()))
     }
 
     /// The row of a method.
@@ -166,6 +200,11 @@ pub struct Snapshot {
     pub connections_made: u64,
     /// The attempts of clients at a connection that have failed.
     pub connections_failed: u64,
+    /// The servers of the channels that count here and live, by name; those behind the first 64 are added up.
+    /// Channels whose connections come from a function of the program name no server.
+    pub servers: Vec<ServerLoad>,
+    /// What goes on in the brokers that are [shown](Counters::show_topics); `None` if there are none.
+    pub topics: Option<TopicFigures>,
 }
 
 /// The calls of one method, at one end, that ended with one code.

@@ -1,7 +1,7 @@
 //! Snapshots as text for Prometheus.
 
 use crate::Stats;
-use crate::observe::{Side, Snapshot};
+use crate::observe::{Figure, FigureKind, Side, Snapshot};
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
@@ -26,38 +26,13 @@ impl Snapshot {
         {
             self.put_durations(&mut text, side, name);
         }
-        let name = "frpc_client_retries_total";
-        begin(&mut text, name, "counter", "Attempts at calls after which another one was made.");
-        for retried in &self.retried {
-            let (service, method) = (retried.service, retried.method);
-            let code = retried.code as i32;
-            put(
-                &mut text,
-                name,
-                format_args!("service=\"{service}\",method=\"{method}\",code=\"{code}\""),
-                retried.count,
-            );
-        }
-        single(
-            &mut text,
-            "frpc_late_replies_total",
-            "counter",
-            "Replies that came when their calls had ended.",
-            self.late_replies,
-        );
-        single(
-            &mut text,
-            "frpc_unserved_total",
-            "counter",
-            "Requests that were refused without a method.",
-            self.unserved,
-        );
-        let help = "Connections that clients have made, those that replace others included.";
-        single(&mut text, "frpc_client_connections_made_total", "counter", help, self.connections_made);
-        let help = "Attempts of clients at a connection that have failed.";
-        single(&mut text, "frpc_client_connections_failed_total", "counter", help, self.connections_failed);
-        if let Some(stats) = stats {
-            put_stats(&mut text, stats);
+        let mut name = "";
+        for figure in self.figures(stats) {
+            if figure.name != name {
+                name = figure.name;
+                begin(&mut text, name, kind(figure.kind), figure.help);
+            }
+            put(&mut text, name, &labels(&figure), figure.value);
         }
         text
     }
@@ -70,33 +45,14 @@ impl Snapshot {
                 format!("service=\"{}\",method=\"{}\",code=\"{}\"", calls.service, calls.method, calls.code as i32);
             for bound in BOUNDS.map(|power| Duration::from_nanos(1 << power)) {
                 let (below, bound) = (calls.durations.below(bound), bound.as_secs_f64());
-                put(text, &format!("{name}_bucket"), format_args!("{labels},le=\"{bound}\""), below);
+                put(text, &format!("{name}_bucket"), &format!("{labels},le=\"{bound}\""), below);
             }
             let count = calls.durations.count();
-            put(text, &format!("{name}_bucket"), format_args!("{labels},le=\"+Inf\""), count);
+            put(text, &format!("{name}_bucket"), &format!("{labels},le=\"+Inf\""), count);
             put(text, &format!("{name}_sum"), &labels, calls.durations.sum().as_secs_f64());
             put(text, &format!("{name}_count"), &labels, count);
         }
     }
-}
-
-fn put_stats(text: &mut String, stats: &Stats) {
-    let opened = stats.opened();
-    single(text, "frisbee_connections_opened_total", "counter", "Connections that were ever driven.", opened);
-    single(text, "frisbee_connections", "gauge", "Connections that are open.", stats.open());
-    let name = "frisbee_connections_closed_total";
-    begin(text, name, "counter", "Connections that have ended, by the kind of the reason.");
-    for (kind, count) in stats.closed() {
-        put(text, name, format_args!("reason=\"{}\"", kind.name()), count);
-    }
-    let help = "Requests, streams and messages that were refused because of a limit.";
-    single(text, "frisbee_shed_total", "counter", help, stats.shed());
-    let help = "Failures to accept a connection.";
-    single(text, "frisbee_accept_failures_total", "counter", help, stats.not_accepted());
-    let help = "Bytes that are held for peers and charged to the memory limit.";
-    single(text, "frisbee_memory_held_bytes", "gauge", help, stats.memory_held());
-    let help = "Bytes that may be held for peers.";
-    single(text, "frisbee_memory_max_bytes", "gauge", help, stats.memory_max());
 }
 
 /// Begins a metric.
@@ -105,13 +61,36 @@ fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
 }
 
-/// A value with labels.
-fn put(text: &mut String, name: &str, labels: impl Display, value: impl Display) {
-    let _ = writeln!(text, "{name}{{{labels}}} {value}");
+fn kind(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Counter => "counter",
+        FigureKind::Gauge => "gauge",
+    }
 }
 
-/// A metric without labels.
-fn single(text: &mut String, name: &str, kind: &str, help: &str, value: impl Display) {
-    begin(text, name, kind, help);
-    let _ = writeln!(text, "{name} {value}");
+/// The labels of a figure. Names of servers are what a program or a resolver says, so they are escaped.
+fn labels(figure: &Figure) -> String {
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let labels: Vec<_> = figure.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    labels.join(",")
+}
+
+/// A value with labels, if it has some.
+fn put(text: &mut String, name: &str, labels: &str, value: impl Display) {
+    let _ =
+        if labels.is_empty() { writeln!(text, "{name} {value}") } else { writeln!(text, "{name}{{{labels}}} {value}") };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::ServerLoad;
+
+    #[test]
+    fn the_name_of_a_server_cannot_leave_its_label() {
+        let servers = vec![ServerLoad::new("a\"} 1\nb\\", Some(3), true)];
+        let text = Snapshot { servers, ..Snapshot::default() }.prometheus(None);
+        assert!(text.contains("frpc_client_server_calls{server=\"a\\\"} 1\\nb\\\\\"} 3\n"), "{text}");
+        assert!(text.contains("# TYPE frpc_client_server_doubts gauge\n"), "{text}");
+    }
 }

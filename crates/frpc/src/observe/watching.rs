@@ -1,10 +1,11 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
+use crate::observe::figures::Loads;
 use crate::observe::shards::{Key, Shards};
 use crate::observe::{About, Counters, Ended, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Who observes the calls of an end.
@@ -44,6 +45,11 @@ impl Watching {
 
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Shows the servers of a channel beside what is counted.
+    pub(crate) fn show_channel(&self, channel: Weak<dyn Loads>) {
+        self.counters.show_channel(channel);
     }
 
     pub(crate) fn set_observer(&mut self, observer: impl Observer) {

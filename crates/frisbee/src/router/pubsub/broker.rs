@@ -107,6 +107,8 @@ pub(super) struct BrokerShared {
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
+    /// The messages that publishers have sent.
+    pub(super) published: AtomicU64,
     bounds: Arc<Bounds>,
     settings: BrokerBuilder,
 }
@@ -139,6 +141,17 @@ impl Broker {
     /// How many bytes wait for subscribers. Bytes that several of them share count for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
+    }
+
+    /// How many messages have been published, whether anybody has subscribed to them or not.
+    pub fn published(&self) -> u64 {
+        self.0.published.load(Ordering::Relaxed)
+    }
+
+    /// How many messages subscribers have lost since they were too slow, or took only shorter ones. One that several
+    /// subscribers have lost counts for each.
+    pub fn lost(&self) -> u64 {
+        self.0.bounds.lost.load(Ordering::Relaxed)
     }
 
     /// How many subscriptions there are.
@@ -205,7 +218,14 @@ impl BrokerBuilder {
     pub fn build(self) -> Broker {
         let Self { queue_max, memory_max, slow, .. } = self;
         Broker(Arc::new(BrokerShared {
-            bounds: Arc::new(Bounds { queue_max, memory_max, slow, waiting: AtomicUsize::new(0) }),
+            bounds: Arc::new(Bounds {
+                queue_max,
+                memory_max,
+                slow,
+                waiting: AtomicUsize::new(0),
+                lost: AtomicU64::new(0),
+            }),
+            published: AtomicU64::new(0),
             subscriptions: RwLock::default(),
             version: AtomicU64::new(0),
             next_member: AtomicUsize::new(0),

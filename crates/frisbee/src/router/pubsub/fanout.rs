@@ -55,6 +55,8 @@ pub(super) struct Fanout {
     runs: Vec<Run>,
     used: usize,
     deliveries: usize,
+    /// Messages of this turn, which are not in the broker's count yet.
+    published: u64,
     directed: Vec<Directed>,
 }
 
@@ -120,6 +122,7 @@ impl Fanout {
                 published = Published::Slowly;
             }
         }
+        self.published += 1;
         let route = self.last;
         let found = &mut self.routes[route];
         let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
@@ -167,6 +170,9 @@ impl Fanout {
 
     /// Ends a turn: passes on the packets that have been collected.
     pub(super) fn flush(&mut self, broker: &BrokerShared, from: &Subscriber) {
+        if self.published > 0 {
+            broker.published.fetch_add(std::mem::take(&mut self.published), Ordering::Relaxed);
+        }
         if self.deliveries == 0 {
             return;
         }

@@ -10,7 +10,7 @@ use frisbee_core::{Decoder, tlv};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. Messages in the outbox can
 /// no longer be dropped and delay replies.
@@ -47,6 +47,8 @@ pub(super) struct Bounds {
     pub(super) slow: Slow,
     /// The bytes that wait for all subscribers.
     pub(super) waiting: AtomicUsize,
+    /// The messages that subscribers have lost.
+    pub(super) lost: AtomicU64,
 }
 
 impl Bounds {
@@ -187,7 +189,8 @@ impl Subscriber {
         }
         // The newest segment stays, however long: a message may be longer than the bound.
         while queue.bytes > queue_max && queue.segments.len() > 1 {
-            queue.drop_oldest();
+            let lost = queue.drop_oldest();
+            self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
         }
         self.account(before, &mut queue);
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
@@ -224,7 +227,9 @@ impl Subscriber {
             if segment.longest <= limit && segment.packets.header_size() == turn.outbox.header_size() {
                 turn.outbox.append(&mut segment.packets);
             } else {
-                queue.lost += frame_anew(segment, turn.outbox, limit);
+                let lost = frame_anew(segment, turn.outbox, limit);
+                self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
+                queue.lost += lost;
             }
         }
         if self.scheduled.load(Ordering::Relaxed) {
@@ -298,12 +303,14 @@ impl Delivery<'_> {
 }
 
 impl Queue {
-    fn drop_oldest(&mut self) {
-        if let Some(oldest) = self.segments.pop_front() {
-            self.bytes -= oldest.charge();
-            self.own -= oldest.own();
-            self.lost += u64::from(oldest.messages);
-        }
+    /// Drops the oldest portion, and says how many messages it had.
+    fn drop_oldest(&mut self) -> u64 {
+        let Some(oldest) = self.segments.pop_front() else { return 0 };
+        self.bytes -= oldest.charge();
+        self.own -= oldest.own();
+        let lost = u64::from(oldest.messages);
+        self.lost += lost;
+        lost
     }
 }
 

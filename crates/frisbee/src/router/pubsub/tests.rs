@@ -259,6 +259,9 @@ fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
     assert!(broker.waiting() <= 300_000, "{} bytes", broker.waiting());
     let late = one.received();
     assert!(late[0].starts_with('-') && late.len() < 32, "{} messages waited", late.len());
+    let lost: u64 = late[0][1..].parse().unwrap();
+    assert_eq!(broker.published(), 118);
+    assert!((2 * lost..=3 * lost).contains(&broker.lost()), "each of the three counts: {} of {lost}", broker.lost());
     two.vanish();
     three.vanish();
     assert_eq!(broker.waiting(), 0);
@@ -323,6 +326,7 @@ fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
     writer.publish("a", "y");
     writer.turn();
     assert_eq!(reader.received(), ["0:x", "0:y", "-1"]);
+    assert_eq!((broker.published(), broker.lost()), (3, 1));
 }
 
 #[test]

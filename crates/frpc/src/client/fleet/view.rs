@@ -1,8 +1,10 @@
 //! What can be seen of a fleet.
 
-use crate::client::channel::Channel;
+use crate::client::channel::{Channel, ChannelShared};
 use crate::client::fleet::Fleet;
+use crate::client::link::Link;
 use crate::client::servers::Servers;
+use crate::observe::figures::{Loads, ServerLoad};
 use crate::resolve::Endpoint;
 use std::sync::Arc;
 
@@ -44,6 +46,27 @@ impl Channel {
     }
 }
 
+/// The calls and streams on a link that its channel and the caller hold too.
+fn in_progress(link: &Arc<Link>) -> usize {
+    Arc::strong_count(link).saturating_sub(2)
+}
+
+impl Loads for ChannelShared {
+    fn loads(&self) -> Vec<ServerLoad> {
+        let of = |name: &str, link: Option<Arc<Link>>| {
+            let is_doubted = link.as_ref().is_some_and(|link| link.calls.is_doubted());
+            ServerLoad::new(name, link.as_ref().map(in_progress), is_doubted)
+        };
+        match &self.servers {
+            Servers::One(links) => links.name().map(|name| of(name, links.current())).into_iter().collect(),
+            Servers::Several(fleet) => {
+                let rows = fleet.members.read();
+                rows.rows().iter().map(|row| of(row.endpoint.address(), row.current())).collect()
+            }
+        }
+    }
+}
+
 impl Fleet {
     fn view(&self) -> FleetView {
         let rows = self.members.read();
@@ -52,8 +75,7 @@ impl Fleet {
             FleetServer {
                 endpoint: Endpoint::clone(&row.endpoint),
                 is_connected: link.is_some(),
-                // The channel and this function hold it too.
-                load: link.as_ref().map_or(0, |link| Arc::strong_count(link).saturating_sub(2)),
+                load: link.as_ref().map_or(0, in_progress),
                 is_doubted: link.is_some_and(|link| link.calls.is_doubted()),
                 is_missing: row.missing_since.is_some(),
             }

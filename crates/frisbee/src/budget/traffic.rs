@@ -1,0 +1,80 @@
+//! Counts of the bytes and streams of a server, to which each turn of each connection adds. They stand in several places,
+//! so that threads seldom write to the same one; readers add them up.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// How many places there are: threads that count at once seldom share one.
+const PLACES: usize = 8;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Traffic {
+    /// Bytes that have come.
+    Read,
+    /// Bytes that have been written.
+    Written,
+    /// Streams that were opened by either end.
+    StreamsOpened,
+    /// Streams of which nothing is left.
+    StreamsEnded,
+}
+
+/// One place, which shares no line of memory with another.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Place([AtomicU64; 4]);
+
+/// The counts of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Counted([Place; PLACES]);
+
+thread_local! {
+    /// The place of this thread, or `PLACES` if it has none yet.
+    static PLACE: Cell<usize> = const { Cell::new(PLACES) };
+}
+
+impl Counted {
+    #[inline]
+    pub(crate) fn add(&self, what: Traffic, count: u64) {
+        // A thread that is ending has no place.
+        let place = PLACE.try_with(|place| if place.get() < PLACES { place.get() } else { take(place) }).unwrap_or(0);
+        if let Some(Place(counts)) = self.0.get(place) {
+            counts[what as usize].fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn sum(&self, what: Traffic) -> u64 {
+        let counts = self.0.iter().map(|Place(counts)| counts[what as usize].load(Ordering::Relaxed));
+        counts.fold(0, u64::wrapping_add)
+    }
+}
+
+#[cold]
+fn take(place: &Cell<usize>) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    place.set(NEXT.fetch_add(1, Ordering::Relaxed) % PLACES);
+    place.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_many_threads_are_added_up_each_for_itself() {
+        let counted = Counted::default();
+        std::thread::scope(|scope| {
+            for _ in 0..2 * PLACES {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        counted.add(Traffic::Read, 3);
+                        counted.add(Traffic::StreamsOpened, 1);
+                    }
+                });
+            }
+        });
+        let sums = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
+        assert_eq!(sums.map(|what| counted.sum(what)), [4800, 0, 1600, 0]);
+    }
+}

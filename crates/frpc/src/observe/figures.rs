@@ -1,0 +1,258 @@
+//! Figures beside those of calls: servers of channels, topics, and the connections of a server. Each is a number with a
+//! name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own way.
+
+use crate::Stats;
+use crate::observe::Snapshot;
+use frisbee::pubsub::Broker;
+use std::collections::BTreeMap;
+
+/// How many servers have a row of their own. Labels are to be few; the others are added up as [`OTHERS`].
+const SERVERS_SHOWN: usize = 64;
+
+/// The name under which further servers are added up.
+const OTHERS: &str = "others";
+
+/// A number with its name, as it stands on the page for Prometheus.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Figure {
+    /// The name, with its unit at the end, and `_total` for counters.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub help: &'static str,
+    /// Whether it only grows.
+    pub kind: FigureKind,
+    /// Names and values. None comes from a peer: they are names of a schema, codes, reasons, or servers as the
+    /// program or its resolver names them.
+    pub labels: Vec<(&'static str, String)>,
+    /// The value.
+    pub value: u64,
+}
+
+/// How a [`Figure`] changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FigureKind {
+    /// It grows, from zero at the beginning of the program.
+    Counter,
+    /// It grows and shrinks.
+    Gauge,
+}
+
+/// A server that channels call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ServerLoad {
+    /// The server as the program, or the resolver of the channel, names it.
+    pub server: String,
+    /// The connections to it that take calls: one for each channel.
+    pub connections: u64,
+    /// The calls and streams in progress on these.
+    pub in_progress: u64,
+    /// The channels that doubt it: it has answered that it cannot work, and not otherwise since.
+    pub doubts: u64,
+}
+
+impl ServerLoad {
+    /// A server of one channel. `in_progress` is `None` without a connection.
+    pub(crate) fn new(server: &str, in_progress: Option<usize>, is_doubted: bool) -> Self {
+        Self {
+            server: server.to_owned(),
+            connections: u64::from(in_progress.is_some()),
+            in_progress: in_progress.unwrap_or(0) as u64,
+            doubts: u64::from(is_doubted),
+        }
+    }
+}
+
+/// What knows servers: a channel.
+pub(crate) trait Loads: Send + Sync {
+    fn loads(&self) -> Vec<ServerLoad>;
+}
+
+/// Adds up what channels know of the same servers. Those behind the first [`SERVERS_SHOWN`], by name, are one.
+pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoad> {
+    let mut by_name = BTreeMap::<String, ServerLoad>::new();
+    let mut add = |name: &str, load: ServerLoad| {
+        let sum = by_name.entry(name.to_owned()).or_insert_with(|| ServerLoad::new(name, None, false));
+        sum.connections += load.connections;
+        sum.in_progress += load.in_progress;
+        sum.doubts += load.doubts;
+    };
+    loads.for_each(|load| add(&load.server.clone(), load));
+    let mut servers: Vec<_> = by_name.into_values().collect();
+    if servers.len() > SERVERS_SHOWN {
+        let others = servers.split_off(SERVERS_SHOWN).into_iter();
+        let others = others.fold(ServerLoad::new(OTHERS, None, false), |sum, load| ServerLoad {
+            connections: sum.connections + load.connections,
+            in_progress: sum.in_progress + load.in_progress,
+            doubts: sum.doubts + load.doubts,
+            ..sum
+        });
+        servers.push(others);
+    }
+    servers
+}
+
+/// What goes on in brokers whose figures are [shown](crate::observe::Counters::show_topics).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct TopicFigures {
+    /// Messages that were published.
+    pub published: u64,
+    /// Messages that subscribers have lost, each for itself.
+    pub lost: u64,
+    /// Subscriptions at the moment.
+    pub subscriptions: u64,
+    /// Bytes that wait for subscribers at the moment, each for itself.
+    pub waiting: u64,
+}
+
+impl TopicFigures {
+    /// The sums of brokers; `None` if there are none.
+    pub(super) fn of(brokers: &[Broker]) -> Option<Self> {
+        if brokers.is_empty() {
+            return None;
+        }
+        let mut sum = Self::default();
+        for broker in brokers {
+            sum.published += broker.published();
+            sum.lost += broker.lost();
+            sum.subscriptions += broker.subscriptions() as u64;
+            sum.waiting += broker.waiting() as u64;
+        }
+        Some(sum)
+    }
+}
+
+/// The figures that are being collected.
+struct Figures(Vec<Figure>);
+
+impl Figures {
+    fn counter(&mut self, name: &'static str, help: &'static str, value: u64) {
+        self.put(FigureKind::Counter, name, help, Vec::new(), value);
+    }
+
+    fn gauge(&mut self, name: &'static str, help: &'static str, value: u64) {
+        self.put(FigureKind::Gauge, name, help, Vec::new(), value);
+    }
+
+    fn put(
+        &mut self,
+        kind: FigureKind,
+        name: &'static str,
+        help: &'static str,
+        labels: Vec<(&'static str, String)>,
+        value: u64,
+    ) {
+        self.0.push(Figure { name, help, kind, labels, value });
+    }
+}
+
+impl Snapshot {
+    /// The figures beside the durations of calls, with those of a server's connections if its stats are given. Figures of
+    /// one name stand together.
+    ///
+    /// ```
+    /// let figures = frpc::observe::Counters::new().snapshot().figures(None);
+    /// assert!(figures.iter().any(|figure| figure.name == "frpc_late_replies_total" && figure.value == 0));
+    /// ```
+    pub fn figures(&self, stats: Option<&Stats>) -> Vec<Figure> {
+        let mut figures = Figures(Vec::new());
+        self.put_calls(&mut figures);
+        self.put_servers(&mut figures);
+        if let Some(topics) = &self.topics {
+            put_topics(&mut figures, topics);
+        }
+        if let Some(stats) = stats {
+            put_stats(&mut figures, stats);
+        }
+        figures.0
+    }
+
+    fn put_calls(&self, to: &mut Figures) {
+        for retried in &self.retried {
+            let labels = vec![
+                ("service", retried.service.to_owned()),
+                ("method", retried.method.to_owned()),
+                ("code", (retried.code as i32).to_string()),
+            ];
+            let help = "Attempts at calls after which another one was made.";
+            to.put(FigureKind::Counter, "frpc_client_retries_total", help, labels, retried.count);
+        }
+        let help = "Replies that came when their calls had ended.";
+        to.counter("frpc_late_replies_total", help, self.late_replies);
+        to.counter("frpc_unserved_total", "Requests that were refused without a method.", self.unserved);
+        let help = "Connections that clients have made, those that replace others included.";
+        to.counter("frpc_client_connections_made_total", help, self.connections_made);
+        let help = "Attempts of clients at a connection that have failed.";
+        to.counter("frpc_client_connections_failed_total", help, self.connections_failed);
+    }
+
+    fn put_servers(&self, to: &mut Figures) {
+        type Row = (&'static str, &'static str, fn(&ServerLoad) -> u64);
+        let rows: [Row; 3] = [
+            ("frpc_client_server_calls", "Calls and streams of channels in progress, by server.", |load| {
+                load.in_progress
+            }),
+            ("frpc_client_server_connections", "Connections of channels that take calls, by server.", |load| {
+                load.connections
+            }),
+            ("frpc_client_server_doubts", "Channels to which a server has answered that it cannot work.", |load| {
+                load.doubts
+            }),
+        ];
+        for (name, help, value) in rows {
+            for load in &self.servers {
+                to.put(FigureKind::Gauge, name, help, vec![("server", load.server.clone())], value(load));
+            }
+        }
+    }
+}
+
+fn put_topics(to: &mut Figures, topics: &TopicFigures) {
+    to.counter("frisbee_topics_published_total", "Messages that were published to topics.", topics.published);
+    let help = "Messages that subscribers have lost since they were too slow.";
+    to.counter("frisbee_topics_lost_total", help, topics.lost);
+    to.gauge("frisbee_topics_subscriptions", "Subscriptions to topics.", topics.subscriptions);
+    to.gauge("frisbee_topics_waiting_bytes", "Bytes that wait for subscribers.", topics.waiting);
+}
+
+fn put_stats(to: &mut Figures, stats: &Stats) {
+    to.counter("frisbee_connections_opened_total", "Connections that were ever driven.", stats.opened());
+    to.gauge("frisbee_connections", "Connections that are open.", stats.open());
+    for (kind, count) in stats.closed() {
+        let help = "Connections that have ended, by the kind of the reason.";
+        let labels = vec![("reason", kind.name().to_owned())];
+        to.put(FigureKind::Counter, "frisbee_connections_closed_total", help, labels, count);
+    }
+    to.counter("frisbee_bytes_read_total", "Bytes that have come from peers.", stats.bytes_read());
+    to.counter("frisbee_bytes_written_total", "Bytes that were written to peers.", stats.bytes_written());
+    to.counter("frisbee_streams_opened_total", "Streams that were ever opened.", stats.streams_opened());
+    to.gauge("frisbee_streams", "Streams that are open.", stats.streams());
+    let help = "Bytes that wait to be written, in steps of 16 KiB for each connection.";
+    to.gauge("frisbee_output_waiting_bytes", help, stats.output_waiting() as u64);
+    let help = "Requests, streams and messages that were refused because of a limit.";
+    to.counter("frisbee_shed_total", help, stats.shed());
+    to.counter("frisbee_accept_failures_total", "Failures to accept a connection.", stats.not_accepted());
+    let help = "Bytes that are held for peers and charged to the memory limit: input, queues of output, streams.";
+    to.gauge("frisbee_memory_held_bytes", help, stats.memory_held() as u64);
+    to.gauge("frisbee_memory_max_bytes", "Bytes that may be held for peers.", stats.memory_max() as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_of_a_server_are_added_up_and_few_servers_have_rows() {
+        let load = |name: String| ServerLoad::new(&name, Some(2), name == "s000");
+        let names = || (0..100).map(|number| format!("s{number:03}"));
+        let loads = added_up(names().chain(names()).map(load));
+        assert_eq!(loads.len(), SERVERS_SHOWN + 1);
+        let first = ServerLoad { server: "s000".to_owned(), connections: 2, in_progress: 4, doubts: 2 };
+        assert_eq!(loads[0], first);
+        let others = ServerLoad { server: OTHERS.to_owned(), connections: 72, in_progress: 144, doubts: 0 };
+        assert_eq!(loads[SERVERS_SHOWN], others);
+    }
+}
