@@ -199,6 +199,7 @@ struct Noting {
     open: Arc<Mutex<BTreeMap<u64, (&'static str, Side)>>>,
     ended: Arc<Mutex<Vec<Noted>>>,
     retries: Arc<AtomicU64>,
+    late: Arc<AtomicU64>,
 }
 
 impl Observer for Noting {
@@ -219,6 +220,10 @@ impl Observer for Noting {
         assert_eq!(failed.code(), Code::Unavailable);
         self.retries.fetch_add(1, Ordering::Relaxed);
     }
+
+    fn late_reply(&self) {
+        self.late.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,6 +240,7 @@ async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attemp
     client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");
     let waits = client.wait(time(UNTIL_RELEASED));
     tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    until("the server has confirmed it", || noting.late.load(Ordering::Relaxed) == 1).await;
     let again = tokio::spawn({
         let client = client.clone();
         async move { client.get(time(1_000)).await }

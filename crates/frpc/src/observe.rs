@@ -73,6 +73,13 @@ pub trait Observer: Send + Sync + 'static {
     fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);
     }
+
+    /// At a client: a reply has come whose call had been given up or had reached its deadline. The call has ended before,
+    /// and which one it was is no longer known. Replies by which a server confirms that a call is cancelled are among
+    /// them.
+    ///
+    /// The calls of the connection are locked meanwhile: making one here would wait for ever.
+    fn late_reply(&self) {}
 }
 
 /// A value by which an [`Observer`] recognises a call, such as a time or the index of a span.

@@ -105,8 +105,12 @@ impl Watching {
         self.counters.count_dialled(is_made);
     }
 
+    #[cold]
     pub(crate) fn count_late(&self) {
         self.counters.count_late();
+        if let Some(observer) = &self.observer {
+            observer.late_reply();
+        }
     }
 
     #[cold]
