@@ -117,8 +117,8 @@ impl Capture {
     }
 }
 
-/// Has tshark read a capture. For each connection and direction: the frames, by the client's port.
-fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, [Vec<String>; 2])> {
+/// Has tshark read a capture, and print fields of the packets that have frames.
+fn fields(folder: &Path, lua: &Path, capture: &[u8], by_port: bool, fields: &[&str]) -> String {
     let path = folder.join("capture.pcap");
     fs::write(&path, capture).expect("there is room");
     let mut command = Command::new("tshark");
@@ -126,10 +126,16 @@ fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, 
     if by_port {
         command.args(["-d", &format!("tcp.port=={PORT},frpc")]);
     }
-    command.args(["-Y", "frpc", "-T", "fields", "-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "frpc.name"]);
+    command.args(["-Y", "frpc", "-T", "fields"]).args(fields.iter().flat_map(|field| ["-e", field]));
     let output = command.args(["-E", "aggregator=;"]).output().expect("it runs");
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!errors.contains("Lua") && !text.contains("Lua"), "{errors}\n{text}");
+    text.into_owned()
+}
+
+/// The frames in a capture, for each connection and direction, by the client's port.
+fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, [Vec<String>; 2])> {
+    let text = fields(folder, lua, capture, by_port, &["tcp.srcport", "tcp.dstport", "frpc.name"]);
     let mut found: Vec<(u16, [Vec<String>; 2])> = Vec::new();
     for line in text.lines() {
         let mut columns = line.split('\t');
@@ -222,4 +228,21 @@ fn captures_that_end_anywhere_and_random_bytes_bring_no_error_of_the_script() {
     for end in [capture.bytes.len() - 7, capture.bytes.len() - 30] {
         shown(folder.path(), &lua, &capture.bytes[..end], true);
     }
+}
+
+#[test]
+fn the_place_of_a_call_in_a_trace_is_shown() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let lua = dissector(folder.path());
+    let item = [&[0x10, 27, 6, 25][..], &[0x4b; 16], &[0x0f; 8], &[1], b"\x08\x00\x05\x0a\x03you"].concat();
+    let mut capture = Capture::new();
+    capture.connection(20_000, &[frame(7, 10, &item, false), Vec::new()], [&[], &[]]);
+    let text = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.trace", "frpc.span", "frpc.sampled"]);
+    let columns: Vec<_> = text.trim().split('\t').collect();
+    let is_true = |text: &str| ["1", "True"].contains(&text);
+    assert_eq!(columns[..2], ["4b".repeat(16), "0f".repeat(8)], "{text}");
+    assert!(is_true(columns[2]), "{text}");
 }

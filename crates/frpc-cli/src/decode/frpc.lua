@@ -37,6 +37,9 @@ f.status = ProtoField.string("frpc.status", "Status")
 f.error = ProtoField.string("frpc.error", "Error")
 f.timeout = ProtoField.uint64("frpc.timeout_us", "Timeout in microseconds")
 f.metadata = ProtoField.string("frpc.metadata", "Key of metadata")
+f.trace = ProtoField.bytes("frpc.trace", "Trace")
+f.span = ProtoField.bytes("frpc.span", "Span of the caller")
+f.sampled = ProtoField.bool("frpc.sampled", "Trace is recorded", 8, nil, 1)
 f.credit = ProtoField.uint64("frpc.credit", "Credit")
 f.version = ProtoField.uint8("frpc.hello.version", "Version")
 f.body_max = ProtoField.uint64("frpc.hello.body_max", "Longest body")
@@ -134,6 +137,10 @@ local function prefix(tvb, at, stop, tree)
       tree:add(f.status, tvb(first, last - first), status)
     elseif kind == 4 then
       is_backward = true
+    elseif kind == 6 and last - first >= 25 then
+      tree:add(f.trace, tvb(first, 16))
+      tree:add(f.span, tvb(first + 16, 8))
+      tree:add(f.sampled, tvb(first + 24, 1))
     end
   end)
   return from + length, is_backward, status
