@@ -436,17 +436,26 @@ mod observe {
         statements!("observe-3");
     }
 
+    fn facade(counters: frpc::observe::Counters, server: Server) {
+        statements!("observe-4");
+    }
+
+    async fn facade_readme() -> Outcome {
+        statements!("frpc-metrics-1");
+        Ok(())
+    }
+
     mod observer {
         use frpc::Code;
-        super::items!("observe-4");
+        super::items!("observe-5");
     }
 
     fn traces() {
-        statements!("observe-5");
+        statements!("observe-6");
     }
 
     mod handler {
-        super::items!("observe-6");
+        super::items!("observe-7");
     }
 
     fn readme() {
