@@ -152,6 +152,29 @@ async fn an_observer_of_a_client_learns_how_long_request_and_reply_were() {
 }
 
 #[tokio::test]
+async fn an_observer_of_either_end_learns_how_many_bytes_a_stream_has_carried() {
+    let marking = Marking::default();
+    let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
+    let client = client(serve(server).await, Some(&marking)).await;
+    let mut chunks = client.flood(Time { millis: 50 }).await.expect("it is served").into_inner();
+    let mut longest = 0;
+    while let Some(chunk) = chunks.message().await.expect("nothing fails") {
+        longest += chunk.data.len() as u64;
+    }
+    until("both ends have ended", || marking.seen.lock().unwrap().iter().all(|seen| seen.ended.is_some())).await;
+    let [here, there] = [Side::Client, Side::Server].map(|side| marking.of(side)[0].ended.unwrap());
+    assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
+    // The sender's count has the headers of packets.
+    assert!((here.reply_bytes..here.reply_bytes * 21 / 20).contains(&there.reply_bytes), "{there:?}, {here:?}");
+    assert_eq!(there.request_bytes, here.request_bytes);
+    assert!((1..100).contains(&here.request_bytes), "{here:?}");
+    let dropped = client.flood(Time { millis: 0 }).await.expect("it is served").into_inner();
+    drop(dropped);
+    let ended = marking.of(Side::Client)[1].ended.expect("dropping ends it");
+    assert_eq!((ended.code, ended.request_bytes > 0), (Code::Cancelled, true));
+}
+
+#[tokio::test]
 async fn a_plain_peer_gets_no_context() {
     let (address, connected) = Raw::listen().await;
     let marking = Marking::default();

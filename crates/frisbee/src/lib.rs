@@ -95,7 +95,7 @@ pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
 pub use settings::{ClientSettings, Configurable, Effective, ServerSettings, SettingError, Settings};
 pub use stream::io::StreamIo;
-pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, StreamReceiver, StreamSender};
+pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;

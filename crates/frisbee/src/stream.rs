@@ -13,6 +13,7 @@ use bytes::Bytes;
 use frisbee_core::flow::Window;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
+pub use state::StreamBytes;
 pub(crate) use state::StreamShared;
 use state::{Messages, Taken, Waiting};
 use std::fmt;
@@ -282,6 +283,11 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
+    /// The bytes of the stream's messages until now, in both directions.
+    pub fn bytes(&self) -> StreamBytes {
+        self.0.shared.bytes()
+    }
+
     /// Whether directions end separately, as they do with an extended peer.
     pub fn is_extended(&self) -> bool {
         self.0.shared.is_extended()
@@ -349,6 +355,11 @@ impl StreamReceiver {
     /// As [`Stream::how_ended`].
     pub fn how_ended(&self) -> StreamEnd {
         self.0.shared.how_ended()
+    }
+
+    /// The bytes of the stream's messages until now, in both directions.
+    pub fn bytes(&self) -> StreamBytes {
+        self.0.shared.bytes()
     }
 
     /// As [`Stream::is_extended`].

@@ -250,14 +250,6 @@ impl<M: Message> Streaming<M> {
         self.looked == 0 && deadline.deadline() <= Instant::now()
     }
 
-    /// Notes the end of a call that is observed.
-    #[cold]
-    fn note_end(&mut self, code: Code) {
-        if let Some(mut watched) = self.watched.take() {
-            watched.finish(code, 0);
-        }
-    }
-
     /// At a client: notes the code of the server's answer.
     #[cold]
     fn handle_answer(&mut self, code: Code) {
@@ -374,6 +366,16 @@ impl<M> Streaming<M> {
         self.watched = Some(Box::new(watched));
     }
 
+    /// Notes the end of a call that is observed. Called before the receiver is released.
+    #[cold]
+    fn note_end(&mut self, code: Code) {
+        if let Some(mut watched) = self.watched.take() {
+            let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
+            watched.set_request(bytes.sent);
+            watched.finish(code, bytes.received);
+        }
+    }
+
     /// Releases the receiver and the connection. `ended` says that the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };
@@ -394,6 +396,7 @@ impl<M> Streaming<M> {
 
 impl<M> Drop for Streaming<M> {
     fn drop(&mut self) {
+        self.note_end(Code::Cancelled);
         self.finish(false);
     }
 }

@@ -117,6 +117,7 @@ impl StreamBatch {
         let sent = self.guard.connection.mailbox.write(|outbox| {
             let mut inner = shared.inner.lock();
             inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            inner.bytes.sent += batch.len() as u64;
             outbox.append(batch);
             waiting = inner.put_credit(credit);
             Ok(())

@@ -56,6 +56,17 @@ pub(crate) struct StreamShared {
     pub(super) inner: Mutex<Messages>,
 }
 
+/// The bytes of a stream's messages, seen from one end, since the stream was opened. Messages that share a packet have its
+/// header and their lengths in front of them, which are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct StreamBytes {
+    /// Of the messages that this end has sent, those that wait to be written included.
+    pub sent: u64,
+    /// Of the messages that have come, those that have not been read included.
+    pub received: u64,
+}
+
 /// The messages that the reader has taken over, and how many of them it has read and not yet accounted for.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
@@ -97,6 +108,8 @@ pub(super) struct Messages {
     pub(super) credit: Credit,
     pub(super) window: Window,
     pub(super) inbox: Inbox,
+    /// The bytes of messages in both directions, from the beginning on.
+    pub(super) bytes: StreamBytes,
     /// The memory of messages that were received and not yet accounted for.
     held: usize,
     /// The part of it that is charged: all whole steps.
@@ -171,6 +184,7 @@ impl Messages {
         let (written, length) = outbox.message(stream.id, stream.joins, write);
         if let Some(length) = length {
             self.credit.spend(length);
+            self.bytes.sent += length as u64;
         }
         written
     }
@@ -181,6 +195,7 @@ impl Messages {
         let written = write(outbox);
         if let Some(length) = outbox.len().checked_sub(before + outbox.header_size()) {
             self.credit.spend(length);
+            self.bytes.sent += length as u64;
         }
         written
     }
@@ -249,6 +264,7 @@ impl StreamShared {
             credit,
             window: Window::new(window),
             inbox: Inbox::default(),
+            bytes: StreamBytes::default(),
             held: 0,
             charged: 0,
             overflowed: false,
@@ -278,6 +294,11 @@ impl StreamShared {
 
     pub(crate) fn is_over(&self) -> bool {
         self.inner.lock().state.is_over()
+    }
+
+    /// The bytes of its messages until now.
+    pub(super) fn bytes(&self) -> StreamBytes {
+        self.inner.lock().bytes
     }
 
     /// What can be seen of it.
@@ -348,6 +369,7 @@ impl StreamShared {
             self.account.budget().counts.count_shed();
             return Ok(Self::overflow(inner));
         }
+        inner.bytes.received += message.len() as u64;
         inner.inbox.push(message);
         let reader = inner.reader.take();
         drop(inner);
@@ -382,6 +404,7 @@ impl StreamShared {
                 inner.inbox.push(body.slice_ref(message));
             }
         }
+        inner.bytes.received += body.len() as u64;
         let reader = inner.reader.take();
         drop(inner);
         if let Some(reader) = reader {

@@ -175,6 +175,11 @@ impl Watched {
         self.finish(code, reply);
     }
 
+    /// Sets the length of the request, which of a stream is known when it ends.
+    pub(crate) fn set_request(&mut self, bytes: u64) {
+        self.request = bytes;
+    }
+
     /// Ends the call, if it has not ended before.
     pub(crate) fn finish(&mut self, code: Code, reply: u64) {
         if std::mem::replace(&mut self.is_over, true) {

@@ -156,7 +156,9 @@ where
         // Dropped without an end, it has been cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
-        if let Some(watched) = watched {
+        if let Some(mut watched) = watched {
+            let bytes = sender.bytes();
+            watched.set_request(bytes.received);
             // A handler may learn that its client has left when it sends.
             let has_left = poll_fn(|context| Poll::Ready(sender.poll_closed(context).is_ready())).await;
             watched.end(
@@ -165,7 +167,7 @@ where
                     Err(status) => status.code(),
                     Ok(()) => lent.refused().unwrap_or(Code::Ok),
                 },
-                0,
+                bytes.sent,
             );
         }
         if let Err(status) = worked {
