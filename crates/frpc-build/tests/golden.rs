@@ -205,6 +205,29 @@ fn typescript_for_the_tests_of_the_client() {
     }
 }
 
+/// What the console calls, and what its tests copy calls of.
+#[test]
+fn typescript_for_the_console() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let services = "crates/frpc-reflection/proto";
+    let wanted = [
+        (services, "frpc/reflection/v1/reflection.proto", "console/generated", vec!["frpc.reflection.v1"]),
+        (services, "frpc/introspection/v1/introspection.proto", "console/generated", vec!["frpc.introspection.v1"]),
+        ("tests/typescript/proto", "forms.proto", "test/generated", vec!["forms", "google.protobuf"]),
+    ];
+    for (folder, proto, place, modules) in wanted {
+        let out = tempfile::tempdir().unwrap();
+        let folder = root.join(folder);
+        let builder = frpc_build::configure().language(Language::TypeScript);
+        let builder = builder.out_dir(out.path()).emit_rerun_if_changed(false);
+        builder.compile_protos(&[folder.join(proto)], &[folder]).unwrap();
+        for module in modules {
+            let text = fs::read_to_string(out.path().join(format!("{module}.ts"))).unwrap();
+            check_file(&root.join(format!("clients/typescript/{place}/{module}.ts")), &text);
+        }
+    }
+}
+
 /// The service that the tests of `clients/python` call and serve.
 #[test]
 fn python_for_the_tests_of_the_client() {
