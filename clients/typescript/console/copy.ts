@@ -2,7 +2,8 @@
 
 import type { Metadata } from "frisbee-rpc";
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
-import { fromBase64, isSpecial, isWide, toBase64, type Json } from "./json.js";
+import { oneofProperty, property, type Fields } from "./dynamic.js";
+import { fromBase64, fromJson, isSpecial, toBase64, type Json } from "./json.js";
 import { pathOf, type MethodInfo } from "./server.js";
 
 /** What is called, and how. */
@@ -122,8 +123,8 @@ function rustMessage(schema: Schema, name: string, json: Json, depth: number): s
   const lines: string[] = [];
   const told = new Set<string>();
   for (const field of message.fields) {
-    const value = is[field.jsonName] ?? is[field.name];
-    if (value === undefined || value === null) continue;
+    const value = is[is[field.jsonName] === undefined ? field.name : field.jsonName];
+    if (value === undefined || (value === null && field.type !== "google.protobuf.Value")) continue;
     const oneof = field.oneof === undefined ? undefined : message.oneofs[field.oneof];
     const one = rustField(schema, message, field, value, depth + 1);
     const key = oneof ? oneof.name : field.name;
@@ -164,7 +165,7 @@ function rustOne(schema: Schema, field: Field, json: Json, depth: number): strin
     const [first] = schema.message(field.type).fields;
     if (field.type === "google.protobuf.Timestamp" || field.type === "google.protobuf.Duration") return `${rustText(String(json))}.parse()?`;
     if (isSpecial(field.type) && first && /Value$/.test(field.type) && first.name === "value") return rustOne(schema, first, json, depth);
-    if (isSpecial(field.type)) return `serde_json::from_str(${rustText(compact(json))})?`;
+    if (isSpecial(field.type)) return rustSpecial(field.type, json);
     return rustMessage(schema, field.type, json, depth);
   }
   if (field.kind === Kind.Enum) {
@@ -181,8 +182,30 @@ function rustOne(schema: Schema, field: Field, json: Json, depth: number): strin
   return digits(String(json));
 }
 
+const PROST = "frpc::prost_types::";
+
+/** A free-form value, or a mask. */
+function rustSpecial(name: string, json: Json): string {
+  if (name === "google.protobuf.FieldMask") {
+    const paths = String(json).split(",").filter(Boolean).map((path) => path.trim().replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    return `${PROST}FieldMask { paths: vec![${paths.map((path) => `${rustText(path)}.to_owned()`).join(", ")}] }`;
+  }
+  if (name === "google.protobuf.Struct") return `${PROST}Struct { fields: ${rustEntries(json)} }`;
+  return name === "google.protobuf.ListValue" ? `${PROST}ListValue { values: ${rustList(json)} }` : rustFree(json);
+}
+
+function rustFree(json: Json): string {
+  if (json === null) return `${PROST}Value::from(${PROST}value::Kind::NullValue(0))`;
+  const is = typeof json === "string" ? rustText(json) : typeof json === "number" ? rustFloat(json, "f64") : typeof json === "boolean" ? String(json) : Array.isArray(json) ? rustList(json) : rustEntries(json);
+  return `${PROST}Value::from(${is})`;
+}
+
+const rustList = (json: Json): string => `vec![${(json as Json[]).map(rustFree).join(", ")}]`;
+const rustEntries = (json: Json): string =>
+  `BTreeMap::from([${Object.entries(json as { [name: string]: Json }).map(([key, one]) => `(${rustText(key)}.to_owned(), ${rustFree(one)})`).join(", ")}])`;
+
 const rustFloat = (is: number, type: string): string =>
-  Number.isFinite(is) ? (Number.isInteger(is) && Math.abs(is) < 1e15 ? is.toFixed(1) : String(is)) : Number.isNaN(is) ? `${type}::NAN` : is < 0 ? `${type}::NEG_INFINITY` : `${type}::INFINITY`;
+  Object.is(is, -0) ? "-0.0" : Number.isFinite(is) ? (Number.isInteger(is) && Math.abs(is) < 1e15 ? is.toFixed(1) : String(is)) : Number.isNaN(is) ? `${type}::NAN` : is < 0 ? `${type}::NEG_INFINITY` : `${type}::INFINITY`;
 
 // TypeScript.
 
@@ -190,7 +213,7 @@ const rustFloat = (is: number, type: string): string =>
 export function typescript(text: CallText): string {
   const { schema, method, requests, metadata, timeout, origin } = text;
   const service = ident(method.service.name.split(".").pop() ?? "");
-  const messages = requests.map((json) => tsMessage(schema, method.request, json));
+  const messages = requests.map((json) => tsMessage(schema, method.request, fromJson(schema, method.request, json)));
   const options = [
     ...(timeout === undefined ? [] : [`timeout: ${timeout}`]),
     ...(Object.keys(metadata).length === 0 ? [] : [`metadata: { ${Object.entries(metadata).map(([key, value]) => `${compact(key)}: ${typeof value === "string" ? compact(value) : tsBytes(value)}`).join(", ")} }`]),
@@ -203,49 +226,33 @@ export function typescript(text: CallText): string {
 
 const tsBytes = (bytes: Uint8Array): string => `new Uint8Array([${[...bytes].join(", ")}])`;
 
-function tsMessage(schema: Schema, name: string, json: Json): string {
-  const message = schema.message(name);
-  const is = typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
+/** A message of the console, whose properties are numbered, with the names that generated code has. */
+function tsMessage(schema: Schema, name: string, is: Fields): string {
+  const { fields, oneofs } = schema.message(name);
   const parts: string[] = [];
-  for (const field of message.fields) {
-    const value = is[field.jsonName] ?? is[field.name];
-    if (value === undefined || value === null) continue;
-    const one = tsField(schema, field, value);
-    const oneof = field.oneof === undefined ? undefined : message.oneofs[field.oneof];
-    parts.push(oneof ? `${lowerCamel(oneof.name)}: { case: "${lowerCamel(field.name)}", value: ${one} }` : `${lowerCamel(field.name)}: ${one}`);
+  for (const field of fields) {
+    const own = property(field);
+    if (field.oneof === undefined) {
+      if (is[own] !== undefined) parts.push(`${lowerCamel(field.name)}: ${tsField(schema, field, is[own])}`);
+      continue;
+    }
+    const set = is[oneofProperty(field.oneof)] as { readonly case: string; readonly value: unknown } | undefined;
+    if (set?.case !== own) continue;
+    parts.push(`${lowerCamel(oneofs[field.oneof]?.name ?? "")}: { case: "${lowerCamel(field.name)}", value: ${tsOne(schema, field, set.value)} }`);
   }
   return parts.length > 0 ? `{ ${parts.join(", ")} }` : "{}";
 }
 
-function tsField(schema: Schema, field: Field, json: Json): string {
+function tsField(schema: Schema, field: Field, is: unknown): string {
   const [key, of] = schema.entry(field)?.fields ?? [];
-  if (key && of) {
-    const name = (text: string): string => (key.kind === Kind.String ? compact(text) : isWide(key.kind) ? `${digits(text)}n` : digits(text));
-    return `new Map([${Object.entries(json as { [name: string]: Json }).map(([text, one]) => `[${name(text)}, ${tsOne(schema, of, one)}]`).join(", ")}])`;
-  }
-  return field.isRepeated ? `[${(json as Json[]).map((one) => tsOne(schema, field, one)).join(", ")}]` : tsOne(schema, field, json);
+  if (key && of) return `new Map([${[...(is as Map<unknown, unknown>)].map(([name, one]) => `[${tsOne(schema, key, name)}, ${tsOne(schema, of, one)}]`).join(", ")}])`;
+  return field.isRepeated ? `[${(is as unknown[]).map((one) => tsOne(schema, field, one)).join(", ")}]` : tsOne(schema, field, is);
 }
 
-function tsOne(schema: Schema, field: Field, json: Json): string {
-  if (field.kind === Kind.Enum) {
-    const declared = schema.enumeration(field.type);
-    return String(declared.values.find(({ name }) => name === json)?.number ?? Number(json));
-  }
-  if (field.kind === Kind.Message) return isSpecial(field.type) ? tsSpecial(schema, field.type, json) : tsMessage(schema, field.type, json);
-  if (field.kind === Kind.Bytes) return tsBytes(fromBase64(String(json)));
-  if (isWide(field.kind)) return `${digits(String(json))}n`;
-  if (field.kind === Kind.Double || field.kind === Kind.Float) return String(Number(json));
-  return compact(json);
-}
-
-/** Protobuf's own types are messages there. */
-function tsSpecial(schema: Schema, name: string, json: Json): string {
-  const [first] = schema.message(name).fields;
-  if (name === "google.protobuf.Timestamp" && typeof json === "string") return `{ seconds: ${BigInt(Math.floor(Date.parse(json) / 1000) || 0)}n }`;
-  if (name === "google.protobuf.Duration" && typeof json === "string") {
-    const [whole = "0", rest = ""] = json.replace("s", "").split(".");
-    return `{ seconds: ${digits(whole)}n, nanos: ${Number(rest.padEnd(9, "0"))} }`;
-  }
-  if (first && first.name === "value" && !first.isRepeated) return `{ value: ${tsOne(schema, first, json)} }`;
-  return `fromJson(${compact(name)}, ${compact(json)})`;
+function tsOne(schema: Schema, field: Field, is: unknown): string {
+  if (is instanceof Uint8Array) return tsBytes(is);
+  if (typeof is === "bigint") return `${is}n`;
+  if (typeof is === "object") return tsMessage(schema, field.type, is as Fields);
+  if (Object.is(is, -0)) return "-0";
+  return typeof is === "string" ? compact(is) : String(is);
 }

@@ -160,7 +160,8 @@ export class MethodView {
     const text: CallText = { schema: this.catalog.schema, method, requests, origin: location.origin, ...this.terms() };
     const chosen = tabs(Object.keys(COMMANDS), "Copy as", (name) => {
       this.command = name as keyof typeof COMMANDS;
-      code.textContent = COMMANDS[this.command](text);
+      code.textContent = "";
+      this.attempt(() => (code.textContent = COMMANDS[this.command](text)));
     });
     chosen.select(this.command);
     return h("div", { className: "commands" }, h("div", { className: "bar" }, chosen.element, h("span", { className: "grow" }), copyButton(() => code.textContent ?? "")), code);

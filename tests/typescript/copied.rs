@@ -1,0 +1,34 @@
+//! What the console copies as Rust compiles against generated services. It is made by the test `copied` of
+//! `clients/typescript`, which has the console's own functions, and committed.
+
+use std::error::Error;
+
+#[allow(dead_code, unreachable_pub, missing_docs, reason = "generated, as for the server")]
+mod desk {
+    frpc::include_proto!("desk");
+}
+
+#[allow(dead_code, unreachable_pub, missing_docs, reason = "generated, as for the server")]
+mod forms {
+    frpc::include_proto!("forms");
+}
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// One function for each call. They are not run: there is no server.
+#[allow(dead_code, unused_imports, clippy::all, reason = "written as for a person to paste, and only compiled")]
+mod copied {
+    use super::Outcome;
+    use std::collections::{BTreeMap, HashMap};
+    use std::time::Duration;
+
+    include!("copied.in");
+}
+
+#[test]
+fn what_the_console_copies_calls_every_kind_of_method() {
+    let copied = include_str!("copied.in");
+    for method in ["echo", "count", "total", "chat"] {
+        assert!(copied.contains(&format!("client.{method}(")), "{method}");
+    }
+}
