@@ -2,26 +2,41 @@
 
 import { fill, h } from "./dom.js";
 import { Introspection, type Connection, type Method, type Server as Shown, type ServerConnections } from "./generated/frpc.introspection.v1.js";
-import { ratePlot, type Rate } from "./plots.js";
+import { linesPlot, rowPlot, sampled, type Sample } from "./plots.js";
 import { ms } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** How often the server is asked, in ms, how many of its connections are shown, and for how long the plot goes back. */
+/** How often the server is asked, in ms, how many of its connections are added up, and how many are shown. */
 const BEAT = 1000;
-const CONNECTIONS = 50;
-const SPAN = 120_000;
+const CONNECTIONS = 256;
+const SHOWN = 50;
 
-/** What a server was asked last. */
+/** What a method had done when the server was asked last, and what it has done since, in each second. */
+interface Past {
+  readonly calls: bigint;
+  readonly failed: bigint;
+  readonly spent: bigint;
+  /** Calls and errors in a second. */
+  readonly rates: readonly Sample[];
+  /** How long the calls of a second took on average, in ms. There is none for a second without calls. */
+  readonly times: readonly Sample[];
+}
+
+/** What is known of a server from before. */
 interface Before {
   readonly at: number;
-  readonly methods: ReadonlyMap<string, readonly [calls: bigint, failed: bigint]>;
+  readonly methods: ReadonlyMap<string, Past>;
+  readonly rates: readonly Sample[];
+  /** Connections and streams. */
+  readonly open: readonly Sample[];
+  /** Bytes that wait to be written, and bytes held for clients. */
+  readonly bytes: readonly Sample[];
 }
 
 export class ServerFigures {
   readonly element = h("section", { className: "server", hidden: true }, h("h2", {}, "The server"));
   private readonly content = h("div", {});
   private readonly before = new Map<string, Before>();
-  private readonly rates = new Map<string, Rate[]>();
   private watched: AbortController | undefined;
 
   constructor(
@@ -63,32 +78,65 @@ export class ServerFigures {
     if (!server) return h("div", {});
     const at = Date.now();
     const before = this.before.get(server.name);
-    const seconds = before && (at - before.at) / 1000;
-    const methods = server.methods.map((method) => {
-      const [calls, failed] = counted(method);
-      const [callsBefore, failedBefore] = before?.methods.get(method.name) ?? [calls, failed];
-      return { method, calls, failed, rate: seconds ? Number(calls - callsBefore) / seconds : 0, failing: seconds ? Number(failed - failedBefore) / seconds : 0 };
-    });
-    this.before.set(server.name, { at, methods: new Map(methods.map(({ method, calls, failed }) => [method.name, [calls, failed]])) });
-    const rates = (this.rates.get(server.name) ?? []).filter((rate) => at - rate.at < SPAN);
-    this.rates.set(server.name, rates);
-    if (before) rates.push({ at, calls: sum(methods.map(({ rate }) => rate)), failed: sum(methods.map(({ failing }) => failing)) });
-    const rows = methods.filter(({ calls }) => calls > 0n).sort((a, b) => b.rate - a.rate || Number(b.calls - a.calls)).map(({ method: { name, figures }, calls, failed, rate }) => [
-      name, rate.toFixed(rate < 10 ? 1 : 0), calls, failed, ms(Number(figures?.p50Ns ?? 0n) / 1e6), ms(Number(figures?.p99Ns ?? 0n) / 1e6), ms(Number(figures?.maxNs ?? 0n) / 1e6),
-    ]);
+    const methods = new Map(server.methods.map((method) => [method.name, since(method, before?.methods.get(method.name), at, before?.at)]));
+    const total = (line: number): number => sum([...methods.values()].map(({ rates }) => rates.at(-1)?.values[line] ?? 0));
+    const streams = sum(connections.map((one) => Number(one.streams)));
+    const queued = sum(connections.map((one) => Number(one.queued)));
+    const now: Before = {
+      at,
+      methods,
+      rates: before ? sampled(before.rates, { at, values: [total(0), total(1)] }) : [],
+      open: sampled(before?.open ?? [], { at, values: [Number(server.open), streams] }),
+      bytes: sampled(before?.bytes ?? [], { at, values: [queued, Number(server.memoryHeld)] }),
+    };
+    this.before.set(server.name, now);
+    const of = connections.length < server.open ? ` of the first ${connections.length} connections` : "";
     return h("div", {},
       facts(server),
-      h("div", { className: "plots" }, h("figure", {}, h("figcaption", {}, "Calls of all clients in a second, ", h("span", { className: "failed" }, "errors"), " below"), ratePlot(rates, at))),
-      table(["method", "in a second", "calls", "errors", "p50", "p99", "longest"], rows),
-      table(["connection", "age", "calls", "oldest call", "streams", "queued", "memory"], connections.map(line)));
+      h("div", { className: "plots" },
+        plot(["Calls of all clients in a second, ", red("errors"), " below"], linesPlot("Calls and errors of all clients in a second", now.rates, ["curve", "curve failed"], at, 4, whole)),
+        plot(["Connections, and ", dashed("streams"), of], linesPlot("Connections and streams", now.open, ["curve", "curve second"], at, 4, whole)),
+        plot(["Bytes that wait to be written", of, ", and ", dashed("held for clients")], linesPlot("Bytes that wait, and bytes held for clients", now.bytes, ["curve", "curve second"], at, 1000, (count) => bytes(BigInt(Math.round(count)))))),
+      this.table(server, methods, at),
+      table(["connection", "age", "calls", "oldest call", "streams", "queued", "memory"], connections.slice(0, SHOWN).map(line)));
+  }
+
+  /** The methods that have been called, those that are now first. */
+  private table({ methods }: Shown, past: ReadonlyMap<string, Past>, at: number): HTMLElement {
+    const called = methods.flatMap(({ name, figures }) => {
+      const one = past.get(name);
+      return one && one.calls > 0n ? [{ name, figures, ...one, rate: one.rates.at(-1)?.values[0] ?? 0 }] : [];
+    });
+    called.sort((a, b) => b.rate - a.rate || Number(b.calls - a.calls));
+    return table(["method", "in a second", "calls", "errors", "p50", "p99", "longest", "calls and errors", "latencies"], called.map(({ name, figures, rate, calls, failed, rates, times }) => [
+      name, rate.toFixed(rate < 10 ? 1 : 0), calls, failed, nanos(figures?.p50Ns), nanos(figures?.p99Ns), nanos(figures?.maxNs),
+      rowPlot(`Calls and errors of ${name}, in the last two minutes`, rates, ["curve", "curve failed"], at),
+      rowPlot(`Average latencies of ${name}, in the last two minutes`, times, ["curve"], at),
+    ]));
   }
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+const whole = (value: number): string => String(Math.round(value));
+const nanos = (time = 0n): string => ms(Number(time) / 1e6);
+const red = (text: string): HTMLElement => h("span", { className: "failed" }, text);
+const dashed = (text: string): HTMLElement => h("span", { className: "second" }, text);
+const plot = (caption: readonly (string | HTMLElement)[], drawing: SVGElement): HTMLElement => h("figure", {}, h("figcaption", {}, ...caption), drawing);
 
-function counted({ figures }: Method): readonly [bigint, bigint] {
+/** What a method has done until now, and since it was asked last. */
+function since({ figures }: Method, past: Past | undefined, at: number, before = at): Past {
   const failed = (figures?.failed ?? []).reduce((sum, { count }) => sum + count, 0n);
-  return [(figures?.ok ?? 0n) + failed, failed];
+  const calls = (figures?.ok ?? 0n) + failed;
+  const spent = figures?.sumNs ?? 0n;
+  // The first answer only says where to begin; and the counters may have begun again.
+  if (!past || calls < past.calls || at <= before) return { calls, failed, spent, rates: [], times: [] };
+  const seconds = (at - before) / 1000;
+  const made = Number(calls - past.calls);
+  return {
+    calls, failed, spent,
+    rates: sampled(past.rates, { at, values: [made / seconds, Number(failed - past.failed) / seconds] }),
+    times: made > 0 ? sampled(past.times, { at, values: [Number(spent - past.spent) / made / 1e6] }) : past.times,
+  };
 }
 
 function facts({ name, open, opened, shed, memoryHeld, memoryMax, workers }: Shown): HTMLElement {
@@ -105,10 +153,10 @@ function facts({ name, open, opened, shed, memoryHeld, memoryMax, workers }: Sho
 const line = ({ peer, ageMs, calls, oldestCallMs, streams, queued, memory }: Connection): readonly (string | bigint)[] =>
   [peer || "unknown", ms(Number(ageMs)), calls, calls > 0n ? ms(Number(oldestCallMs)) : "", streams, bytes(queued), bytes(memory)];
 
-function table(names: readonly string[], rows: readonly (readonly (string | bigint)[])[]): HTMLElement {
+function table(names: readonly string[], rows: readonly (readonly (string | bigint | Node)[])[]): HTMLElement {
   return h("div", { className: "scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, ...names.map((name, at) => h("th", { scope: "col", className: at > 0 ? "count" : "" }, name)))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, at) => h("td", { className: at > 0 ? "count" : "" }, String(cell))))))));
+    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, at) => h("td", { className: at > 0 ? "count" : "" }, cell instanceof Node ? cell : String(cell))))))));
 }
 
 function bytes(count: bigint): string {

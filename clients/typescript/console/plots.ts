@@ -51,22 +51,37 @@ export function callsPlot(records: readonly Recorded[], now: number): SVGElement
   return drawing;
 }
 
-/** Calls in a second at a moment, those that failed counted as well. */
-export interface Rate {
+/** What lines show at a moment: a value for each. */
+export interface Sample {
   readonly at: number;
-  readonly calls: number;
-  readonly failed: number;
+  readonly values: readonly number[];
 }
 
-/** Calls in a second, and those of them that failed. */
-export function ratePlot(rates: readonly Rate[], now: number): SVGElement {
-  const drawing = frame("Calls and errors of all clients in a second, in the last two minutes");
-  const top = Math.max(4, ...rates.map(({ calls }) => calls));
-  for (const part of [0, 0.5, 1]) line(drawing, HEIGHT - BOTTOM - PLOT * part, String(Math.round(top * part)));
-  for (const kind of ["calls", "failed"] as const) {
-    const points = rates.map((rate) => `${WIDTH - ((WIDTH - LEFT) * (now - rate.at)) / SPAN},${HEIGHT - BOTTOM - (rate[kind] / top) * PLOT}`);
-    drawing.append(svg("polyline", { points: points.join(" "), class: kind === "calls" ? "curve" : "curve failed" }));
-  }
+/** Takes a sample behind others, of which those that are no longer shown go. */
+export function sampled(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  return [...samples.filter(({ at }) => sample.at - at < SPAN), sample];
+}
+
+const lines = (samples: readonly Sample[], classes: readonly string[], x: (at: number) => number, y: (value: number) => number): SVGElement[] =>
+  classes.map((name, line) => svg("polyline", { points: samples.map(({ at, values }) => `${x(at).toFixed(1)},${y(values[line] ?? 0).toFixed(1)}`).join(" "), class: name }));
+
+const highest = (samples: readonly Sample[], least: number): number => Math.max(least, ...samples.flatMap(({ values }) => values));
+
+/** Lines over the last two minutes, up to `least` or more. `text` writes a value at the edge. */
+export function linesPlot(label: string, samples: readonly Sample[], classes: readonly string[], now: number, least: number, text: (value: number) => string): SVGElement {
+  const drawing = frame(`${label}, in the last two minutes`);
+  const top = highest(samples, least);
+  const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * PLOT;
+  for (const part of [0, 0.5, 1]) line(drawing, y(top * part), text(top * part));
+  drawing.append(...lines(samples, classes, (at) => WIDTH - ((WIDTH - LEFT) * (now - at)) / SPAN, y));
+  return drawing;
+}
+
+/** The same as a row of a table. */
+export function rowPlot(label: string, samples: readonly Sample[], classes: readonly string[], now: number): SVGElement {
+  const top = highest(samples, 1e-9);
+  const drawing = svg("svg", { viewBox: "0 0 120 20", class: "spark", role: "img", "aria-label": label });
+  drawing.append(...lines(samples, classes, (at) => 120 - (120 * (now - at)) / SPAN, (value) => 19 - (value / top) * 18));
   return drawing;
 }
 

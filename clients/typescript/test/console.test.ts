@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { createServer, request as ask, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { after, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { connect } from "frisbee-rpc/node";
-import { desk } from "./desk.js";
+import { desk, remove } from "./desk.js";
 import { DeskClient } from "./generated/desk.js";
 import { chromium, type Page } from "./guest/chromium.js";
 import { failed, until } from "./place.js";
@@ -17,7 +17,7 @@ import { failed, until } from "./place.js";
 const profile = mkdtempSync(`${tmpdir()}/console-`);
 const open = await chromium(profile, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
 // The browser is killed before; its own processes may still write.
-after(() => rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }));
+after(() => remove(profile));
 
 /** What a person would do, as functions in the page. */
 const HANDS = `
@@ -118,7 +118,12 @@ if (!open) {
     await until("the calls of another client", async () => Number((await row("Add"))?.[2]) >= 1 && Number((await row("Fail"))?.[3]) >= 1);
     await until("both connections", () => see(page, `all(".server table")[1].tBodies[0].rows.length >= 2`));
     assert.match(await see(page, `shown(".server .facts")`), /desk.*open.*of at most/s);
-    assert.ok(await see(page, `all(".server polyline").length === 2`));
+    // Of all calls, of connections and streams, and of bytes.
+    assert.equal(await see(page, `all(".server .plots polyline").length`), 6);
+    await client.add({});
+    const drawn = (name: string): Promise<number> => see(page, `all(".server td svg").find((one) => one.getAttribute("aria-label").startsWith("${name}"))?.querySelector("polyline").points.length ?? 0`);
+    await until("the calls of a method over time", async () => (await drawn("Calls and errors of desk.Desk/Add")) >= 2);
+    await until("its latencies over time", async () => (await drawn("Average latencies of desk.Desk/Add")) >= 1);
     assert.deepEqual(page.complaints, []);
     channel.close();
   });

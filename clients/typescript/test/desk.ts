@@ -13,8 +13,20 @@ const PROGRAM = process.env["FRISBEE_DESK"] ?? `${process.env["CARGO_TARGET_DIR"
 /** A folder for one test program, which is removed behind it. */
 export function folder(): string {
   const path = mkdtempSync(`${tmpdir()}/desk-`);
-  after(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }));
+  after(() => remove(path));
   return path;
+}
+
+/** Removes a folder. A browser that was killed may still write there for a moment, also behind what has been removed. */
+export function remove(path: string): void {
+  for (let left = 50; ; left--) {
+    try {
+      return rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      if (left === 0) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
 }
 
 /** Whether a program was there to be started. */

@@ -14,12 +14,15 @@ export interface Page {
   /** Evaluates an expression in the page and returns its value, or that of its promise. */
   evaluate<T>(expression: string): Promise<T>;
   toFront(): Promise<void>;
+  close(): Promise<void>;
   /** What the page and the browser have complained of. */
   readonly complaints: readonly string[];
   /** Presses a key, such as `Enter` or `/`, with Control if so. */
   press(key: string, control?: boolean): Promise<void>;
-  /** Has a dark or light scheme, and a width. */
-  look(scheme: "light" | "dark", width: number): Promise<void>;
+  /** Has a dark or light scheme, and a size. */
+  look(scheme: "light" | "dark", width: number, height?: number): Promise<void>;
+  /** What it looks like, as a PNG. */
+  picture(): Promise<Uint8Array>;
 }
 
 interface Answer {
@@ -120,10 +123,12 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       await call("Input.dispatchKeyEvent", { ...event, type: "keyDown", text }, sessionId);
       await call("Input.dispatchKeyEvent", { ...event, type: "keyUp" }, sessionId);
     };
-    const look = async (value: "light" | "dark", width: number): Promise<void> => {
+    const look = async (value: "light" | "dark", width: number, height = 800): Promise<void> => {
       await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value }] }, sessionId);
-      await call("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile: false }, sessionId);
+      await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false }, sessionId);
     };
-    return { evaluate, press, look, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }) };
+    const picture = async (): Promise<Uint8Array> =>
+      Buffer.from((await call<{ data: string }>("Page.captureScreenshot", { format: "png" }, sessionId)).data, "base64");
+    return { evaluate, press, look, picture, complaints: heard, toFront: () => call("Target.activateTarget", { targetId }), close: () => call("Target.closeTarget", { targetId }) };
   };
 }
