@@ -26,7 +26,7 @@ mod copied {
 }
 
 #[test]
-fn what_the_console_copies_calls_every_kind_of_method() {
+fn copied_calls_are_of_every_kind_of_method() {
     let copied = include_str!("copied.in");
     for method in ["echo", "count", "total", "chat"] {
         assert!(copied.contains(&format!("client.{method}(")), "{method}");
