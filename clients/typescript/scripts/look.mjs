@@ -133,7 +133,7 @@ async function traded(address) {
   }
   await page.evaluate(`document.querySelector("#inquire button").click()`);
   await pause(4000);
-  for (const [name, scheme, width, height] of [["page", "light", 1200, 720], ["page-narrow", "dark", 390, 780]]) {
+  for (const [name, scheme, width, height] of [["page", "light", 960, 480], ["page-narrow", "dark", 390, 780]]) {
     await page.look(scheme, width, height);
     await pause(1500);
     const png = await page.picture();
