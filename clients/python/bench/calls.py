@@ -13,6 +13,7 @@ import asyncio
 import importlib.util
 import os
 import resource
+import socket
 import statistics
 import subprocess
 import sys
@@ -58,6 +59,35 @@ server.wait_for_termination()
 """
 
 
+SOCKETS = """
+import json, socket, sys, threading
+def serve(connection):
+    with connection, connection.makefile("rwb") as file:
+        for line in file:
+            call = json.loads(line)
+            a, b = call["params"].values()
+            file.write(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": a + b}).encode() + b"\\n")
+            file.flush()
+host, port = sys.argv[1].split(":")
+listener = socket.create_server((host, int(port)))
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+"""
+
+UCALL = """
+import sys
+from ucall.posix import Server
+host, port = sys.argv[1].split(":")
+server = Server(hostname=host, port=int(port))
+@server
+def sum(a: int, b: int):
+    return a + b
+server.run()
+"""
+
+
 def ours(address: str, calls: int) -> None:
     from frisbee_rpc import Client
 
@@ -100,6 +130,42 @@ def httpx_client(address: str, calls: int) -> None:
             assert client.get(f"http://{address}/sum", params={"a": number, "b": 1}).json() == number + 1
 
 
+def sockets_client(address: str, calls: int) -> None:
+    import json
+
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port))) as connection, connection.makefile("rwb") as file:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for number in range(calls):
+            call = {"jsonrpc": "2.0", "id": number, "method": "sum", "params": {"a": number, "b": 1}}
+            file.write(json.dumps(call).encode() + b"\n")
+            file.flush()
+            assert json.loads(file.readline())["result"] == number + 1
+
+
+def ucall_client(address: str, calls: int) -> None:
+    from ucall.client import Client
+
+    host, port = address.split(":")
+    for number in range(calls):
+        # Its server keeps no connection.
+        client = Client(host, int(port))
+        assert client.sum(a=number, b=1).json == number + 1
+        client.sock.close()
+
+
+def grpc_aio_client(address: str, calls: int) -> None:
+    import grpc.aio
+
+    async def main() -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            sum = channel.unary_unary("/bench/sum")
+            for number in range(calls):
+                assert await sum(b"%d 1" % number) == b"%d" % (number + 1)
+
+    asyncio.run(main())
+
+
 def grpc_client(address: str, calls: int) -> None:
     import grpc
 
@@ -115,7 +181,23 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "frisbee-rpc, asyncio, 32 tasks": (OURS, ours_asyncio_32, []),
     "FastAPI and httpx": (FASTAPI, httpx_client, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
     "grpcio": (GRPC, grpc_client, ["grpc"]),
+    "grpc.aio, to a server of grpcio": (GRPC, grpc_aio_client, ["grpc"]),
+    "JSON-RPC over plain sockets": (SOCKETS, sockets_client, []),
+    "UCall, posix, a connection for each call": (UCALL, ucall_client, ["ucall"]),
 }
+
+
+def listens(process: subprocess.Popen[bytes], address: str) -> bool:
+    """Waits until a server accepts connections; false if it has ended, or takes a minute."""
+    host, port = address.split(":")
+    until = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex((host, int(port))) == 0:
+                return True
+        time.sleep(0.05)
+    process.kill()
+    return False
 
 
 def server_cpu(process: subprocess.Popen[bytes]) -> float:
@@ -135,29 +217,32 @@ def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], 
     return [client / calls * 1e6, (server_cpu(process) - server) / calls * 1e6]
 
 
-def main() -> None:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], calls: int) -> None:
+    """Prints the rows of a table: what a call costs each candidate that is installed."""
     chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
-    for at, (name, (source, call, needs)) in enumerate(CANDIDATES.items()):
+    for at, (name, (source, call, needs)) in enumerate(candidates.items()):
         missing = [need for need in needs if importlib.util.find_spec(need) is None]
         if missing:
             print(f"skipped: {name}, since {', '.join(missing)} is not installed")
             continue
         address = f"127.0.0.1:{18545 + at}"
         chosen[name] = subprocess.Popen([sys.executable, "-c", source, address]), address, call
-    time.sleep(3)
     try:
+        for name in [name for name, (process, address, _) in chosen.items() if not listens(process, address)]:
+            print(f"skipped: {name}, since its server does not start")
+            del chosen[name]
         results: dict[str, list[list[float]]] = {name: [] for name in chosen}
         for _ in range(ROUNDS):
             for name, (process, address, call) in chosen.items():
                 results[name].append(measure(call, process, address, calls))
         for name, rounds in results.items():
             client, server = (statistics.median(side) for side in zip(*rounds))
-            print(f"{name:32} client {client:7.1f} us   server {server:7.1f} us")
+            print(f"| {name} | {client:.1f} | {server:.1f} |", flush=True)
     finally:
         for process, *_ in chosen.values():
             process.terminate()
 
 
 if __name__ == "__main__":
-    main()
+    print("| | client, us | server, us |\n|---|---|---|")
+    compare(CANDIDATES, int(sys.argv[1]) if len(sys.argv) > 1 else 5000)
