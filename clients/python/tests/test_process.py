@@ -78,6 +78,55 @@ server._native = None
     assert program(text) == "end\n"
 
 
+def test_the_interpreter_ends_with_a_subscription_and_a_client_that_serves() -> None:
+    text = """
+import threading
+from frisbee_rpc import Client, Server, Status
+server, agent = Server(topics=True), Server("test.Agent")
+@server
+def one() -> int:
+    return 1
+agent(one)
+server.start("127.0.0.1:0")
+subscription = Client(server.address).topics().subscribe("never")
+def wait() -> None:
+    try:
+        next(subscription)
+    except Status:
+        pass
+threading.Thread(target=wait, daemon=True).start()
+client = Client(server.address, serves=agent)
+print(client.one())
+"""
+    assert program(text) == "1\n"
+
+
+def test_after_a_fork_topics_and_clients_that_serve_fail_and_do_not_hang() -> None:
+    text = SERVER + """
+agent = Server("test.Agent")
+agent(sum)
+broker = Server(topics=True)
+broker.start("127.0.0.1:0")
+topics = Client(broker.address).topics()
+subscription = topics.subscribe("a")
+client = Client(server.address, serves=agent)
+assert client.sum(1, 2) == 3
+pid = os.fork()
+if pid == 0:
+    for use in (lambda: client.sum(1, 2), lambda: topics.publish("a", "b"), lambda: next(subscription), topics.sync):
+        try:
+            use()
+        except RuntimeError as error:
+            print("refused", flush=True)
+    del client, topics, subscription
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+topics.publish("a", "b")
+print(next(subscription).value, client.sum(3, 4))
+"""
+    assert program(text) == 4 * "refused\n" + "b'b' 7\n"
+
+
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_a_server_of_functions_or_coroutines_ends_with_ctrl_c(kind: str) -> None:
     text = f"""
