@@ -10,7 +10,19 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Reads a number from the front of `bytes` and moves past it.
+#[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Most are lengths and kinds of a single byte.
+    match *bytes {
+        &[byte @ ..0x80, ref rest @ ..] => {
+            *bytes = rest;
+            Some(byte.into())
+        }
+        _ => take_long_varint(bytes),
+    }
+}
+
+fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

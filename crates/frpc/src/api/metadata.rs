@@ -131,7 +131,7 @@ impl Metadata {
 
     /// Sets a value of the kind that the key determines.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-        if key.is_empty() || key.len() > KEY_MAX || !key.iter().all(|byte| IN_KEYS[usize::from(*byte)]) {
+        if key.is_empty() || key.len() > KEY_MAX || !is_key(key) {
             return Err(MetadataError::Key(shown(key)));
         }
         if !is_binary(key) && !is_printable(value) {
@@ -168,14 +168,19 @@ const IN_KEYS: [bool; 256] = {
     allowed
 };
 
+/// Whether a key consists of them. All are looked at, since hardly any key has another.
+fn is_key(key: &[u8]) -> bool {
+    key.iter().fold(true, |is_key, byte| is_key & IN_KEYS[usize::from(*byte)])
+}
+
 /// Whether a text is printable ASCII.
 fn is_printable(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
         return text.iter().all(|byte| matches!(byte, b' '..=b'~'));
     };
-    // Eight bytes at a time. The last eight may have been looked at before.
-    text.chunks_exact(8).filter_map(<[u8]>::first_chunk).chain([last]).fold(0, |wrong, word| wrong | unprintable(*word))
-        == 0
+    // Eight bytes at a time, which the compiler makes two of. The last eight may have been looked at before.
+    let (words, _) = text.as_chunks();
+    words.iter().fold(unprintable(*last), |wrong, word| wrong | unprintable(*word)) == 0
 }
 
 /// Not zero if one of eight bytes is no printable ASCII.

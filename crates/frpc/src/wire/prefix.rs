@@ -117,8 +117,11 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
         put_varint(buffer, micros);
     }
     for (key, value) in metadata.into_iter().flat_map(Metadata::raw) {
-        put_head(buffer, METADATA, varint_len(key.len() as u64) + key.len() + value.len());
-        put_varint(buffer, key.len() as u64);
+        match u8::try_from(1 + key.len() + value.len()) {
+            // Of a short entry, which most are, both lengths have one byte.
+            Ok(length @ ..0x80) => buffer.extend_from_slice(&[METADATA, length, key.len() as u8]),
+            _ => put_long_entry(buffer, key, value),
+        }
         buffer.extend_from_slice(key);
         buffer.extend_from_slice(value);
     }
@@ -144,6 +147,13 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
         }
         _ => put_long_length(buffer, begin),
     }
+}
+
+/// Writes what stands in front of the key and the value of an entry of metadata.
+#[cold]
+fn put_long_entry(buffer: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    put_head(buffer, METADATA, varint_len(key.len() as u64) + key.len() + value.len());
+    put_varint(buffer, key.len() as u64);
 }
 
 /// Writes the length of the items that begin here, which takes more than the byte in front of them.
