@@ -64,6 +64,16 @@ test("integers of 64 bits are exact to their ends, and numbers only as far as th
     const { l: readL, w: readW } = decode(desk.All, encode(desk.All, { l, w }));
     assert.deepEqual([readL, readW], [l, w]);
   }
+  // Around the numbers that need no arithmetic of bigint.
+  for (let bits = 50n; bits < 64n; bits++) {
+    for (const near of [-2n, -1n, 0n, 1n, 2n]) {
+      const w = (1n << bits) + near;
+      for (const l of [BigInt.asIntN(64, w), BigInt.asIntN(64, -w)]) {
+        const { l: readL, w: readW } = decode(desk.All, encode(desk.All, { l, w }));
+        assert.deepEqual([readL, readW], [l, w]);
+      }
+    }
+  }
   for (const l of [0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
     assert.equal(decode(numbers.All, encode(numbers.All, { l })).l, l);
   }
