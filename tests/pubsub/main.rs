@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     let broker = settings.build();
     // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
-    let config = Config::default().write_timeout(2 * PATIENCE);
+    let config = Config::default().write_timeout(2 * PATIENCE).idle_timeout(2 * PATIENCE);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
