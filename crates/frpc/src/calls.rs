@@ -136,7 +136,7 @@ pub(crate) enum Ended<T> {
 
 impl Calls {
     /// Enters a call, whose `caller` is woken when it ends. Without a `caller`, the first poll for the reply gives one.
-    #[inline]
+    #[inline(always)] // By calls that are observed and those that are not.
     pub(crate) fn begin(
         &mut self,
         operation: Operation,

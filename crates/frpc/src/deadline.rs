@@ -60,10 +60,10 @@ pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Whether calls inherit a place in a trace.
+/// Whether calls inherit anything.
 #[inline]
-pub(crate) fn has_trace() -> bool {
-    IS_SOMETHING.get() && CURRENT.get().trace.is_some()
+pub(crate) fn is_anything_inherited() -> bool {
+    IS_SOMETHING.get()
 }
 
 /// The place in a trace that calls inherit.

@@ -1,6 +1,6 @@
 //! What is noted of the calls of a connection that are observed, beside their slots in the table.
 
-use super::{Calls, Ticket};
+use super::{Calls, Ended, Ticket};
 use crate::Code;
 use crate::deadline;
 use crate::observe::shards::{Key, Leased};
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
 pub(crate) struct WatchedCalls {
     watching: Arc<Watching>,
+    /// An observer is told of each call.
+    is_told: bool,
     /// The counters that this connection writes, until it is idle.
     lease: Leased,
     made: Instant,
@@ -54,6 +56,7 @@ impl WatchedCalls {
         let made = deadline::now();
         Self {
             watching: watching.clone(),
+            is_told: watching.is_told(),
             lease: Leased::default(),
             made,
             turned: 0,
@@ -89,7 +92,7 @@ impl WatchedCalls {
     }
 
     /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
-    #[inline]
+    #[inline(always)]
     fn count_ok(&mut self, slot: usize, method: &'static Method) {
         let Some(begun) = self.begun.get(slot) else { return };
         let nanos = self.turned.saturating_sub(*begun);
@@ -107,7 +110,7 @@ impl WatchedCalls {
 
     #[cold]
     fn grow(&mut self, slot: usize) {
-        self.begun.resize(slot + 1, 0);
+        self.begun.resize(slot + 1, self.sent.1);
     }
 }
 
@@ -130,7 +133,7 @@ impl Calls {
     }
 
     /// Notes a call that is sent now.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn watch(&mut self, ticket: Ticket, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(deadline::now);
         let Some(watched) = &mut self.watched else { return };
@@ -138,11 +141,11 @@ impl Calls {
             watched.sent = (now, watched.since(now));
         }
         let slot = usize::from(ticket.slot);
-        if slot >= watched.begun.len() {
-            watched.grow(slot);
+        match watched.begun.get_mut(slot) {
+            Some(begun) => *begun = watched.sent.1,
+            None => watched.grow(slot),
         }
-        watched.begun[slot] = watched.sent.1;
-        if watched.watching.is_told() {
+        if watched.is_told {
             watched.tell(slot, Told { token, trace: trace.copied(), sizes: Sizes::default() });
         }
     }
@@ -157,7 +160,7 @@ impl Calls {
     }
 
     /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count_ok(&mut self, ticket: Ticket, method: &'static Method) {
         if let Some(watched) = &mut self.watched {
             watched.count_ok(usize::from(ticket.slot), method);
@@ -173,6 +176,12 @@ impl Calls {
         let told = watched.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
         let nanos = watched.turned.saturating_sub(begun);
         Some(Over { begun: watched.made.checked_add(Duration::from_nanos(begun))?, nanos, told })
+    }
+
+    /// The call of a ticket, which has ended in this way.
+    #[cold]
+    pub(crate) fn over_as(&mut self, ended: &Ended<()>, ticket: Ticket) -> Option<Over> {
+        if matches!(ended, Ended::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
     /// The call of a ticket, which its caller gives up now.
@@ -197,12 +206,6 @@ impl Calls {
         if let Some(watched) = &self.watched {
             watched.watching.count_late();
         }
-    }
-
-    /// Who is told of each call, and what of, if somebody is.
-    pub(crate) fn told(&self, method: &'static Method) -> Option<(Arc<Watching>, About)> {
-        let watching = &self.watched.as_ref()?.watching;
-        watching.is_told().then(|| (watching.clone(), About::of_unary(method)))
     }
 
     /// Frees the memory for all slots from this one on, and the counters for other connections.

@@ -9,7 +9,7 @@ use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
 use crate::observe::watching::Begun;
-use crate::observe::{Token, TraceContext};
+use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
@@ -95,15 +95,21 @@ impl From<Refusal> for Started {
 
 impl<'a, A: Message> Attempt<'a, A> {
     /// Sends the call if that is possible at once. The caller's waker is entered with it, so the call need not be
-    /// polled again for that. With `watch` it is observed.
+    /// polled again for that. With `watch` it is observed. A call that `IS_BARE` is not, has no place in a trace, and is
+    /// sent by code that knows of neither.
     #[inline(always)]
-    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker, watch: Option<Token>) -> Option<PendingCall<B>> {
+    pub(crate) fn make_now<B, const IS_BARE: bool>(
+        &self,
+        link: Arc<Link>,
+        caller: &Waker,
+        watch: Option<Token>,
+    ) -> Option<PendingCall<B>> {
         // A call that cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut started = Started::Full;
-        self.begin(&link, &mut nobody, None, Some(caller), &mut started, watch);
+        self.begin::<IS_BARE>(&link, &mut nobody, None, Some(caller), &mut started, watch);
         match started {
-            Started::Yes(ticket) if watch.is_some() => {
+            Started::Yes(ticket) if !IS_BARE && watch.is_some() => {
                 Some(PendingCall { link, method: self.method, ticket: Held::Watched(ticket), reply: PhantomData })
             }
             Started::Yes(ticket) => Some(self.sent(link, ticket)),
@@ -127,7 +133,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// value that was just written in parts cannot be moved without the processor waiting for it. With `watch` the call is
     /// observed.
     #[inline(always)]
-    fn begin(
+    fn begin<const IS_BARE: bool>(
         &self,
         link: &Link,
         context: &mut Context<'_>,
@@ -138,7 +144,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     ) {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        let enter = |outbox: &mut Outbox| *started = self.enter(link, outbox, caller, watch);
+        let enter = |outbox: &mut Outbox| *started = self.enter::<IS_BARE>(link, outbox, caller, watch);
         let entered = match waiter {
             None => link.connection.poll_send(context, enter),
             Some(waiter) => waiter.poll_send(context, enter),
@@ -156,8 +162,16 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
     /// or is revoked. No waker is called here.
     #[inline(always)]
-    fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>, watch: Option<Token>) -> Started {
+    fn enter<const IS_BARE: bool>(
+        &self,
+        link: &Link,
+        outbox: &mut Outbox,
+        caller: Option<&Waker>,
+        watch: Option<Token>,
+    ) -> Started {
         let Terms { timeout, told, .. } = self.terms;
+        let (watch, trace) = if IS_BARE { (None, None) } else { (watch, self.trace) };
+        let is_told = !IS_BARE && self.is_told;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
@@ -186,15 +200,14 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
         };
         if let Some(token) = watch {
-            calls.watch(ticket, token, self.trace);
+            calls.watch(ticket, token, trace);
         }
         drop(calls);
-        let before = if self.is_told { outbox.len() } else { 0 };
+        let before = if is_told { outbox.len() } else { 0 };
         let put = if server == ServerKind::Extended {
             let timeout = timeout.filter(|_| told);
             let metadata = present(self.metadata);
             let form = Form::Extended;
-            let trace = self.trace;
             let manner = Manner { form, timeout, metadata, trace, lossless: false, backward: link.backward };
             body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner)
         } else {
@@ -202,7 +215,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         };
         match put {
             Ok(()) => {
-                if self.is_told {
+                if is_told {
                     link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
                 }
                 Started::Yes(ticket)
@@ -262,7 +275,8 @@ impl<'a, A: Message> Attempt<'a, A> {
                     let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                     let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
                     let mut started = Started::Full;
-                    (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None, &mut started, None);
+                    let attempt = Self { terms, ..*self };
+                    attempt.begin::<false>(link, context, Some(&mut waiter), None, &mut started, None);
                     match started {
                         // Either the outbox or the vacancy wakes the caller.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
@@ -405,12 +419,15 @@ impl<B> PendingCall<B> {
     /// Counts a call that is over, and tells of it.
     #[cold]
     fn count_over(&self, code: Code, over: &Over) {
-        let mut calls = self.link.calls.calls.lock();
-        calls.count(self.method, code, over);
-        let told = calls.told(self.method);
-        drop(calls);
-        if let Some((watching, about)) = told {
-            watching.tell_end(&about, over.told.token, code, over.told.sizes);
+        self.link.calls.calls.lock().count(self.method, code, over);
+        self.tell_over(code, over);
+    }
+
+    /// Tells of a call that is over, if an observer is told of each.
+    #[inline]
+    fn tell_over(&self, code: Code, over: &Over) {
+        if let Some(watching) = &self.link.told {
+            watching.tell_end(&About::of_unary(self.method), over.told.token, code, over.told.sizes);
         }
     }
 }
@@ -447,7 +464,40 @@ impl<B: Message> PendingCall<B> {
     #[inline(never)]
     fn poll_watched(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
         let Held::Watched(ticket) = self.ticket else { return Poll::Pending };
-        let (nesting, method, is_told) = (self.link.nesting, self.method, self.link.is_told);
+        if self.link.told.is_some() {
+            return self.poll_told(ticket, context);
+        }
+        let (nesting, method) = (self.link.nesting, self.method);
+        let (mut reply, mut unread, mut over) = (None, None, None);
+        let ended = self.link.calls.with(|calls| {
+            let ended = calls.take_reply(ticket, context, |body| match body {
+                Body::Copied(body) => {
+                    reply = body::whole_reply(body, nesting);
+                    if reply.is_none() {
+                        unread = Some(Bytes::copy_from_slice(body));
+                    }
+                }
+                Body::Shared(body) => unread = Some(body.clone()),
+            });
+            if matches!(reply, Some(Ok(_))) {
+                calls.count_ok(ticket, method);
+            } else if let Poll::Ready(ended) = &ended {
+                over = calls.over_as(ended, ticket);
+            }
+            ended
+        });
+        let Poll::Ready(ended) = ended else { return Poll::Pending };
+        self.ticket = Held::No;
+        match over {
+            None => Poll::Ready(self.result(ticket, reply, ended)),
+            Some(over) => Poll::Ready(self.counted(ticket, reply, unread, ended, &over)),
+        }
+    }
+
+    /// Polls a call of which an observer is told.
+    #[inline(never)]
+    fn poll_told(&mut self, ticket: Ticket, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
+        let (nesting, method) = (self.link.nesting, self.method);
         let (mut reply, mut unread, mut over, mut length) = (None, None, None, 0);
         let ended = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
@@ -463,10 +513,11 @@ impl<B: Message> PendingCall<B> {
                     unread = Some(body.clone());
                 }
             });
-            if matches!(reply, Some(Ok(_))) && !is_told {
-                calls.count_ok(ticket, method);
-            } else if let Poll::Ready(ended) = &ended {
-                over = if matches!(ended, Ended::Reply(())) { calls.over(ticket) } else { calls.over_now(ticket) };
+            if let Poll::Ready(ended) = &ended {
+                over = calls.over_as(ended, ticket);
+                if matches!(reply, Some(Ok(_))) {
+                    calls.count_ok(ticket, method);
+                }
             }
             ended
         });
@@ -474,10 +525,27 @@ impl<B: Message> PendingCall<B> {
         self.ticket = Held::No;
         let Some(mut over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
         over.told.sizes.reply = length as u64;
+        if matches!(reply, Some(Ok(_))) {
+            self.tell_over(Code::Ok, &over);
+            return Poll::Ready(self.result(ticket, reply, ended));
+        }
+        Poll::Ready(self.counted(ticket, reply, unread, ended, &over))
+    }
+
+    /// The result of a call that is observed and has ended otherwise than most: it is counted and told of here.
+    #[cold]
+    fn counted(
+        &self,
+        ticket: Ticket,
+        mut reply: Option<Result<Response<B>, Status>>,
+        unread: Option<Bytes>,
+        ended: Ended<()>,
+        over: &Over,
+    ) -> Result<Response<B>, Box<Failure>> {
         if let Some(body) = unread {
             reply = Some(body::reply(&body, self.reading()));
         }
-        Poll::Ready(self.told(self.result(ticket, reply, ended), &over))
+        self.told(self.result(ticket, reply, ended), over)
     }
 
     /// Counts the end of a call that is observed, and tells of it. A call whose connection was lost may be made again,

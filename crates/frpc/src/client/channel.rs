@@ -261,6 +261,13 @@ impl Channel {
         self.inner.strict_presence
     }
 
+    /// The terms of a call that inherits nothing.
+    #[inline]
+    pub(crate) fn own_terms(&self, own: Option<Duration>) -> Terms {
+        let ChannelShared { timeout, is_told, strict_presence, .. } = *self.inner;
+        Terms { timeout: own.or(timeout), told: is_told || own.is_some(), strict: strict_presence }
+    }
+
     #[inline]
     pub(crate) fn terms(&self, own: Option<Duration>) -> Terms {
         let ChannelShared { timeout, is_told, strict_presence, .. } = *self.inner;

@@ -21,8 +21,8 @@ pub(crate) struct Link {
     pub(crate) backward: bool,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
-    /// An observer is told of each call.
-    pub(crate) is_told: bool,
+    /// Who tells an observer of each call.
+    pub(crate) told: Option<Arc<Watching>>,
     end: LinkEnd,
 }
 
@@ -58,21 +58,22 @@ impl Link {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attached::nesting(connection);
-        let is_told = watching.is_some_and(|watching| watching.is_told());
-        Self { connection: connection.clone(), calls, backward, nesting, is_told, end: LinkEnd::Leave }
+        let told = watching.filter(|watching| watching.is_told()).cloned();
+        Self { connection: connection.clone(), calls, backward, nesting, told, end: LinkEnd::Leave }
     }
 
-    /// The link of a dialled connection. `serves` says that this end also serves calls of its server.
-    /// `is_told` says that an observer is told of each call.
+    /// The link of a dialled connection. `serves` says that this end also serves calls of its server. Its calls may be
+    /// observed.
     pub(crate) fn dialled(
         connection: Connection,
         calls: Arc<CallTable>,
         nesting: Nesting,
         serves: bool,
-        is_told: bool,
+        watching: Option<&Arc<Watching>>,
     ) -> Self {
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
-        Self { connection, calls, backward: false, nesting, is_told, end }
+        let told = watching.filter(|watching| watching.is_told()).cloned();
+        Self { connection, calls, backward: false, nesting, told, end }
     }
 
     /// Whether the kind of the peer is known.

@@ -51,18 +51,17 @@ impl Maker {
     fn dial(&self, place: &Arc<Place>) -> Dial {
         let calls = Arc::new(CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref()));
         let serves = !self.offer.table.is_empty();
-        let is_told = self.offer.watching.as_ref().is_some_and(|watching| watching.is_told());
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
         let (place, made, watching) = (place.clone(), self.made.clone(), self.offer.watching.clone());
         Dial(self.runtime.spawn(async move {
             let dialled = dialler.dial(client, endpoint).await;
-            if let Some(watching) = watching {
+            if let Some(watching) = &watching {
                 watching.count_dialled(dialled.is_ok());
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            put(&place, Link::dialled(connection.clone(), calls, nesting, serves, is_told));
+            put(&place, Link::dialled(connection.clone(), calls, nesting, serves, watching.as_ref()));
             made.notify_waiters();
             Ok((at, connection))
         }))

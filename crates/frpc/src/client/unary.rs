@@ -104,43 +104,58 @@ where
     /// Sends the call on the current connection, which has room for nearly all calls.
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
-        if deadline::has_trace() {
-            return None; // Elsewhere, so that others do not look for it again.
+        if deadline::is_anything_inherited() {
+            return None; // Elsewhere, so that others look once.
         }
-        let watch = self.watch()?;
-        self.send(context, watch, None, false)
-    }
-
-    /// Sends a call as [`send_now`](Self::send_now) does, in a handler whose place in a trace it inherits.
-    #[cold]
-    fn send_traced(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
-        let (trace, watch) = (deadline::trace()?, self.watch()?);
-        self.send(context, watch, Some(&trace), false)
-    }
-
-    /// Whether the call is counted. `None` if more is done beside making it.
-    #[inline(always)]
-    fn watch(&self) -> Option<Option<Token>> {
         match &self.channel.beside {
-            None => Some(None),
-            Some(beside) if beside.only_counts => Some(Some(Token::default())),
+            None => self.send::<true>(self.channel.own_terms(self.timeout), context, None, None, false),
+            Some(beside) if beside.only_counts => {
+                let terms = self.channel.own_terms(self.timeout);
+                self.send::<false>(terms, context, Some(Token::default()), None, false)
+            }
             Some(_) => None,
         }
     }
 
-    #[inline(always)]
-    fn send(
+    /// Sends a call as [`send_now`](Self::send_now) does, in a handler from which it inherits something.
+    #[cold]
+    fn send_inheriting(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
+        if !deadline::is_anything_inherited() {
+            return None;
+        }
+        let watch = match &self.channel.beside {
+            None => None,
+            Some(beside) if beside.only_counts => Some(Token::default()),
+            Some(_) => return None,
+        };
+        self.send_beside(context, watch, deadline::trace().as_ref(), false)
+    }
+
+    /// Sends a call that is observed or inherits something.
+    #[inline(never)]
+    fn send_beside(
         &self,
         context: &Context<'_>,
         watch: Option<Token>,
         trace: Option<&TraceContext>,
         is_told: bool,
     ) -> Option<PendingCall<B>> {
-        let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
+        self.send::<false>(self.channel.terms(self.timeout), context, watch, trace, is_told)
+    }
+
+    #[inline(always)]
+    fn send<const IS_BARE: bool>(
+        &self,
+        terms: Terms,
+        context: &Context<'_>,
+        watch: Option<Token>,
+        trace: Option<&TraceContext>,
+        is_told: bool,
+    ) -> Option<PendingCall<B>> {
+        let Self { channel, method, ref message, ref extras, .. } = *self;
         let link = channel.inner.servers.current()?;
-        let terms = channel.terms(timeout);
         let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms, trace, is_told };
-        attempt.make_now(link, context.waker(), watch)
+        attempt.make_now::<_, IS_BARE>(link, context.waker(), watch)
     }
 
     /// Sends a call as [`send_now`](Self::send_now) does, of which an observer is told. What it knows of the call is put
@@ -153,7 +168,7 @@ where
         let mut trace = deadline::trace();
         let token = watching.tell_begin(&Observed::of_unary(method), &mut trace);
         *begun = Some(Begun { at: deadline::now(), token, trace });
-        self.send(context, Some(token), trace.as_ref(), true)
+        self.send_beside(context, Some(token), trace.as_ref(), true)
     }
 
     #[cold]
@@ -164,7 +179,7 @@ where
     ) -> Poll<Result<Response<B>, Status>> {
         let mut begun = failure.as_ref().and_then(|failure| failure.begun);
         if failure.is_none()
-            && let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_traced(context))
+            && let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_inheriting(context))
         {
             self.stage = Stage::Waiting(waiting);
             return Poll::Pending;
