@@ -2,7 +2,10 @@
 
 use frisbee::tls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use frisbee::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair, SanType,
+    date_time_ymd,
+};
 use std::sync::Arc;
 
 /// Signs certificates.
@@ -41,6 +44,19 @@ impl Authority {
     pub fn issue_pem(&self, name: &str) -> (String, String) {
         let (certificate, key) = self.sign(name, 2100);
         (certificate.pem(), key.serialize_pem())
+    }
+
+    /// A certificate with these alternative names and a common name, and its key.
+    pub fn issue_names(&self, names: Vec<SanType>, common_name: &str) -> Identity {
+        let mut params = CertificateParams::default();
+        params.subject_alt_names = names;
+        params.distinguished_name = DistinguishedName::new();
+        if !common_name.is_empty() {
+            params.distinguished_name.push(DnType::CommonName, common_name);
+        }
+        let key = KeyPair::generate().expect("the system has randomness");
+        let certificate = params.signed_by(&key, &self.0).expect("the key fits");
+        Identity::new(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
     fn sign(&self, name: &str, year: i32) -> (rcgen::Certificate, KeyPair) {

@@ -6,6 +6,7 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
+use crate::access::visitor::Visitor;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
@@ -18,12 +19,13 @@ use crate::observe::tally::Tally;
 use crate::observe::watching::nanos;
 use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, nobody_waits, overloaded};
+use crate::service::guarded::Guard;
 use crate::service::hand_off;
-use crate::service::served::{Entry, Kind, Opened};
+use crate::service::served::{Entry, Kind, Opened, Streamed};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
-use crate::wire::prefix;
+use crate::wire::prefix::{self, Prefix};
 use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
@@ -109,6 +111,7 @@ impl Router for Endpoint {
             clauses: None,
             nesting: self.offer.terms.nesting,
             in_place: InPlace::new(),
+            visitor: self.offer.access.as_ref().map(|access| Visitor::new(access, connection)),
         };
         put_nesting(connection, self.offer.terms.nesting);
         if let Some(watching) = &self.offer.watching {
@@ -126,7 +129,7 @@ impl Router for Endpoint {
             return self.serve(session, packet, outbox);
         }
         if self.offer.mounts.contains(packet.operation) {
-            return self.offer.mounts.route(&mut session.mounted, packet, outbox);
+            return self.route_mounted(session, packet, outbox);
         }
         session.replies.push(packet);
         Routed::Continue
@@ -150,6 +153,10 @@ impl Router for Endpoint {
         let (operation, prefix) = match body::opening(&first) {
             Opening::Names(operation, prefix) => (operation, prefix),
             _ if offer.mounts.has_fallback() => {
+                if let Some(status) = session.visitor.as_ref().and_then(|visitor| visitor.fallback_refused()) {
+                    refuse(&stream, &status);
+                    return Routed::Wasted;
+                }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             Opening::Malformed if offer.mounts.is_empty() => {
@@ -175,23 +182,14 @@ impl Router for Endpoint {
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
-            Some(Served {
-                entry: Entry { kind: Kind::Stream(opens), method, .. }, running, chain, watcher, ..
-            }) => {
-                let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
-                let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
-                let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
-                if timeout.is_some_and(|timeout| timeout.is_zero()) {
-                    let status = nobody_waits();
-                    refuse(&stream, &status);
-                    watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
-                    return Routed::Wasted;
-                }
-                let reading = session.reading(method);
-                let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
-                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched });
+            Some(served @ Served { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
+                return open(session, served, &**opens, prefix, stream);
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
+                if let Some(status) = session.denied(operation) {
+                    refuse(&stream, &status);
+                    return Routed::Wasted;
+                }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             None if self.calls.is_some() && offer.table.is_empty() => {
@@ -266,6 +264,10 @@ impl Router for Endpoint {
             return Routed::Continue;
         }
         let Some(served) = self.offer.table.get(operation.number()) else {
+            if let Some(status) = session.denied(operation.number()) {
+                asked.refuse(hand_off::refusal_of(&status, operation));
+                return Routed::Wasted;
+            }
             return self.offer.mounts.hand_off(&mut session.mounted, asked);
         };
         let method = served.entry.method;
@@ -429,7 +431,7 @@ impl Endpoint {
         let operation = packet.operation;
         let refused = session.refused(operation.number());
         if refused.is_none() && self.offer.mounts.contains(operation) {
-            return self.offer.mounts.route(&mut session.mounted, packet, outbox);
+            return self.route_mounted(session, packet, outbox);
         }
         // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
@@ -437,6 +439,18 @@ impl Endpoint {
         self.count_unserved();
         body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
         Routed::Wasted
+    }
+
+    /// Routes a packet of a mounted router, if the rules let its sender.
+    #[inline]
+    fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        if session.visitor.is_some()
+            && let Some(status) = session.denied(packet.operation.number())
+        {
+            body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
+            return Routed::Wasted;
+        }
+        self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
     /// Whether a packet with a prefix belongs to a call of the accepting end. Bodies of mounted routers may begin with
@@ -480,6 +494,37 @@ impl Endpoint {
             waiting => Routed::close(format!("the caller did not read {waiting} bytes of replies")),
         }
     }
+}
+
+/// Opens a stream for a call, unless nobody waits for it or its caller is not let in.
+fn open(
+    session: &Session,
+    served: &Served,
+    opens: &dyn Streamed,
+    mut prefix: Option<Prefix>,
+    stream: Stream,
+) -> Routed {
+    let Served { entry: Entry { method, .. }, running, chain, watcher, rule, .. } = served;
+    let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
+    let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
+    let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+    let let_in = match &session.visitor {
+        _ if timeout.is_some_and(|timeout| timeout.is_zero()) => Err(nobody_waits()),
+        None => Ok(None),
+        Some(visitor) => Guard::new(visitor, *rule, *method).admit_stream(&mut prefix),
+    };
+    let expires = match let_in {
+        Ok(expires) => expires,
+        Err(status) => {
+            refuse(&stream, &status);
+            watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+            return Routed::Wasted;
+        }
+    };
+    let reading = session.reading(method);
+    let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
+    opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched, expires });
+    Routed::Continue
 }
 
 /// Passes the replies of a batch to their calls. Returns the next deadline of a call.

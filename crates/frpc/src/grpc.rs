@@ -36,6 +36,7 @@ mod door;
 
 pub use door::{Behind, Door};
 
+use crate::access::visitor::expired;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited, Within};
 use crate::observe::watching::Watched;
@@ -182,7 +183,7 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>>,
 {
     let reply = reply_within(inherited, request, handler).await?;
-    Ok(reply.map(|messages| Replies { inherited, messages, watched: None }))
+    Ok(reply.map(|messages| Replies { inherited, messages, watched: None, over: None }))
 }
 
 /// What calls of the handler inherit: the caller's deadline and place in a trace.
@@ -198,6 +199,8 @@ pub struct Replies<B> {
     messages: ResponseStream<B>,
     /// The call as its observer knows it, until it has ended.
     watched: Option<Watched>,
+    /// Ready when the caller is no longer let in.
+    over: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
 impl<B> Stream for Replies<B> {
@@ -205,7 +208,11 @@ impl<B> Stream for Replies<B> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let inherited = self.inherited;
-        let next = ready!(deadline::within(inherited, || Pin::new(&mut self.messages).poll_next(context)));
+        let is_over = self.over.as_mut().is_some_and(|over| over.as_mut().poll(context).is_ready());
+        let next = match is_over {
+            true => Some(Err(expired())),
+            false => ready!(deadline::within(inherited, || Pin::new(&mut self.messages).poll_next(context))),
+        };
         let ended = match &next {
             Some(Ok(_)) => None,
             Some(Err(status)) => Some(status.code()),

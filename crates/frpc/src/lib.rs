@@ -28,6 +28,7 @@
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
 //! * [`Batcher`]: calls of many clients as one call of a function
+//! * [`Access`]: who calls, and who may
 //! * [`observe`]: counters, histograms and observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
@@ -46,6 +47,7 @@
 //! * `uring`: connections on io_uring, on Linux
 #![forbid(unsafe_code)]
 
+mod access;
 mod api;
 mod batcher;
 mod calls;
@@ -68,6 +70,10 @@ mod streaming;
 mod topic;
 mod wire;
 
+pub use access::Access;
+pub use access::limits::Rate;
+pub use access::tokens::{TokenError, Tokens};
+pub use access::who::Who;
 pub use api::code::Code;
 pub use api::error::Error;
 pub use api::error_details;
@@ -76,6 +82,7 @@ pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use api::middleware::tower::{Exchange, Tower, TowerNext};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
+pub use api::principal::{CertificateNames, Principal, Proof};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;

@@ -3,6 +3,7 @@
 pub(crate) mod caller;
 pub(crate) mod erased;
 pub(crate) mod failures;
+pub(crate) mod guarded;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
 pub(crate) mod in_flight;

@@ -3,7 +3,7 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::extras::{Held, accessors};
+use crate::api::extras::{Extras, Held, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
@@ -216,6 +216,11 @@ impl Call {
     /// and the call, and does not extend the time of the call.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
+    }
+
+    /// What is known of the caller.
+    pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
+        (self.extras.as_deref(), &self.origin)
     }
 
     /// At the serving end: the connection of the call. `None` at the calling end.

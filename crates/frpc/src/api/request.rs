@@ -64,12 +64,17 @@ impl Origin {
         }
     }
 
+    /// The connection by which the request came, if only as bytes of another protocol.
+    pub(crate) fn transport(&self) -> Option<&Connection> {
+        match self {
+            Self::Foreign(connection) => Some(connection),
+            _ => self.connection(),
+        }
+    }
+
     #[cfg(feature = "tls")]
     pub(crate) fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
-        match self {
-            Self::Foreign(connection) => connection.peer_certificates(),
-            _ => self.connection()?.peer_certificates(),
-        }
+        self.transport()?.peer_certificates()
     }
 }
 
@@ -88,6 +93,11 @@ impl<T> Request<T> {
     #[inline]
     pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: Held) -> Self {
         Self { message, timeout, origin, extras }
+    }
+
+    /// What is known of the caller.
+    pub(crate) fn about_caller(&self) -> (Option<&Extras>, &Origin) {
+        (self.extras.as_deref(), &self.origin)
     }
 
     /// The message, and its metadata and extensions.

@@ -1,5 +1,6 @@
 //! The offer of an end to its peer: services and mounted routers. Either end may have one.
 
+use crate::access::Access;
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::watching::Watching;
@@ -32,6 +33,8 @@ pub(crate) struct Offering {
     watching: Option<Watching>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
+    /// Who may call, if there are rules for that.
+    access: Option<Access>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -54,6 +57,8 @@ pub(crate) struct Offer {
     pub(crate) offered: Vec<OfferedService>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
+    /// Who may call, if there are rules for that.
+    pub(crate) access: Option<Arc<Access>>,
 }
 
 impl Offering {
@@ -75,6 +80,10 @@ impl Offering {
 
     pub(crate) fn watch(&mut self, set: impl FnOnce(&mut Watching)) {
         set(self.watching.get_or_insert_default());
+    }
+
+    pub(crate) fn access(&mut self, access: Access) {
+        self.access = Some(access);
     }
 
     pub(crate) fn middleware(&mut self, middleware: impl Middleware) {
@@ -100,7 +109,8 @@ impl Offering {
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
         };
         let watching = self.watching.map(Arc::new);
-        let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref())?;
+        let access = self.access.map(Arc::new);
+        let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref(), access.as_deref())?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
@@ -122,6 +132,7 @@ impl Offering {
             lifecycles,
             offered,
             is_inspectable: self.is_inspectable,
+            access,
         })
     }
 }
@@ -222,6 +233,13 @@ macro_rules! offering_setters {
             /// one that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering.watch(|watching| watching.set_observer(observer));
+                self
+            }
+
+            /// Sets who may call: the services of this end, and what is mounted beside them. Default: everybody. With rules,
+            /// whatever none of them names is closed; see [`Access`](crate::Access).
+            pub fn access(mut self, access: $crate::Access) -> Self {
+                self.offering.access(access);
                 self
             }
 

@@ -1,12 +1,14 @@
 //! The state of a connection for its router.
 
 use crate::Status;
+use crate::access::visitor::Visitor;
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::table::{Served, Table};
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
+use crate::service::guarded::{Guard, Guarded};
 use crate::service::served::{Entry, Instance, Kind};
 use crate::wire::body::Reading;
 use frisbee::{MountsSession, Packet};
@@ -36,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) in_place: InPlace,
+    /// The peer for the rules, if there are any.
+    pub(crate) visitor: Option<Arc<Visitor>>,
 }
 
 impl Session {
@@ -57,6 +61,11 @@ impl Session {
         self.clauses.as_ref()?.refused(operation)
     }
 
+    /// The status of an operation of a mounted router that the rules refuse to this peer.
+    pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
+        self.visitor.as_ref()?.refused(operation)
+    }
+
     /// How this peer's requests to a method are read.
     pub(crate) fn reading(&self, method: &Method) -> Reading {
         let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
@@ -70,8 +79,14 @@ impl Session {
             return None;
         }
         match table.get(operation)? {
-            Served { entry: Entry { kind: Kind::Unary(unary), method, .. }, running, chain, watcher, .. } => {
-                Some(unary.instance(running, self.reading(method), chain.as_ref(), watcher.as_ref()))
+            Served { entry: Entry { kind: Kind::Unary(unary), method, .. }, running, chain, watcher, rule, .. } => {
+                let guard = self.visitor.as_ref().map(|visitor| Guard::new(visitor, *rule, *method));
+                let (reading, chain) = (self.reading(method), chain.as_ref());
+                let instance = unary.instance(running, reading, chain, watcher.as_ref(), guard.as_ref());
+                Some(match guard.filter(|guard| !guard.is_open()) {
+                    Some(guard) => Box::new(Guarded::new(guard, instance, watcher.clone())),
+                    None => instance,
+                })
             }
             _ => None,
         }

@@ -1,5 +1,6 @@
 //! The methods of a server by operation.
 
+use crate::access::{Access, Rule};
 use crate::api::middleware::Chain;
 use crate::observe::watching::{Watcher, Watching};
 use crate::observe::{About, Side};
@@ -40,6 +41,8 @@ pub(crate) struct Served {
     pub(crate) hands_off: bool,
     /// Who observes its calls.
     pub(crate) watcher: Option<Watcher>,
+    /// The rule for its callers, if the end has rules; without one it is closed to everybody.
+    pub(crate) rule: Option<Rule>,
 }
 
 /// The settings of single methods, by name.
@@ -57,6 +60,7 @@ impl Table {
         mut settings: MethodSettings,
         chain: &Chain,
         watching: Option<&Arc<Watching>>,
+        access: Option<&Access>,
     ) -> Result<Self, Error> {
         let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
@@ -89,16 +93,27 @@ impl Table {
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
             let about = About::named(Side::Server, entry.method, entry.face.about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
-            served[index] = Some(Served { entry, running, chain, hands_off, watcher });
+            let rule = access.and_then(|access| access.rule_of(&name));
+            served[index] = Some(Served { entry, running, chain, hands_off, watcher, rule });
         }
-        match settings.policies.into_keys().chain(settings.hand_offs).next() {
+        let table = Self::of(low, kept, layouts);
+        let ruled = access.into_iter().flat_map(Access::methods);
+        let unknown = ruled.filter(|name| !table.has(name)).map(str::to_owned).min();
+        match settings.policies.into_keys().chain(settings.hand_offs).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => {
-                let methods = low.iter().chain(&kept).flatten().map(|served| served.entry.method);
-                let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
-                Ok(Self { names: names.collect(), served: low, kept, layouts })
-            }
+            None => Ok(table),
         }
+    }
+
+    fn of(served: Vec<Option<Served>>, kept: Vec<Option<Served>>, layouts: Vec<&'static Layout>) -> Self {
+        let methods = served.iter().chain(&kept).flatten().map(|served| served.entry.method);
+        let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
+        Self { names: names.collect(), served, kept, layouts }
+    }
+
+    /// Whether there is a method with this full name.
+    fn has(&self, name: &str) -> bool {
+        name.split_once('/').is_some_and(|name| self.names.contains_key(&name))
     }
 
     /// Whether no service is offered.

@@ -1,7 +1,9 @@
 //! The door for calls that tonic's server brings: the middleware and the policies that native calls have as well.
 
 use super::{Replies, inherited, replies_within, reply_within};
+use crate::access::visitor::{Visitor, expired};
 use crate::api::middleware::{CallKind, through};
+use crate::api::principal::Principal;
 use crate::deadline::Inherited;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
@@ -12,6 +14,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Connections whose permits are kept, before those that have no call in progress are looked for.
@@ -73,6 +76,20 @@ impl Door {
         })
     }
 
+    /// Lets a call in by its metadata, or by a principal that an interceptor of tonic has left in its extensions; adds the
+    /// principal to these. Returns when a stream is no longer let in.
+    fn let_in<A>(&self, served: &Served, request: &mut Request<A>) -> Result<Option<Instant>, Status> {
+        let Some(access) = &self.0.offer.access else { return Ok(None) };
+        let address = request.remote_addr().map(|address| address.ip());
+        let own = request.extensions().get::<Principal>().cloned();
+        let visitor = Visitor::elsewhere(access, own, address);
+        let admitted = visitor.admit(served.rule, &served.entry.method, request.metadata())?;
+        if let Some(bearer) = admitted.bearer {
+            request.extensions_mut().insert(bearer);
+        }
+        Ok(admitted.expires.filter(|_| served.entry.face.about().kind() != CallKind::Unary))
+    }
+
     /// Waits until another call of the method may run, if its policy wants that.
     async fn admit(&self, operation: u16, served: &Served, caller: Option<SocketAddr>) -> Option<OwnedSemaphorePermit> {
         let Policy::AtMost(count) = served.running.policy else { return None };
@@ -125,7 +142,7 @@ impl<S> Behind<S> {
         &self,
         service: &'static str,
         method: &'static str,
-        request: Request<A>,
+        mut request: Request<A>,
         handler: impl FnOnce(Arc<S>, Request<A>) -> F + Send + 'static,
     ) -> Result<tonic::Response<B>, tonic::Status>
     where
@@ -137,7 +154,10 @@ impl<S> Behind<S> {
         let (operation, served) = self.door.find(service, method)?;
         let (inherited, watched) = begin(served, &request);
         let call = |request| self.call(operation, served, request, handler);
-        let replied = reply_within(inherited, request, call).await;
+        let replied = match self.door.let_in(served, &mut request) {
+            Ok(expires) => until_expired(expires, reply_within(inherited, request, call)).await,
+            Err(status) => Err(status.into()),
+        };
         if let Some(watched) = watched {
             watched.end(code(&replied), 0);
         }
@@ -156,7 +176,7 @@ impl<S> Behind<S> {
         &self,
         service: &'static str,
         method: &'static str,
-        request: Request<A>,
+        mut request: Request<A>,
         handler: impl FnOnce(Arc<S>, Request<A>) -> F + Send + 'static,
     ) -> Result<tonic::Response<Replies<B>>, tonic::Status>
     where
@@ -168,9 +188,18 @@ impl<S> Behind<S> {
         let (operation, served) = self.door.find(service, method)?;
         let (inherited, watched) = begin(served, &request);
         let call = |request| self.call(operation, served, request, handler);
-        let mut replied = replies_within(inherited, request, call).await;
+        let let_in = self.door.let_in(served, &mut request);
+        let expires = let_in.as_ref().ok().copied().flatten();
+        let mut replied = match let_in {
+            Ok(_) => until_expired(expires, replies_within(inherited, request, call)).await,
+            Err(status) => Err(status.into()),
+        };
         match (&mut replied, watched) {
-            (Ok(replies), watched) => replies.get_mut().watched = watched,
+            (Ok(replies), watched) => {
+                let replies = replies.get_mut();
+                replies.watched = watched;
+                replies.over = expires.map(|at| Box::pin(tokio::time::sleep_until(at.into())));
+            }
             (Err(status), Some(watched)) => watched.end(Code::from(status.code()), 0),
             (Err(_), None) => {}
         }
@@ -194,6 +223,17 @@ impl<S> Behind<S> {
         let service = self.service.clone();
         let about = *served.entry.face.about();
         through(served.chain.clone(), about, request, move |request| handler(service, request)).await
+    }
+}
+
+/// The outcome of a call, unless its caller is no longer let in before.
+async fn until_expired<T>(
+    expires: Option<Instant>,
+    call: impl Future<Output = Result<T, tonic::Status>>,
+) -> Result<T, tonic::Status> {
+    match expires {
+        None => call.await,
+        Some(at) => tokio::time::timeout_at(at.into(), call).await.unwrap_or_else(|_| Err(expired().into())),
     }
 }
 

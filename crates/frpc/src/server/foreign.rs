@@ -4,6 +4,8 @@
 
 pub(crate) mod places;
 
+use crate::access::visitor::{Visitor, expired};
+use crate::api::extras::Held;
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
@@ -14,10 +16,11 @@ use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
 use crate::service::erased::{Body, Erased, MessageBytes};
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, takes_too_much, too_many};
+use crate::service::guarded::Guard;
 use crate::service::unary::held_to;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::Parked;
+use frisbee::support::{Parked, Worked};
 use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -63,8 +66,10 @@ impl ForeignHandler {
     pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<Offer>) -> frisbee::ServerBuilder {
         let Self { accepts, serve } = self;
         server.foreign(accepts, move |transport, context| {
+            let connection = context.connection().clone();
             let caller = ForeignCaller {
-                connection: context.connection().clone(),
+                visitor: offer.access.as_ref().map(|access| Visitor::new(access, &connection)),
+                connection,
                 permits: Mutex::default(),
                 calls: AtomicUsize::new(0),
                 in_place: Mutex::new(InPlace::new()),
@@ -120,6 +125,8 @@ struct ForeignCaller {
     calls: AtomicUsize,
     /// Whether handlers are polled in place.
     in_place: Mutex<InPlace>,
+    /// The client for the rules, if there are any.
+    visitor: Option<Arc<Visitor>>,
 }
 
 impl ForeignMethods {
@@ -261,9 +268,10 @@ impl ForeignMethod {
         let request = request.map(|messages| Body::Many(Box::pin(messages)));
         let deadline = request.timeout().and_then(|timeout| deadline::now().checked_add(timeout));
         let (response, call) = self.call(request, 0, format).await?;
-        let sleep = deadline.map(|deadline| {
+        let ends = [deadline, call.expires].into_iter().flatten().min();
+        let sleep = ends.map(|ends| {
             let _entered = call.runtime.enter();
-            Box::pin(tokio::time::sleep_until(deadline.into()))
+            Box::pin(tokio::time::sleep_until(ends.into()))
         });
         Ok(response.map(|body| {
             let messages: MessageBytes = match body {
@@ -307,20 +315,22 @@ impl ForeignMethod {
             return Err(nobody_waits());
         }
         self.methods.caller.check(memory)?;
+        let (message, _, _, mut extras) = request.apart();
+        let expires = self.admit(&mut extras)?.filter(|_| self.kind() != CallKind::Unary);
         let mut call = InProgress::begin(&self.methods.caller)?;
-        call.trace = trace;
+        (call.trace, call.expires) = (trace, expires);
         let _hold = connection.hold(memory);
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let permits = match running.policy {
             Policy::AtMost(count) => Some(self.methods.caller.permits(self.operation, count)),
             _ => None,
         };
-        let (message, _, _, extras) = request.apart();
         let request = Request::together(message, timeout, Origin::Foreign(connection.clone()), extras);
         let Some(handler) = entry.face.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
         let handler = held_to(permits, Inherited { deadline, trace }, Parked::new(handler));
+        let handler = until_expired(expires, handler);
         let stays = running.policy == Policy::Inline && running.trust.is_kept() && self.kind() == CallKind::Unary;
         let worked = if stays {
             Entered { runtime: call.runtime.clone(), future: Box::pin(handler) }.await
@@ -336,6 +346,27 @@ impl ForeignMethod {
             note(status, name, connection);
         }
         Ok((response?, call))
+    }
+}
+
+impl ForeignMethod {
+    /// Lets in a call with this metadata, to which the principal of its token is added. Returns when its caller is no
+    /// longer let in.
+    fn admit(&self, extras: &mut Held) -> Result<Option<Instant>, Status> {
+        let Some(visitor) = &self.methods.caller.visitor else { return Ok(None) };
+        let Served { entry, rule, .. } = self.served();
+        Guard::new(visitor, *rule, entry.method).admit_by(extras)
+    }
+}
+
+/// The outcome of a handler, unless the caller is no longer let in before.
+async fn until_expired<B>(
+    expires: Option<Instant>,
+    handler: impl Future<Output = Worked<Result<B, Status>>>,
+) -> Worked<Result<B, Status>> {
+    match expires {
+        None => handler.await,
+        Some(at) => tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(expired()))),
     }
 }
 
@@ -368,12 +399,14 @@ struct InProgress {
     watched: Option<Box<Watched>>,
     /// The place in a trace that calls of the handler inherit.
     trace: Option<TraceContext>,
+    /// When the caller is no longer let in.
+    expires: Option<Instant>,
 }
 
 impl InProgress {
     fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
         let runtime = caller.connection.runtime_handle().clone();
-        let call = Self { caller: caller.clone(), runtime, watched: None, trace: None };
+        let call = Self { caller: caller.clone(), runtime, watched: None, trace: None, expires: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
             caller.connection.count_shed();
             return Err(too_many(&caller.connection));
@@ -448,7 +481,8 @@ impl Stream for ForeignResponses {
         let _entered = call.runtime.enter();
         if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
             *messages = None;
-            let status = nobody_waits();
+            let is_late = deadline.is_some_and(|deadline| call.expires.is_none_or(|expires| deadline <= expires));
+            let status = if is_late { nobody_waits() } else { expired() };
             call.end(status.code());
             return Poll::Ready(Some(Err(status)));
         }

@@ -6,8 +6,8 @@ use crate::service::failures::{given_up, note, panicked};
 use crate::wire::body::{self, Style, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
-use frisbee::PacketId;
 use frisbee::support::{Task, Worked};
+use frisbee::{Operation, PacketId};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -22,8 +22,14 @@ pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Me
 /// The body of a refusal.
 #[cold]
 pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
+    refusal_of(status, method.operation)
+}
+
+/// As [`refusal`], for an operation that need not be a method's.
+#[cold]
+pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
     let style = Style { form: Form::Extended, backward: false };
-    alone(|outbox| body::put_refusal(outbox, PacketId(0), method.operation, status, style))
+    alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, style))
 }
 
 /// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer gives up. Its `task`

@@ -6,11 +6,13 @@ use crate::observe::watching::{Watched, Watcher};
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::erased::Erased;
+use crate::service::guarded::Guard;
 use crate::wire::body::Reading;
 use crate::wire::prefix::Prefix;
 use frisbee::support::{Site, Trust, TrustHandle};
 use frisbee::{Operation, Outbox, Packet, Routed, Stream};
 use std::sync::Arc;
+use std::time::Instant;
 
 pub(crate) struct Entry {
     pub(crate) method: Method,
@@ -46,14 +48,15 @@ impl Running {
 
 /// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
-    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware, and `watcher` observes the
-    /// calls.
+    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware, `watcher` observes the
+    /// calls, and `guard` lets them in.
     fn instance(
         &self,
         running: &Running,
         reading: Reading,
         chain: Option<&Arc<Chain>>,
         watcher: Option<&Watcher>,
+        guard: Option<&Guard>,
     ) -> Box<dyn Instance>;
 }
 
@@ -90,6 +93,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) site: Site,
     /// The call as its observer knows it.
     pub(crate) watched: Option<Watched>,
+    /// When its caller is no longer let in.
+    pub(crate) expires: Option<Instant>,
 }
 
 impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {

@@ -1,6 +1,7 @@
 //! The serving end of streaming calls, each in a task of its own.
 
 use crate::ResponseStream;
+use crate::access::visitor::expired;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited, Within};
 use crate::observe::watching::Watched;
@@ -120,7 +121,7 @@ where
     W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let Opened { caller, prefix, stream, site, watched, .. } = opened;
+    let Opened { caller, prefix, stream, site, watched, expires, .. } = opened;
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
@@ -137,7 +138,7 @@ where
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.
             let mut work = pin!(work);
-            let mut late = pin!(until(deadline));
+            let (mut late, mut over) = (pin!(until(deadline)), pin!(until(expires)));
             let worked = poll_fn(|context| {
                 if let Poll::Ready(worked) = work.as_mut().poll(context) {
                     return Poll::Ready(Some(worked));
@@ -146,6 +147,9 @@ where
                     return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded(
                         "the deadline of the call has passed",
                     )))));
+                }
+                if over.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Some(Ok(Err(expired()))));
                 }
                 // Messages that the handler no longer reads must not use up the memory for streams.
                 let _ = lent.poll_drain(context);

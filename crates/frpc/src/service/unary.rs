@@ -11,6 +11,7 @@ use crate::observe::watching::Watcher;
 use crate::schema::method::{FullName, Method};
 use crate::service::caller::Caller;
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse, takes_too_much, too_many};
+use crate::service::guarded::Guard;
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::served::{Instance, Running, Unary};
@@ -56,10 +57,11 @@ where
         reading: Reading,
         chain: Option<&Arc<Chain>>,
         watcher: Option<&Watcher>,
+        guard: Option<&Guard>,
     ) -> Box<dyn Instance> {
         match watcher {
-            None => Box::new(self.serving(running, reading, chain, Unwatched)),
-            Some(watcher) => Box::new(self.serving(running, reading, chain, watcher.clone())),
+            None => Box::new(self.serving(running, reading, chain, Unwatched, guard)),
+            Some(watcher) => Box::new(self.serving(running, reading, chain, watcher.clone(), guard)),
         }
     }
 }
@@ -75,6 +77,7 @@ where
         reading: Reading,
         chain: Option<&Arc<Chain>>,
         watch: W,
+        guard: Option<&Guard>,
     ) -> Serving<S, H, A, F, W> {
         let permits = match running.policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
@@ -92,6 +95,7 @@ where
             name: self.about.method().full_name(),
             watch,
             came: None,
+            guard: guard.cloned(),
             request: PhantomData,
         }
     }
@@ -162,6 +166,8 @@ struct Serving<S, H, A, F: Future, W: Watch> {
     watch: W,
     /// The place in a trace that the last request came with that had one. Here, since others should not look at it.
     came: Option<TraceContext>,
+    /// Lets in calls that come with a prefix, if there are rules.
+    guard: Option<Guard>,
     request: PhantomData<fn() -> A>,
 }
 
@@ -181,7 +187,7 @@ where
         let asked = Asked { id, operation };
         let mut terms = Terms::default();
         if style.form == Form::Extended && prefix::is_present(&body) {
-            match Terms::take(&mut body, &mut self.came) {
+            match Terms::take(&mut body, &mut self.came, self.guard.as_ref()) {
                 Ok(taken) => terms = taken,
                 Err(status) => return self.refuse(caller, asked, &status, outbox),
             }
@@ -243,7 +249,7 @@ where
         let mut body = asked.request().clone();
         self.watch.begin(&body, || traced(&body, caller.style()));
         let watched = self.watch.go_on();
-        let received = Terms::take(&mut body, &mut self.came)
+        let received = Terms::take(&mut body, &mut self.came, self.guard.as_ref())
             .and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
         let (Terms { deadline, is_traced, timeout, extras, memory: before }, Received { message, memory }) =
             match received {
@@ -380,18 +386,23 @@ struct Terms {
 
 impl Terms {
     #[cold]
-    fn take(body: &mut Bytes, trace: &mut Option<TraceContext>) -> Result<Self, Status> {
+    fn take(body: &mut Bytes, trace: &mut Option<TraceContext>, guard: Option<&Guard>) -> Result<Self, Status> {
+        let is_present = prefix::is_present(body);
         *trace = prefix::take_trace(body);
         if trace.is_some() {
+            guard.map_or(Ok(()), Guard::admit)?;
             return Ok(Self { is_traced: true, ..Self::default() });
         }
         let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
-        let Prefix { timeout, extras, trace: found, .. } = prefix.unwrap_or_default();
+        let Prefix { timeout, mut extras, trace: found, .. } = prefix.unwrap_or_default();
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let memory = Extras::metadata(extras.as_deref()).memory();
+        if let Some(guard) = guard.filter(|_| is_present) {
+            guard.admit_by(&mut extras)?;
+        }
         *trace = found;
         Ok(Self { deadline, is_traced: found.is_some(), timeout, extras, memory })
     }

@@ -154,9 +154,12 @@ impl ForeignPlace {
         if let Err(status) = caller.check(memory) {
             return Begun::Ready(Err(status));
         }
+        let (message, _, _, mut extras) = request.apart();
+        if let Err(status) = method.admit(&mut extras) {
+            return Begun::Ready(Err(status));
+        }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let inherited = Inherited { deadline, trace };
-        let (message, _, _, extras) = request.apart();
         let origin = Origin::Foreign(caller.connection.clone());
         let is_inline = running.policy == Policy::Inline && running.trust.is_kept() && turn.in_place.begin();
         caller.connection.set_routed(method.operation);

@@ -1,0 +1,214 @@
+//! Who calls, and who may: the rules of an end, and what is known of each of its peers.
+//!
+//! A [`Visitor`] is a peer for the rules. Every door by which a call comes in asks it once, before the request is
+//! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols, `grpc/door.rs`
+//! for tonic. What the names in a certificate are is read in `certificates.rs`, tokens are verified elsewhere.
+
+#[cfg(feature = "tls")]
+mod certificates;
+pub(crate) mod limits;
+pub(crate) mod tokens;
+pub(crate) mod visitor;
+pub(crate) mod who;
+
+use crate::access::limits::{Limits, Rate};
+use crate::access::tokens::{Cache, TokenError, Tokens};
+use crate::access::who::Who;
+use crate::api::principal::{Principal, Proof};
+use frisbee::Connection;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::sync::Arc;
+
+/// Who calls, and who may.
+///
+/// An end with rules lets in nobody else: a method that no rule names is closed to everybody, one that a later schema
+/// adds included. The rules hold at every door alike: calls of each kind, calls of the other direction, hand-offs, other
+/// protocols of a gateway, tonic, and mounted routers, a broker of topics among them.
+///
+/// A caller is known by [`certificates`](Self::certificates), [`users`](Self::users) of this machine or
+/// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for
+/// each token. Calls of unknown callers fail with [`Unauthenticated`](crate::Code::Unauthenticated), those of known ones
+/// whom no rule lets in with [`PermissionDenied`](crate::Code::PermissionDenied), before their request is decoded.
+///
+/// ```
+/// use examples::greeter::GreeterServer;
+/// use frpc::{Access, Rate, Server, Who};
+/// # use examples::started::Polite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let access = Access::new()
+///     .certificates()
+///     .allow(["greeter.Greeter/Greet"], Who::spiffe_below("spiffe://example.org/front"))
+///     .limit(Who::known(), Rate::per_second(100));
+/// let server = Server::builder().add_service(GreeterServer::new(Polite)).access(access).bind("127.0.0.1:0").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Access {
+    rules: Vec<Who>,
+    /// The rules of methods, by their full names.
+    methods: HashMap<String, Rule>,
+    mounted: Vec<(RangeInclusive<u16>, Rule)>,
+    fallback: Option<Rule>,
+    by_certificate: bool,
+    by_user: bool,
+    tokens: Option<Arc<dyn Tokens>>,
+    /// Shared by all ends that are made of these rules.
+    cache: Arc<Cache>,
+    limits: Limits,
+}
+
+/// The number of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rule(usize);
+
+impl Access {
+    /// Rules that let nobody in, and know nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Knows callers by the certificates that they show in the handshake of TLS: by their SPIFFE ID, the names of hosts, or
+    /// the common name. The end needs TLS that asks for certificates, as
+    /// [`ServerTls::mutual`](frisbee::tls::ServerTls::mutual) does.
+    ///
+    /// A certificate with a SPIFFE ID that is not valid, or with a further URI beside it, is as none. A connection keeps
+    /// the principal that it began with when its certificate expires.
+    #[cfg(feature = "tls")]
+    pub fn certificates(mut self) -> Self {
+        self.by_certificate = true;
+        self
+    }
+
+    /// Knows callers on Unix sockets by the user and group of their process when it connected, which the kernel states.
+    #[cfg(unix)]
+    pub fn users(mut self) -> Self {
+        self.by_user = true;
+        self
+    }
+
+    /// Knows callers by the bearer token in the metadata `authorization`, in place of what their connection says. Calls
+    /// with a token that is not accepted are refused, whatever else the caller could show.
+    ///
+    /// A token is verified when it comes for the first time, and remembered until it expires or keys change. As many are
+    /// remembered as fit into 8 MiB. A peer that sends 16 tokens within ten seconds that are not accepted gets no further
+    /// one verified for that long.
+    pub fn tokens(mut self, tokens: impl Tokens) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
+    }
+
+    /// Lets callers into methods, whose names are `package.Service/Method`. Several rules for one method let in those of
+    /// each. [`bind`](crate::ServerBuilder::bind) fails if there is no such method.
+    ///
+    /// Rules name methods and not services, so that a method that is added later is not open before somebody has decided.
+    pub fn allow<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
+        let new = self.rule(who);
+        for method in methods {
+            let method = method.into();
+            let rule = match self.methods.get(&method) {
+                Some(others) => self.rule(self.rules[others.0].clone().or(self.rules[new.0].clone())),
+                None => new,
+            };
+            self.methods.insert(method, rule);
+        }
+        self
+    }
+
+    /// Lets peers use the operations of mounted routers, such as those of a broker. They are known by their connection:
+    /// by its certificate, its user, or [by signing in](Principal::sign_in). Packets of others are refused, and counted as
+    /// waste.
+    pub fn allow_mounted(mut self, operations: impl RangeBounds<u16>, who: Who) -> Self {
+        let first = match operations.start_bound() {
+            Bound::Included(first) => *first,
+            Bound::Excluded(before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let last = match operations.end_bound() {
+            Bound::Included(last) => Some(*last),
+            Bound::Excluded(behind) => behind.checked_sub(1),
+            Bound::Unbounded => Some(u16::MAX),
+        };
+        if let Some(last) = last {
+            let rule = self.rule(who);
+            self.mounted.push((first..=last, rule));
+        }
+        self
+    }
+
+    /// Lets peers open streams that name no operation, for the [fallback](crate::ServerBuilder::fallback).
+    pub fn allow_fallback(mut self, who: Who) -> Self {
+        self.fallback = Some(self.rule(who));
+        self
+    }
+
+    /// Limits how often each of these may call: a principal by its name, whatever its connections are, and a caller who is
+    /// not known by its address. The first limit that is for a caller counts; callers without one are not limited.
+    ///
+    /// A call beyond is refused with [`ResourceExhausted`](crate::Code::ResourceExhausted), with the time to wait as a
+    /// [`RetryInfo`](crate::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are not
+    /// counted. The memory for limits is bounded: when 65 536 callers have used some of what they may, further ones share
+    /// a limit.
+    pub fn limit(mut self, who: Who, rate: Rate) -> Self {
+        self.limits.push(who, rate);
+        self
+    }
+
+    fn rule(&mut self, who: Who) -> Rule {
+        self.rules.push(who);
+        Rule(self.rules.len() - 1)
+    }
+
+    /// The rule for a method.
+    pub(crate) fn rule_of(&self, method: &str) -> Option<Rule> {
+        self.methods.get(method).copied()
+    }
+
+    /// The names of methods that rules are for.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
+        self.methods.keys().map(String::as_str)
+    }
+
+    /// What the transport of a connection says about its peer.
+    fn principal(&self, connection: &Connection) -> Option<Principal> {
+        #[cfg(feature = "tls")]
+        if self.by_certificate
+            && let Some([own, ..]) = connection.peer_certificates().map(|chain| &**chain)
+        {
+            return certificates::principal(own);
+        }
+        #[cfg(unix)]
+        if self.by_user
+            && let Some(credentials) = connection.peer_credentials()
+        {
+            return Some(Principal::new(format!("uid {}", credentials.user), Proof::Unix(credentials)));
+        }
+        let _ = connection;
+        None
+    }
+
+    /// What a caller who is not known can do.
+    fn ways_in(&self) -> String {
+        let ways = [
+            (self.by_certificate, "a client certificate"),
+            (self.by_user, "a Unix socket"),
+            (self.tokens.is_some(), "a bearer token in the metadata `authorization`"),
+        ];
+        let ways: Vec<_> = ways.into_iter().filter_map(|(is_on, way)| is_on.then_some(way)).collect();
+        ways.join(" or ")
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = |rule: &Rule| self.rules.get(rule.0);
+        let mut methods: Vec<_> = self.methods.iter().map(|(name, rule)| (name, who(rule))).collect();
+        methods.sort_by_key(|(name, _)| *name);
+        f.debug_struct("Access").field("ways_in", &self.ways_in()).field("methods", &methods).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,270 @@
+//! How often callers may call: token buckets by principal, or by address for callers who are not known.
+
+use crate::Status;
+use crate::access::who::Who;
+use crate::api::principal::{Principal, Proof};
+use crate::deadline;
+use crate::error_details::RetryInfo;
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+/// Callers whose buckets are kept, each some hundred bytes.
+const CALLERS_MAX: usize = 65_536;
+
+/// How long nobody looks again for callers whose buckets are full, after there were too few: looking takes a millisecond.
+const SWEPT: Duration = Duration::from_secs(1);
+
+/// How often somebody may call: so many times in a period on average, and so many at once.
+///
+/// ```
+/// use frpc::Rate;
+/// use std::time::Duration;
+///
+/// let usual = Rate::per_second(50).burst(200);
+/// let seldom = Rate::one_in(Duration::from_secs(60));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub struct Rate(Quota);
+
+impl Rate {
+    /// So many calls a second, and as many at once. 0 counts as 1.
+    pub fn per_second(calls: u32) -> Self {
+        Self(Quota::per_second(at_least_one(calls)))
+    }
+
+    /// One call in each period, and one at once. A period of zero counts as a nanosecond.
+    pub fn one_in(period: Duration) -> Self {
+        let period = period.max(Duration::from_nanos(1));
+        Self(Quota::with_period(period).unwrap_or(Quota::per_second(NonZeroU32::MIN)))
+    }
+
+    /// Sets how many calls may be made at once by somebody who has made none for a while. 0 counts as 1.
+    pub fn burst(self, calls: u32) -> Self {
+        Self(self.0.allow_burst(at_least_one(calls)))
+    }
+}
+
+fn at_least_one(calls: u32) -> NonZeroU32 {
+    NonZeroU32::new(calls).unwrap_or(NonZeroU32::MIN)
+}
+
+/// The runtime's clock, which tests may stop, as the time since the first look at it.
+#[derive(Clone, Debug)]
+pub(crate) struct RuntimeClock;
+
+static BEGAN: LazyLock<Instant> = LazyLock::new(deadline::now);
+
+impl Clock for RuntimeClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        let began = *BEGAN;
+        deadline::now().saturating_duration_since(began)
+    }
+}
+
+/// What one caller may still do.
+pub(crate) struct Bucket {
+    limiter: RateLimiter<NotKeyed, InMemoryState, RuntimeClock, NoOpMiddleware<Duration>>,
+    burst: NonZeroU32,
+}
+
+impl Bucket {
+    fn new(rate: Rate) -> Self {
+        Self { limiter: RateLimiter::direct_with_clock(rate.0, RuntimeClock), burst: rate.0.burst_size() }
+    }
+
+    /// Takes one call out.
+    pub(crate) fn take(&self) -> Result<(), Status> {
+        let Err(not_until) = self.limiter.check() else { return Ok(()) };
+        // Rounded up, so that it suffices.
+        let wait = not_until.wait_time_from(RuntimeClock.now()) + Duration::from_millis(1);
+        let text = format!("too many calls by this caller: try again in {} ms", wait.as_millis());
+        Err(Status::resource_exhausted(text).with_detail(&RetryInfo::new(wait)))
+    }
+
+    /// Whether it is as good as new. It is emptied by this.
+    fn is_full(&self) -> bool {
+        matches!(self.limiter.check_n(self.burst), Ok(Ok(())))
+    }
+}
+
+/// The limits of an end. Clones share the buckets.
+#[derive(Clone, Default)]
+pub(crate) struct Limits {
+    limits: Vec<(Who, Rate)>,
+    buckets: Arc<Mutex<Buckets>>,
+}
+
+#[derive(Default)]
+struct Buckets {
+    by_caller: HashMap<Caller, Arc<Bucket>>,
+    /// For callers beyond the most that are kept, by the number of their limit.
+    shared: HashMap<usize, Arc<Bucket>>,
+    swept: Option<Instant>,
+}
+
+/// A caller for a limit, which has this number.
+type Caller = (usize, Name);
+
+#[derive(PartialEq, Eq, Hash)]
+enum Name {
+    Principal {
+        kind: u8,
+        issuer: String,
+        name: String,
+    },
+    /// Of IPv6 the network, since a host has as many addresses there as it likes.
+    Address(IpAddr),
+    /// Without an address, as in memory.
+    Nobody,
+}
+
+impl Name {
+    fn new(principal: Option<&Principal>, address: Option<IpAddr>) -> Self {
+        let Some(principal) = principal else { return address.map_or(Self::Nobody, |it| Self::Address(network(it))) };
+        let (kind, issuer) = match principal.proof() {
+            Proof::Certificate(_) => (0, ""),
+            #[cfg(unix)]
+            Proof::Unix(_) => (1, ""),
+            Proof::Token { issuer } => (2, issuer.as_str()),
+            Proof::Other => (3, ""),
+        };
+        Self::Principal { kind, issuer: issuer.to_owned(), name: principal.name().to_owned() }
+    }
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+        address => address,
+    }
+}
+
+impl Limits {
+    pub(crate) fn push(&mut self, who: Who, rate: Rate) {
+        self.limits.push((who, rate));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// The bucket of a caller; `None` if it is not limited.
+    pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<IpAddr>) -> Option<Arc<Bucket>> {
+        let number = self.limits.iter().position(|(who, _)| who.includes(principal))?;
+        let rate = self.limits[number].1;
+        let mut buckets = self.buckets.lock();
+        let caller = (number, Name::new(principal, address));
+        if let Some(bucket) = buckets.by_caller.get(&caller) {
+            return Some(bucket.clone());
+        }
+        if buckets.by_caller.len() >= CALLERS_MAX && !buckets.sweep(deadline::now()) {
+            return Some(buckets.shared.entry(number).or_insert_with(|| Arc::new(Bucket::new(rate))).clone());
+        }
+        let bucket = Arc::new(Bucket::new(rate));
+        buckets.by_caller.insert(caller, bucket.clone());
+        Some(bucket)
+    }
+}
+
+impl Buckets {
+    /// Removes the buckets that nobody holds and that are full, which a new one equals. Whether there is room now.
+    fn sweep(&mut self, now: Instant) -> bool {
+        if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < SWEPT) {
+            return false;
+        }
+        self.swept = Some(now);
+        self.by_caller.retain(|_, bucket| Arc::strong_count(bucket) > 1 || !bucket.is_full());
+        self.by_caller.len() < CALLERS_MAX
+    }
+}
+
+impl fmt::Debug for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.limits).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+    use tokio::time::advance;
+
+    fn named(number: usize) -> Principal {
+        Principal::new(format!("caller {number}"), Proof::Other)
+    }
+
+    fn taken(limits: &Limits, principal: &Principal) -> Result<(), Status> {
+        limits.bucket(Some(principal), None).expect("it is limited").take()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_that_has_used_up_its_rate_is_told_how_long_to_wait() {
+        let mut limits = Limits::default();
+        limits.push(Who::known(), Rate::per_second(10).burst(3));
+        let (one, other) = (named(1), named(2));
+        (0..3).for_each(|_| taken(&limits, &one).unwrap());
+        let status = taken(&limits, &one).unwrap_err();
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says so");
+        assert!(wait > Duration::from_millis(90) && wait < Duration::from_millis(110), "{wait:?}");
+        taken(&limits, &other).expect("others are not concerned");
+        advance(wait).await;
+        taken(&limits, &one).expect("it has waited");
+        assert!(taken(&limits, &one).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
+        let mut limits = Limits::default();
+        limits.push(Who::anybody(), Rate::one_in(Duration::from_secs(1)));
+        let taken = |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
+        assert!(taken("192.0.2.1") && taken("192.0.2.2") && !taken("192.0.2.1") && !taken("::ffff:192.0.2.2"));
+        assert!(taken("2001:db8::1") && !taken("2001:db8::2") && taken("2001:db8:0:1::1"));
+        assert!(taken("") && !taken(""));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
+        let mut limits = Limits::default();
+        limits.push(Who::role("busy"), Rate::per_second(2));
+        limits.push(Who::known(), Rate::per_second(1));
+        let busy = named(1).with_role("busy");
+        assert!(taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_err());
+        assert!(taken(&limits, &named(2)).is_ok() && taken(&limits, &named(2)).is_err());
+        assert!(limits.bucket(None, None).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_callers_takes_bounded_memory_and_frees_none_of_those_that_wait() {
+        let mut limits = Limits::default();
+        limits.push(Who::known(), Rate::one_in(Duration::from_secs(60)));
+        taken(&limits, &named(0)).unwrap();
+        advance(Duration::from_secs(30)).await;
+        for number in 1..CALLERS_MAX {
+            taken(&limits, &named(number)).unwrap();
+        }
+        taken(&limits, &named(CALLERS_MAX)).expect("the first that shares");
+        taken(&limits, &named(CALLERS_MAX + 1)).expect_err("it shares with the one before");
+        assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
+        assert!(taken(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
+        advance(Duration::from_secs(40)).await;
+        taken(&limits, &named(CALLERS_MAX + 2)).expect("the bucket of the first caller is full again");
+        assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
+        advance(Duration::from_secs(60)).await;
+        taken(&limits, &named(CALLERS_MAX + 3)).expect("all are");
+        assert!(limits.buckets.lock().by_caller.len() <= 2);
+    }
+}

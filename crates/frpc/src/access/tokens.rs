@@ -1,0 +1,180 @@
+//! Tokens: whoever verifies them, and the memory of those that were accepted.
+
+use crate::access::visitor::Known;
+use crate::api::principal::Principal;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest token that is looked at, in bytes: as long as all fields of a request may be at most servers of HTTP.
+pub(crate) const TOKEN_MAX: usize = 8 * 1024;
+
+/// How many bytes of tokens one half of the memory holds, with what is known by each: as many as come in minutes, not
+/// more than a server spares.
+const HALF: usize = 4 * 1024 * 1024;
+
+/// About what an entry takes beside its token: a principal with its name and roles, and a place in the table.
+const ENTRY: usize = 512;
+
+/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The crate `frpc-jwt` does so for JSON Web
+/// Tokens.
+///
+/// ```
+/// use frpc::{Principal, Proof, TokenError, Tokens};
+///
+/// /// One secret for one robot.
+/// struct Password(String);
+///
+/// impl Tokens for Password {
+///     fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+///         // In a time that does not depend on where the two differ.
+///         let differing = token.bytes().zip(self.0.bytes()).fold(0, |differing, (a, b)| differing | a ^ b);
+///         if token.len() != self.0.len() || differing != 0 {
+///             return Err(TokenError::Refused("not the password".to_owned()));
+///         }
+///         Ok(Principal::new("robot", Proof::Token { issuer: "password".to_owned() }))
+///     }
+/// }
+/// ```
+pub trait Tokens: Send + Sync + 'static {
+    /// The principal whose token this is: up to 8 KiB of the characters that RFC 6750 allows.
+    ///
+    /// It is called on the thread that drives the connection, so it must not block: keys are fetched elsewhere. The result
+    /// is kept until the principal [expires](Principal::expires).
+    ///
+    /// # Errors
+    /// If the token is not accepted.
+    fn verify(&self, token: &str) -> Result<Principal, TokenError>;
+
+    /// A number that changes when tokens that were accepted may no longer be: all are verified anew then. Default: 0.
+    fn generation(&self) -> u64 {
+        0
+    }
+}
+
+/// Why a token is not accepted. Callers learn whether it is too old, and nothing else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It was valid, and is no longer.
+    Expired,
+    /// Anything else, with the reason for the log.
+    Refused(String),
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expired => f.write_str("the token has expired"),
+            Self::Refused(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for TokenError {}
+
+/// The tokens that were accepted, in two halves: when the young one is full, it becomes the old one, and what was there is
+/// forgotten. A token that is used again gets young again, so those in use stay.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<Halves>);
+
+#[derive(Default)]
+struct Halves {
+    /// The generation of keys by which they were accepted.
+    generation: u64,
+    young: HashMap<Box<str>, Arc<Known>>,
+    old: HashMap<Box<str>, Arc<Known>>,
+    /// The memory of the young half.
+    memory: usize,
+}
+
+impl Cache {
+    /// What is known by a token, if that was accepted in this generation of keys.
+    pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<Known>> {
+        let mut halves = self.0.lock();
+        halves.begin(generation);
+        if let Some(known) = halves.young.get(token) {
+            return Some(known.clone());
+        }
+        let (token, known) = halves.old.remove_entry(token)?;
+        halves.insert(token, known.clone());
+        Some(known)
+    }
+
+    /// Keeps what is known by a token that was accepted in this generation.
+    pub(crate) fn insert(&self, token: &str, known: Arc<Known>, generation: u64) {
+        let mut halves = self.0.lock();
+        halves.begin(generation);
+        halves.insert(token.into(), known);
+    }
+}
+
+impl Halves {
+    fn begin(&mut self, generation: u64) {
+        if self.generation != generation {
+            *self = Self { generation, ..Self::default() };
+        }
+    }
+
+    fn insert(&mut self, token: Box<str>, known: Arc<Known>) {
+        let memory = memory(&token);
+        if self.memory + memory > HALF {
+            self.old = std::mem::take(&mut self.young);
+            self.memory = 0;
+        }
+        if self.young.insert(token, known).is_none() {
+            self.memory += memory;
+        }
+    }
+}
+
+fn memory(token: &str) -> usize {
+    token.len() + ENTRY
+}
+
+impl fmt::Debug for Cache {
+    /// Without the tokens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let halves = self.0.lock();
+        f.debug_struct("Cache").field("tokens", &(halves.young.len() + halves.old.len())).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Cache {
+        fn len(&self) -> usize {
+            let halves = self.0.lock();
+            halves.young.len() + halves.old.len()
+        }
+    }
+
+    fn token(number: usize) -> String {
+        format!("{number:01000}")
+    }
+
+    #[test]
+    fn a_flood_of_tokens_takes_bounded_memory_and_leaves_those_in_use() {
+        let (cache, known) = (Cache::default(), Arc::new(Known::nobody()));
+        cache.insert("used", known.clone(), 0);
+        let bound = 2 * HALF / memory(&token(0));
+        for number in 0..4 * bound {
+            cache.insert(&token(number), known.clone(), 0);
+            assert!(cache.get("used", 0).is_some(), "forgotten after {number}");
+            assert!(cache.len() <= bound + 2);
+        }
+        assert!(cache.get(&token(0), 0).is_none(), "the first of the flood is forgotten");
+    }
+
+    #[test]
+    fn a_token_that_other_keys_accepted_is_forgotten() {
+        let (cache, known) = (Cache::default(), Arc::new(Known::nobody()));
+        cache.insert("a", known, 7);
+        assert!(cache.get("a", 7).is_some());
+        assert!(cache.get("a", 8).is_none());
+        assert!(cache.get("a", 7).is_none());
+    }
+}

@@ -1,0 +1,286 @@
+//! One peer for the rules: who it is, and whether it may come in.
+
+use crate::access::limits::Bucket;
+use crate::access::tokens::TOKEN_MAX;
+use crate::access::{Access, Rule, TokenError};
+use crate::api::metadata::Metadata;
+use crate::api::principal::Principal;
+use crate::{Status, deadline};
+use frisbee::Connection;
+use parking_lot::Mutex;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The metadata in which a bearer token comes.
+const AUTHORIZATION: &str = "authorization";
+
+/// Tokens of one peer that are not accepted, before no more of its tokens are verified for a while: more than a client
+/// with a wrong clock or key sends before it gives up, less than a millisecond's work.
+const REFUSALS_MAX: u32 = 16;
+
+/// The while.
+const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
+
+/// A caller with the verdict of each rule on it.
+pub(crate) struct Known {
+    principal: Option<Principal>,
+    /// The rules that let it in, a bit for each.
+    allowed: Box<[u64]>,
+    bucket: Option<Arc<Bucket>>,
+}
+
+impl Known {
+    fn new(access: &Access, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
+        let mut allowed = vec![0; access.rules.len().div_ceil(64)].into_boxed_slice();
+        for (number, who) in access.rules.iter().enumerate() {
+            allowed[number / 64] |= u64::from(who.includes(principal.as_ref())) << (number % 64);
+        }
+        let bucket = access.limits.bucket(principal.as_ref(), address);
+        Self { principal, allowed, bucket }
+    }
+
+    #[cfg(test)]
+    pub(super) fn nobody() -> Self {
+        Self { principal: None, allowed: Box::default(), bucket: None }
+    }
+
+    /// Whether a rule lets it in. Without a rule nobody is.
+    fn may(&self, rule: Option<Rule>) -> bool {
+        let Some(Rule(number)) = rule else { return false };
+        self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.principal.as_ref()?.expires()
+    }
+
+    fn is_over(&self) -> bool {
+        self.expires().is_some_and(|expires| expires <= deadline::now())
+    }
+}
+
+/// A call that is let in.
+#[derive(Default)]
+pub(crate) struct Admitted {
+    /// Whose token came with the call.
+    pub(crate) bearer: Option<Principal>,
+    /// When the caller is no longer let in.
+    pub(crate) expires: Option<Instant>,
+}
+
+/// The peer of a connection for the rules of this end.
+pub(crate) struct Visitor {
+    access: Arc<Access>,
+    /// `None` for a caller by tonic.
+    connection: Option<Connection>,
+    address: Option<IpAddr>,
+    memory: Mutex<Memory>,
+}
+
+/// What was found out before.
+struct Memory {
+    /// What the connection says of its peer, and the state of the connection's attachments at that time.
+    own: (u32, Arc<Known>),
+    /// The last token, what is known by it, and the generation of keys that it was accepted in.
+    bearer: Option<(Box<str>, Arc<Known>, u64)>,
+    /// How many tokens were refused lately, and since when they are counted.
+    refusals: (u32, Option<Instant>),
+}
+
+impl Visitor {
+    /// The peer of a connection. What its transport says of it becomes the connection's principal.
+    pub(crate) fn new(access: &Arc<Access>, connection: &Connection) -> Arc<Self> {
+        if let Some(principal) = access.principal(connection) {
+            principal.own(connection);
+        }
+        let address = connection.peer_addr().map(|address| address.ip());
+        let changes = connection.attachments().changes();
+        let own = Arc::new(Known::new(access, Principal::of(connection), address));
+        Arc::new(Self::with(access, Some(connection), address, (changes, own)))
+    }
+
+    /// A caller without a connection of this end.
+    #[cfg(feature = "tonic")]
+    pub(crate) fn elsewhere(access: &Arc<Access>, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
+        Self::with(access, None, address, (0, Arc::new(Known::new(access, principal, address))))
+    }
+
+    fn with(
+        access: &Arc<Access>,
+        connection: Option<&Connection>,
+        address: Option<IpAddr>,
+        own: (u32, Arc<Known>),
+    ) -> Self {
+        let memory = Mutex::new(Memory { own, bearer: None, refusals: (0, None) });
+        Self { access: access.clone(), connection: connection.cloned(), address, memory }
+    }
+
+    /// Whether calls of a method that bring no metadata are let in, always and without being counted.
+    pub(crate) fn is_open(&self, rule: Option<Rule>) -> bool {
+        let own = self.own();
+        own.may(rule) && own.expires().is_none() && self.access.limits.is_empty()
+    }
+
+    /// Lets a call of a method in, or says why not.
+    pub(crate) fn admit(
+        &self,
+        rule: Option<Rule>,
+        method: &dyn fmt::Display,
+        metadata: &Metadata,
+    ) -> Result<Admitted, Status> {
+        let token = self.access.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
+        let known = match token {
+            Some(token) => self.bearer(token)?,
+            None => self.own(),
+        };
+        if known.is_over() {
+            return Err(expired());
+        }
+        if !known.may(rule) {
+            return Err(self.denied(known.principal.as_ref(), method));
+        }
+        if let Some(bucket) = &known.bucket {
+            bucket.take()?;
+        }
+        let bearer = token.and_then(|_| known.principal.clone());
+        Ok(Admitted { bearer, expires: known.expires() })
+    }
+
+    /// Why the peer may not use an operation of a mounted router; `None` if it may.
+    pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
+        let known = self.own();
+        let mut rules = self.access.mounted.iter().filter(|(range, _)| range.contains(&operation));
+        let may = rules.any(|(_, rule)| known.may(Some(*rule)));
+        self.refusal(&known, may, &format_args!("operation {operation}"))
+    }
+
+    /// Why the peer may not open streams that name no operation; `None` if it may.
+    pub(crate) fn fallback_refused(&self) -> Option<Status> {
+        let known = self.own();
+        let may = known.may(self.access.fallback);
+        self.refusal(&known, may, &"a stream without an operation")
+    }
+
+    fn refusal(&self, known: &Known, may: bool, what: &dyn fmt::Display) -> Option<Status> {
+        if known.is_over() {
+            return Some(expired());
+        }
+        (!may).then(|| self.denied(known.principal.as_ref(), what))
+    }
+
+    /// What the connection says of its peer.
+    fn own(&self) -> Arc<Known> {
+        let mut memory = self.memory.lock();
+        let Some(connection) = &self.connection else { return memory.own.1.clone() };
+        let changes = connection.attachments().changes();
+        if memory.own.0 != changes {
+            let principal = Principal::of(connection);
+            memory.own = (changes, Arc::new(Known::new(&self.access, principal, self.address)));
+        }
+        memory.own.1.clone()
+    }
+
+    /// What is known by the value of `authorization`.
+    fn bearer(&self, value: &str) -> Result<Arc<Known>, Status> {
+        let Some(tokens) = &self.access.tokens else { return Ok(self.own()) };
+        let Some(token) = token(value) else {
+            return Err(self.not_accepted(&TokenError::Refused("no bearer token".to_owned())));
+        };
+        let generation = tokens.generation();
+        let mut memory = self.memory.lock();
+        if let Some((last, known, of)) = &memory.bearer
+            && **last == *token
+            && *of == generation
+        {
+            return Ok(known.clone());
+        }
+        if let Some(known) = self.access.cache.get(token, generation) {
+            memory.bearer = Some((token.into(), known.clone(), generation));
+            return Ok(known);
+        }
+        let now = deadline::now();
+        let (count, since) = &mut memory.refusals;
+        let is_over = |since: &Instant| now.saturating_duration_since(*since) >= REFUSALS_WITHIN;
+        if since.as_ref().is_none_or(is_over) {
+            (*count, *since) = (0, Some(now));
+        }
+        if *count >= REFUSALS_MAX {
+            return Err(Status::unauthenticated(
+                "too many tokens of this connection were not accepted: wait ten seconds before the next one",
+            ));
+        }
+        let verified = tokens.verify(token).and_then(|principal| match principal.expires() {
+            Some(expires) if expires <= now => Err(TokenError::Expired),
+            _ => Ok(principal),
+        });
+        let principal = match verified {
+            Ok(principal) => principal,
+            Err(error) => {
+                *count += 1;
+                return Err(self.not_accepted(&error));
+            }
+        };
+        let known = Arc::new(Known::new(&self.access, Some(principal), self.address));
+        self.access.cache.insert(token, known.clone(), generation);
+        memory.bearer = Some((token.into(), known.clone(), generation));
+        Ok(known)
+    }
+
+    #[cold]
+    fn not_accepted(&self, error: &TokenError) -> Status {
+        tracing::debug!(peer = ?self.address, %error, "a token is not accepted");
+        match error {
+            TokenError::Expired => expired(),
+            TokenError::Refused(_) => Status::unauthenticated("the token is not accepted: get a new one"),
+        }
+    }
+
+    #[cold]
+    fn denied(&self, principal: Option<&Principal>, method: &dyn fmt::Display) -> Status {
+        let name = principal.map(Principal::name);
+        tracing::debug!(peer = ?self.address, principal = ?name, %method, "a caller is not let in");
+        match principal {
+            Some(_) => {
+                Status::permission_denied(format!("{method} is not open to you: whoever runs the server can allow it"))
+            }
+            None => {
+                let ways = self.access.ways_in();
+                let how = if ways.is_empty() { "the server knows nobody" } else { &ways };
+                Status::unauthenticated(format!("{method} is not open to strangers: show who you are, by {how}"))
+            }
+        }
+    }
+}
+
+#[cold]
+pub(crate) fn expired() -> Status {
+    Status::unauthenticated("the token has expired: get a new one")
+}
+
+/// The token in a value such as `Bearer abc`. `None` if it is of another scheme, too long, or no token.
+fn token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim_start_matches(' ');
+    let is_mark = |byte: u8| matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=');
+    let is_token = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte));
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+    (is_bearer && !token.is_empty() && token.len() <= TOKEN_MAX && is_token).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_token_is_found_and_nothing_else() {
+        assert_eq!(token("Bearer abc.d-e_f~+/="), Some("abc.d-e_f~+/="));
+        assert_eq!(token("bEARER  abc"), Some("abc"));
+        let long = format!("Bearer {}", "a".repeat(TOKEN_MAX + 1));
+        for other in ["", "Bearer", "Bearer ", "Basic abc", "abc", "Bearer a b", "Bearer a,Bearer b", "Bearer ä", &long]
+        {
+            assert_eq!(token(other), None, "{other:.20}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Who may call: the conditions of rules.
+
+use crate::api::principal::{Principal, Proof};
+use std::fmt;
+use std::sync::Arc;
+
+/// Who may call a method: a condition on the [`Principal`] of a call.
+///
+/// ```
+/// use frpc::Who;
+///
+/// let tellers = Who::role("teller").or(Who::spiffe("spiffe://example.org/till"));
+/// let night = Who::known().and(Who::when(|principal| principal.name().ends_with("-night")));
+/// ```
+#[derive(Clone)]
+pub struct Who(Condition);
+
+#[derive(Clone)]
+enum Condition {
+    Anybody,
+    Known,
+    Role(String),
+    Spiffe(String),
+    SpiffeBelow(String),
+    Host(String),
+    CommonName(String),
+    #[cfg(unix)]
+    User(u32),
+    #[cfg(unix)]
+    Group(u32),
+    When(Arc<dyn Fn(&Principal) -> bool + Send + Sync>),
+    Either(Box<[Who; 2]>),
+    Both(Box<[Who; 2]>),
+}
+
+impl Who {
+    /// Everybody, known or not.
+    #[must_use]
+    pub fn anybody() -> Self {
+        Self(Condition::Anybody)
+    }
+
+    /// Every principal, whoever it is.
+    #[must_use]
+    pub fn known() -> Self {
+        Self(Condition::Known)
+    }
+
+    /// Those with a role: by their token, or as the program has added it.
+    #[must_use]
+    pub fn role(role: impl Into<String>) -> Self {
+        Self(Condition::Role(role.into()))
+    }
+
+    /// The workload whose certificate has this SPIFFE ID.
+    #[must_use]
+    pub fn spiffe(id: impl Into<String>) -> Self {
+        Self(Condition::Spiffe(id.into()))
+    }
+
+    /// Workloads whose SPIFFE ID is below this one: `spiffe://example.org` is a whole trust domain, and
+    /// `spiffe://example.org/shop` contains `spiffe://example.org/shop/till`, not `spiffe://example.org/shopping`.
+    #[must_use]
+    pub fn spiffe_below(id: impl Into<String>) -> Self {
+        let mut below = id.into();
+        if !below.ends_with('/') {
+            below.push('/');
+        }
+        Self(Condition::SpiffeBelow(below))
+    }
+
+    /// Those whose certificate has this name of a host as a subject alternative name. A certificate for `*.example.org`
+    /// has that name and no other.
+    #[must_use]
+    pub fn host(name: impl Into<String>) -> Self {
+        Self(Condition::Host(name.into()))
+    }
+
+    /// Those whose certificate has this common name, for authorities that issue no alternative names.
+    #[must_use]
+    pub fn common_name(name: impl Into<String>) -> Self {
+        Self(Condition::CommonName(name.into()))
+    }
+
+    /// The processes of a user of this machine, on a Unix socket.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn user(uid: u32) -> Self {
+        Self(Condition::User(uid))
+    }
+
+    /// The processes with this effective group, on a Unix socket. Further groups of a process do not count.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn group(gid: u32) -> Self {
+        Self(Condition::Group(gid))
+    }
+
+    /// Principals for whom a function says so. It is asked once for each connection and each token and not at each call,
+    /// so what it says must not change.
+    #[must_use]
+    pub fn when(says: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
+        Self(Condition::When(Arc::new(says)))
+    }
+
+    /// These, and those besides.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(Condition::Either(Box::new([self, other])))
+    }
+
+    /// Those of these that are also among the others.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(Condition::Both(Box::new([self, other])))
+    }
+
+    /// Whether a caller is meant.
+    pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
+        match &self.0 {
+            Condition::Anybody => return true,
+            Condition::Either(parts) => return parts.iter().any(|part| part.includes(caller)),
+            Condition::Both(parts) => return parts.iter().all(|part| part.includes(caller)),
+            _ => {}
+        }
+        let Some(principal) = caller else { return false };
+        let certificate = principal.certificate();
+        let spiffe = || certificate.and_then(|names| names.spiffe.as_deref());
+        match &self.0 {
+            Condition::Known => true,
+            Condition::Role(role) => principal.has_role(role),
+            Condition::Spiffe(id) => spiffe() == Some(id),
+            Condition::SpiffeBelow(below) => spiffe().is_some_and(|id| id.starts_with(below)),
+            Condition::Host(host) => {
+                certificate.is_some_and(|names| names.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)))
+            }
+            Condition::CommonName(name) => certificate.is_some_and(|names| names.common_name.as_deref() == Some(name)),
+            #[cfg(unix)]
+            Condition::User(uid) => matches!(principal.proof(), Proof::Unix(known) if known.user == *uid),
+            #[cfg(unix)]
+            Condition::Group(gid) => matches!(principal.proof(), Proof::Unix(known) if known.group == *gid),
+            Condition::When(says) => says(principal),
+            Condition::Anybody | Condition::Either(_) | Condition::Both(_) => false,
+        }
+    }
+}
+
+impl fmt::Debug for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Condition::Anybody => f.write_str("anybody"),
+            Condition::Known => f.write_str("known"),
+            Condition::Role(role) => write!(f, "role {role}"),
+            Condition::Spiffe(id) => f.write_str(id),
+            Condition::SpiffeBelow(below) => write!(f, "{below}…"),
+            Condition::Host(host) => write!(f, "host {host}"),
+            Condition::CommonName(name) => write!(f, "common name {name}"),
+            #[cfg(unix)]
+            Condition::User(uid) => write!(f, "uid {uid}"),
+            #[cfg(unix)]
+            Condition::Group(gid) => write!(f, "gid {gid}"),
+            Condition::When(_) => f.write_str("by a function"),
+            Condition::Either(parts) => write!(f, "({:?} or {:?})", parts[0], parts[1]),
+            Condition::Both(parts) => write!(f, "({:?} and {:?})", parts[0], parts[1]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::principal::CertificateNames;
+
+    fn certified(names: CertificateNames) -> Principal {
+        Principal::new("somebody", Proof::Certificate(names))
+    }
+
+    #[test]
+    fn only_anybody_includes_an_unknown_caller() {
+        assert!(Who::anybody().includes(None));
+        assert!(Who::role("a").or(Who::anybody()).includes(None));
+        for who in [Who::known(), Who::role("a"), Who::when(|_| true), Who::anybody().and(Who::known())] {
+            assert!(!who.includes(None), "{who:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_counts_for_the_kind_of_proof_that_it_comes_from_alone() {
+        let id = "spiffe://example.org/till";
+        let workload = certified(CertificateNames { spiffe: Some(id.to_owned()), ..CertificateNames::default() });
+        assert!(Who::spiffe(id).includes(Some(&workload)));
+        assert!(!Who::host(id).includes(Some(&workload)) && !Who::common_name(id).includes(Some(&workload)));
+        let bearer = Principal::new(id, Proof::Token { issuer: "a".to_owned() });
+        assert!(!Who::spiffe(id).includes(Some(&bearer)));
+        assert!(!Who::user(0).includes(Some(&Principal::new("uid 0", Proof::Other))));
+    }
+
+    #[test]
+    fn below_a_spiffe_id_are_whole_segments() {
+        let workload = |id: &str| certified(CertificateNames { spiffe: Some(id.to_owned()), ..Default::default() });
+        let shop = Who::spiffe_below("spiffe://example.org/shop");
+        assert!(shop.includes(Some(&workload("spiffe://example.org/shop/till"))));
+        for other in
+            ["spiffe://example.org/shop", "spiffe://example.org/shopping/a", "spiffe://example.org.evil/shop/a"]
+        {
+            assert!(!shop.includes(Some(&workload(other))), "{other}");
+        }
+        assert!(!Who::spiffe_below("spiffe://example.org").includes(Some(&workload("spiffe://example.org.evil/a"))));
+    }
+
+    #[test]
+    fn both_and_either_combine_conditions() {
+        let teller = Principal::new("Ada", Proof::Other).with_role("teller");
+        assert!(Who::role("x").or(Who::role("teller")).includes(Some(&teller)));
+        assert!(!Who::role("x").and(Who::role("teller")).includes(Some(&teller)));
+        assert!(Who::known().and(Who::when(|principal| principal.name() == "Ada")).includes(Some(&teller)));
+    }
+}

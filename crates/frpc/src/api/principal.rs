@@ -1,0 +1,220 @@
+//! Whom a call comes from, as this end has verified it.
+
+use crate::api::extras::Extras;
+use crate::{Call, Request, Status, deadline};
+use frisbee::Connection;
+use http::Extensions;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Whom a call comes from, as this end has verified it: a certificate, a user of this machine, or the bearer of a token.
+///
+/// [`Access`](crate::Access) makes one for each connection and token, and handlers find it by [`Request::principal`].
+/// Nothing that a peer writes into metadata becomes one without proof. Clones are the same principal.
+///
+/// ```
+/// use frpc::{Principal, Proof};
+///
+/// let principal = Principal::new("robot 7", Proof::Other).with_role("cleaner");
+/// assert!(principal.has_role("cleaner") && !principal.has_role("owner"));
+/// ```
+#[derive(Clone)]
+pub struct Principal(Arc<Facts>);
+
+#[derive(Clone)]
+struct Facts {
+    name: String,
+    proof: Proof,
+    roles: Vec<String>,
+    expires: Option<Instant>,
+    extensions: Extensions,
+}
+
+/// What a [`Principal`] is known by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Proof {
+    /// A certificate that the peer has shown in the handshake of TLS, from an authority that this end trusts.
+    Certificate(CertificateNames),
+    /// The kernel's word for a peer on a Unix socket.
+    #[cfg(unix)]
+    Unix(frisbee::UnixCredentials),
+    /// A token of this issuer.
+    Token {
+        /// Who has issued it.
+        issuer: String,
+    },
+    /// Something that the program has verified by itself.
+    Other,
+}
+
+/// The names in a certificate.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct CertificateNames {
+    /// The SPIFFE ID, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
+    pub spiffe: Option<String>,
+    /// The names of hosts among the subject alternative names, in the order of the certificate.
+    pub hosts: Vec<String>,
+    /// The common name of the subject. It names no host.
+    pub common_name: Option<String>,
+}
+
+impl Principal {
+    /// A principal with a name, which should be unique among those with the same kind of proof.
+    #[must_use]
+    pub fn new(name: impl Into<String>, proof: Proof) -> Self {
+        let (name, extensions) = (name.into(), Extensions::new());
+        Self(Arc::new(Facts { name, proof, roles: Vec::new(), expires: None, extensions }))
+    }
+
+    /// Adds a role, by which [rules](crate::Who::role) let several principals in.
+    #[must_use]
+    pub fn with_role(mut self, role: impl Into<String>) -> Self {
+        self.facts().roles.push(role.into());
+        self
+    }
+
+    /// Sets when it is no longer valid, by the runtime's clock: calls are refused from then on, and streams end.
+    #[must_use]
+    pub fn with_expiry(mut self, at: Instant) -> Self {
+        self.facts().expires = Some(at);
+        self
+    }
+
+    /// As [`with_expiry`](Self::with_expiry), so long from now. A time beyond the clock's range is no expiry.
+    #[must_use]
+    pub fn expiring_in(mut self, time: Duration) -> Self {
+        self.facts().expires = deadline::now().checked_add(time);
+        self
+    }
+
+    /// Adds a value for handlers, such as the claims of a token. There is one of each type.
+    #[must_use]
+    pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.facts().extensions.insert(value);
+        self
+    }
+
+    fn facts(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// The name: a SPIFFE ID, the first host of a certificate or its common name, `uid 1000`, or the subject of a token.
+    /// Names of different kinds of proof may be equal.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it is known by.
+    pub fn proof(&self) -> &Proof {
+        &self.0.proof
+    }
+
+    /// The roles, as the token states them or the program has added them.
+    pub fn roles(&self) -> &[String] {
+        &self.0.roles
+    }
+
+    /// Whether it has a role.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.0.roles.iter().any(|own| own == role)
+    }
+
+    /// When it is no longer valid, if ever.
+    pub fn expires(&self) -> Option<Instant> {
+        self.0.expires
+    }
+
+    /// The value of a type that was added by [`with`](Self::with).
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.extensions.get()
+    }
+
+    /// The names in its certificate, if it is known by one.
+    pub fn certificate(&self) -> Option<&CertificateNames> {
+        match &self.0.proof {
+            Proof::Certificate(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// The principal of a connection: what its calls have that bring no token.
+    pub fn of(connection: &Connection) -> Option<Self> {
+        connection.attachments().get::<Own>().map(|own| own.0.clone())
+    }
+
+    /// Makes this the principal of a connection: calls on it that bring no token are its calls from now on, and so is what
+    /// it sends to mounted routers. When the principal expires, the connection is closed, unless another one was made the
+    /// connection's before.
+    ///
+    /// For a method by which clients sign in, of which each connection has one user. Whoever can send on the connection is
+    /// that user: a proxy that carries the calls of several must not sign in.
+    ///
+    /// # Errors
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the connection has a principal that does not expire,
+    /// such as that of a certificate.
+    pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
+        if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
+            return Err(Status::failed_precondition("the connection itself says who the caller is"));
+        }
+        self.own(connection);
+        let Some(expires) = self.expires() else { return Ok(()) };
+        let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
+        // No task of the connection, whose end a shutdown would wait for.
+        connection.runtime_handle().spawn(async move {
+            if tokio::time::timeout_at(expires.into(), of.closed()).await.is_ok() {
+                return;
+            }
+            if Self::of(&of).is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own.0), signed_in.as_ptr())) {
+                tracing::debug!(peer = ?of.peer_addr(), "the principal of a connection has expired: it is closed");
+                of.close();
+            }
+        });
+        Ok(())
+    }
+
+    /// Makes this the principal of a connection.
+    pub(crate) fn own(&self, connection: &Connection) {
+        connection.attachments().insert(Own(self.clone()));
+    }
+}
+
+/// The principal of a connection, as its attachment. A type that users have not, so that they cannot set it by mistake.
+struct Own(Principal);
+
+/// The principal of a call: that of its token, or else that of its connection.
+fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<Principal> {
+    let by_token = Extras::extensions(extras).get::<Principal>().cloned();
+    by_token.or_else(|| Principal::of(connection?))
+}
+
+impl<T> Request<T> {
+    /// In a handler: whom the call comes from, if that is known; see [`Access`](crate::Access). A token that came with
+    /// the call counts more than what the connection says.
+    pub fn principal(&self) -> Option<Principal> {
+        let (extras, origin) = self.about_caller();
+        of_call(extras, origin.transport())
+    }
+}
+
+impl Call {
+    /// At the serving end: whom the call comes from; see [`Request::principal`].
+    pub fn principal(&self) -> Option<Principal> {
+        let (extras, origin) = self.about_caller();
+        of_call(extras, origin.transport())
+    }
+}
+
+impl fmt::Debug for Principal {
+    /// Without the values for handlers, which may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Principal")
+            .field("name", &self.0.name)
+            .field("proof", &self.0.proof)
+            .field("roles", &self.0.roles)
+            .field("expires", &self.0.expires)
+            .finish_non_exhaustive()
+    }
+}

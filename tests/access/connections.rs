@@ -1,0 +1,210 @@
+//! What a connection says of its peer: certificates, users of this machine, and signing in.
+
+use crate::support::{access, by, code};
+use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, SleepRequest, Sum};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::{left_to_service, serve};
+use frpc::tls::Identity;
+use frpc::{Acceptor, Access, Channel, Code, Principal, Proof, Rate, Request, Response, Server, Status, Who};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use rcgen::SanType;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::time::sleep;
+
+const ADD: &str = "interop.Interop/Add";
+const SLEEP: &str = "interop.Interop/Sleep";
+const SIGN_IN: &str = "interop.Interop/DoNothing";
+
+/// Notes whom the calls of `Add` come from. `DoNothing` makes the caller sign in.
+#[derive(Clone, Default)]
+struct Desk(Arc<Mutex<Vec<String>>>);
+
+impl Interop for Desk {
+    left_to_service!(echoes, fail, echo_payload, describe, count_up, sum_up, chat);
+
+    async fn add(&self, request: Request<AddRequest>) -> Result<Response<Sum>, Status> {
+        let name = request.principal().map_or_else(|| "nobody".to_owned(), |principal| principal.name().to_owned());
+        self.0.lock().await.push(name);
+        Ok(Response::new(Sum::default()))
+    }
+
+    async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        let (Some(principal), Some(connection)) = (request.principal(), request.connection()) else {
+            return Err(Status::unauthenticated("nobody signs in"));
+        };
+        principal.sign_in(connection)?;
+        Ok(Response::new(Empty {}))
+    }
+
+    async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
+        Ok(Response::new(request.into_inner()))
+    }
+}
+
+fn uri(text: &str) -> SanType {
+    SanType::URI(text.try_into().expect("it is ASCII"))
+}
+
+fn host(text: &str) -> SanType {
+    SanType::DnsName(text.try_into().expect("it is ASCII"))
+}
+
+/// A server that asks for certificates.
+async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
+    let desk = Desk::default();
+    let gateway = Gateway::new().http(Http::new().connect());
+    let server = Server::builder().tls(authority.mutual_server()).gateway(gateway);
+    (serve(server.add_service(InteropServer::new(desk.clone())).access(access.certificates())).await, desk)
+}
+
+/// Calls with a certificate, natively and by HTTP.
+async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -> [Code; 2] {
+    let tls = authority.client().with_identity(identity).expect("the key fits");
+    let channel = Channel::builder().tls(tls.clone()).connect(address.to_string()).await.expect("it listens");
+    let native = code(InteropClient::new(channel).add(AddRequest::default()).await);
+    let socket = TcpStream::connect(address).await.expect("it listens");
+    let mut secured = tls.connect_io(socket, "127.0.0.1").await.expect("it trusts both");
+    let head = "POST /interop.Interop/Add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    let request = format!("{head}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
+    secured.write_all(request.as_bytes()).await.expect("it is read");
+    let mut answer = Vec::new();
+    // The end may come without a farewell of TLS.
+    let _ = secured.read_to_end(&mut answer).await;
+    let http = match &answer[9..12] {
+        b"200" => Code::Ok,
+        b"401" => Code::Unauthenticated,
+        b"403" => Code::PermissionDenied,
+        _ => panic!("{}", String::from_utf8_lossy(&answer)),
+    };
+    [native, http]
+}
+
+#[tokio::test]
+async fn a_caller_is_known_by_the_names_in_its_certificate_at_every_door() {
+    let authority = Authority::default();
+    let till = "spiffe://example.org/shop/till";
+    let who = Who::spiffe(till).or(Who::host("till.example.org")).or(Who::common_name("old till"));
+    let (address, desk) = secured(&authority, Access::new().allow([ADD], who)).await;
+    let (known, unknown) = ([Code::Ok; 2], [Code::PermissionDenied; 2]);
+    for (names, common_name, expected, name) in [
+        (vec![uri(till)], "", known, till),
+        (vec![host("other.example.org"), uri(till)], "x", known, till),
+        (vec![host("till.example.org")], "x", known, "till.example.org"),
+        (vec![], "old till", known, "old till"),
+        (vec![uri("spiffe://example.org/shop")], "", unknown, ""),
+        (vec![host("old till.example.org")], "new till", unknown, ""),
+        (vec![], "till.example.org", unknown, ""),
+        (vec![uri("https://example.org/shop/till")], "x", unknown, ""),
+    ] {
+        let shown = format!("{names:?} {common_name}");
+        let identity = authority.issue_names(names, common_name);
+        assert_eq!(calls(&authority, address, identity).await, expected, "{shown}");
+        if expected == known {
+            assert_eq!(std::mem::take(&mut *desk.0.lock().await), [name, name]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_without_a_name_and_a_spiffe_certificate_that_is_none_are_nobody() {
+    let authority = Authority::default();
+    let (address, _desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
+    for names in [
+        vec![],
+        vec![uri("spiffe://example.org/a"), uri("spiffe://example.org/b")],
+        vec![uri("spiffe://example.org/a"), uri("https://example.org")],
+        vec![uri("spiffe://example.org"), host("till.example.org")],
+        vec![uri("SPIFFE://example.org/a"), host("till.example.org")],
+    ] {
+        let shown = format!("{names:?}");
+        let common_name = if names.is_empty() { "" } else { "till" };
+        let identity = authority.issue_names(names, common_name);
+        assert_eq!(calls(&authority, address, identity).await, [Code::Unauthenticated; 2], "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_counts_only_if_the_rules_say_so_and_a_limit_finds_its_principal() {
+    let authority = Authority::default();
+    let server = Server::builder().tls(authority.mutual_server()).add_service(InteropServer::new(Desk::default()));
+    let address = serve(server.access(Access::new().allow([ADD], Who::known()))).await;
+    let identity = || authority.issue_names(vec![host("till.example.org")], "");
+    let channel = async |address: SocketAddr| {
+        let tls = authority.client().with_identity(identity()).expect("the key fits");
+        InteropClient::new(Channel::builder().tls(tls).connect(address.to_string()).await.expect("it listens"))
+    };
+    assert_eq!(code(channel(address).await.add(AddRequest::default()).await), Code::Unauthenticated);
+    let access = Access::new().allow([ADD], Who::known()).limit(Who::known(), Rate::one_in(Duration::from_secs(3600)));
+    let (address, _desk) = secured(&authority, access).await;
+    assert_eq!(code(channel(address).await.add(AddRequest::default()).await), Code::Ok);
+    let again = channel(address).await;
+    assert_eq!(code(again.add(AddRequest::default()).await), Code::ResourceExhausted);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_caller_on_a_unix_socket_is_known_by_its_user() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().expect("there is room");
+    let own = std::fs::metadata(folder.path()).expect("it is there").uid();
+    let who = [(ADD, Who::user(own)), (SLEEP, Who::user(own + 1))];
+    let access = who.into_iter().fold(Access::new(), |access, (method, who)| access.allow([method], who));
+    let (path, desk) = (folder.path().join("socket"), Desk::default());
+    let server = Server::builder().add_service(InteropServer::new(desk.clone())).access(access.users());
+    let server = server.bind_unix(&path).await.expect("there is room");
+    tokio::spawn(server.serve());
+    let client = InteropClient::connect(format!("unix:{}", path.display())).await.expect("it listens");
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
+    assert_eq!(*desk.0.lock().await, [format!("uid {own}")]);
+    assert_eq!(code(client.sleep(SleepRequest::default()).await), Code::PermissionDenied);
+}
+
+/// A server in memory.
+fn server() -> (Acceptor, Desk) {
+    let (desk, (access, _)) = (Desk::default(), access());
+    let access = access.allow([ADD, SIGN_IN], Who::known());
+    let server = Server::builder().add_service(InteropServer::new(desk.clone())).access(access);
+    (server.build().expect("the settings are right"), desk)
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_connection_that_has_signed_in_need_no_token_until_that_expires() {
+    let (server, desk) = server();
+    let (here, there) = frpc::memory();
+    let serving = tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is there"));
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Unauthenticated);
+    assert_eq!(code(client.do_nothing(by("guest.60", Empty {})).await), Code::Ok);
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
+    assert_eq!(code(client.add(by("clerk", AddRequest::default())).await), Code::Ok);
+    assert_eq!(*desk.0.lock().await, ["guest", "clerk"], "a token counts more than the connection");
+    assert_eq!(code(client.add(by("forged", AddRequest::default())).await), Code::Unauthenticated);
+    sleep(Duration::from_secs(50)).await;
+    assert_eq!(code(client.do_nothing(by("guest.600", Empty {})).await), Code::Ok);
+    sleep(Duration::from_secs(50)).await;
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in anew");
+    assert!(!serving.is_finished());
+    sleep(Duration::from_secs(550)).await;
+    tokio::time::timeout(Duration::from_secs(30), serving).await.expect("it is closed").expect("no panic");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
+    let (desk, (access, _)) = (Desk::default(), access());
+    let server = Server::builder().add_service(InteropServer::new(desk)).access(access.allow([SIGN_IN], Who::known()));
+    let of_the_house = Principal::new("house", Proof::Other);
+    let server = server.on_connect(move |connection| of_the_house.sign_in(connection).expect("nobody has"));
+    let server = server.build().expect("the settings are right");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let client = InteropClient::new(Channel::connect_io(here).await.expect("it is there"));
+    assert_eq!(code(client.do_nothing(by("guest", Empty {})).await), Code::FailedPrecondition);
+}

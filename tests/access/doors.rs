@@ -1,0 +1,322 @@
+//! Every way by which a caller gets to a handler or a mounted router, for one who may, one who may not, and a stranger.
+
+use crate::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
+use examples::greet::{Greeter, GreeterServer, Greeting, Name};
+use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS};
+use frisbee::{Handlers, Operation};
+use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
+use frisbee_tests::raw::{Raw, error_text, packet};
+use frisbee_tests::serve;
+use frisbee_tests::service::Service;
+use frpc::{
+    Access, Channel, Code, Connection, Principal, Proof, Request, Response, ResponseStream, Server, Status, Who,
+};
+use frpc_gateway::{Gateway, Http, ServeGateway as _, web_socket};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tonic::client::Grpc;
+use tonic_prost::ProstCodec;
+
+/// An operation of a mounted router that echoes, and one of a router that nobody may use.
+const ECHO: u16 = 2000;
+const CLOSED: u16 = 3000;
+
+struct Host;
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let name = request.principal().map(|principal| principal.name().to_owned());
+        Ok(Response::new(Greeting { text: name.unwrap_or_default() }))
+    }
+
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(Greeting::default())]))))
+    }
+}
+
+/// Rules that let the clerk in.
+fn rules(methods: impl IntoIterator<Item = &'static str>) -> Access {
+    let clerk = || Who::role("clerk");
+    access().0.allow(methods, clerk()).allow_mounted(OPERATIONS, clerk()).allow_mounted(ECHO..=ECHO, clerk())
+}
+
+fn echo(operation: u16) -> Handlers {
+    let operation = Operation::user(operation).expect("users have 10 and up");
+    Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
+}
+
+/// A server with all doors, whose native connections are those of `signed_in`, if that is somebody.
+async fn open(signed_in: &str) -> SocketAddr {
+    let principal = (!signed_in.is_empty()).then(|| Principal::new(signed_in, Proof::Other).with_role(signed_in));
+    let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
+    let server = Server::builder()
+        .add_service(InteropServer::new(Service))
+        .access(rules(METHODS))
+        .method_hand_off("interop.Interop/DoNothing")
+        .mount(OPERATIONS, Broker::new())
+        .mount(ECHO..=ECHO, echo(ECHO))
+        .mount(CLOSED..=CLOSED, echo(CLOSED))
+        .gateway(gateway)
+        .on_connect(move |connection: &Connection| {
+            if let Some(principal) = &principal {
+                principal.sign_in(connection).expect("nobody has signed in");
+            }
+        });
+    serve(server).await
+}
+
+/// As [`open`], with a service whose messages are those of gRPC as well.
+async fn open_to_grpc() -> SocketAddr {
+    let gateway = Gateway::new().http(Http::new().connect().grpc());
+    let server = Server::builder().add_service(GreeterServer::new(Host)).gateway(gateway);
+    serve(server.access(rules(["greet.Greeter/Greet", "greet.Greeter/Recite"]))).await
+}
+
+/// The four kinds of calls.
+async fn kinds(client: &InteropClient, token: &str) -> [Code; 4] {
+    [
+        code(client.add(by(token, AddRequest::default())).await),
+        code_of_stream(client.count_up(by(token, Range { from: 0, count: 2 })).await).await,
+        code(client.sum_up(by(token, frpc::iter([Count { value: 1 }]))).await),
+        code_of_stream(client.chat(by(token, frpc::iter([Text::default()]))).await).await,
+    ]
+}
+
+async fn hand_off(address: SocketAddr, token: &str) -> Code {
+    let channel = Channel::connect(address.to_string()).await.expect("it listens");
+    let (asking, handed) = channel.handing_off();
+    let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
+    // The handler hands nothing off: what is looked at is whether it was asked.
+    assert!(handed.take().is_none());
+    answered
+}
+
+/// Calls of a server to a client with the same rules.
+async fn backward(token: &str) -> [Code; 4] {
+    let (told, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let address = serve(server).await.to_string();
+    let agent = Channel::builder().add_service(InteropServer::new(Service)).access(rules(METHODS));
+    let _agent = agent.connect(address).await.expect("it listens");
+    let channel = Channel::from_connection(&connections.recv().await.expect("it is connected"));
+    kinds(&InteropClient::new(channel), token).await
+}
+
+/// The status and the body of the answer to a request of HTTP/1.1.
+async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16, String) {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{bearer}connection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    socket.write_all(head.as_bytes()).await.expect("it is read");
+    let mut answer = String::new();
+    let reading = socket.read_to_string(&mut answer);
+    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
+    (head[9..12].parse().expect("it has a status"), body.to_owned())
+}
+
+fn of_http((status, body): (u16, String)) -> Code {
+    match (status, body) {
+        (200, _) => Code::Ok,
+        (401, body) if body.contains("unauthenticated") => Code::Unauthenticated,
+        (403, body) if body.contains("permission_denied") => Code::PermissionDenied,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn of_json_rpc(reply: &str) -> Code {
+    let reply: serde_json::Value = serde_json::from_str(reply).unwrap_or_else(|error| panic!("{error}: {reply}"));
+    match reply["error"]["code"].as_i64() {
+        None => Code::Ok,
+        Some(code) => Code::from_i32(i32::try_from(-32_000 - code).expect("it is of a status")),
+    }
+}
+
+fn json_rpc(method: &str, token: &str) -> String {
+    let metadata = if token.is_empty() { String::new() } else { format!(r#""authorization":"Bearer {token}""#) };
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}},"metadata":{{{metadata}}}}}"#)
+}
+
+/// By TCP: the last line of the answer, which for a stream stands behind its items.
+async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
+    let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
+    socket.write_all(json_rpc(method, token).as_bytes()).await.expect("it is read");
+    loop {
+        let mut line = String::new();
+        let reading = socket.read_line(&mut line);
+        tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is text");
+        if !line.contains("rpc.item") {
+            return of_json_rpc(&line);
+        }
+    }
+}
+
+async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
+    let channel = tonic::transport::Channel::from_shared(format!("http://{address}")).expect("it is an address");
+    let mut client = Grpc::new(channel.connect().await.expect("it listens"));
+    let request = || {
+        let mut request = tonic::Request::new(Name::default());
+        if !token.is_empty() {
+            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("it is a text"));
+        }
+        request
+    };
+    let path = |path: &'static str| http::uri::PathAndQuery::from_static(path);
+    client.ready().await.expect("it is open");
+    let unary: Result<tonic::Response<Greeting>, _> =
+        client.unary(request(), path("/greet.Greeter/Greet"), ProstCodec::default()).await;
+    client.ready().await.expect("it is open");
+    let codec = ProstCodec::<Name, Greeting>::default();
+    let streaming = match client.server_streaming(request(), path("/greet.Greeter/Recite"), codec).await {
+        Ok(verses) => verses.into_inner().message().await.map(|_| ()),
+        Err(status) => Err(status),
+    };
+    let code = |answer: Result<(), tonic::Status>| {
+        answer.map_or_else(|status| Code::from_i32(status.code() as i32), |()| Code::Ok)
+    };
+    [code(unary.map(|_| ())), code(streaming)]
+}
+
+/// What a packet for a mounted router is answered with: what was sent, or a refusal.
+async fn mounted(address: SocketAddr, operation: u16) -> Code {
+    let mut peer = Raw::connect(address).await;
+    peer.write(&packet(7, operation, b"anybody")).await;
+    let reply = peer.next().await.expect("it is answered");
+    if reply.body == "anybody" {
+        return Code::Ok;
+    }
+    match error_text(&reply.body).expect("it is a refusal") {
+        text if text.contains("not open to strangers") => Code::Unauthenticated,
+        text if text.contains("not open to you") => Code::PermissionDenied,
+        text => panic!("{text}"),
+    }
+}
+
+/// Whether a subscriber gets what it publishes.
+async fn topics(address: SocketAddr) -> bool {
+    let client = Client::connect(address).await.expect("it listens");
+    let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news")).await.expect("it is answered");
+    let Ok(mut subscription) = subscribing else { return false };
+    client.publish("news", "today").await.expect("it is open");
+    let message = tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("it comes");
+    message.is_ok_and(|message| message.payload() == "today")
+}
+
+/// Whether a subscriber on a channel gets what it publishes, and the code of a call that brings no token.
+async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
+    let router = ClientRouter::new();
+    let client = router.client();
+    let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.expect("it listens");
+    let called = code(InteropClient::new(channel.clone()).add(AddRequest::default()).await);
+    let subscribed = tokio::time::timeout(PATIENCE, client.subscribe("news")).await.expect("it is answered");
+    (subscribed.is_ok(), called)
+}
+
+/// The codes at all doors for calls, for the bearer of a token.
+async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'static str, Code> {
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
+    let over_web_socket = Channel::builder().connect_with_connector(connector).await.expect("it listens");
+    let over_web_socket = InteropClient::new(over_web_socket);
+    let mut codes = BTreeMap::new();
+    let names = ["unary", "server streaming", "client streaming", "both streaming"];
+    codes.extend(names.into_iter().zip(kinds(&client, token).await));
+    let names = ["web socket unary", "web socket down", "web socket up", "web socket both"];
+    codes.extend(names.into_iter().zip(kinds(&over_web_socket, token).await));
+    let names = ["backward unary", "backward down", "backward up", "backward both"];
+    codes.extend(names.into_iter().zip(backward(token).await));
+    codes.insert("hand-off", hand_off(address, token).await);
+    codes.insert("connect", of_http(http(address, "/interop.Interop/Add", token, "{}").await));
+    codes.insert("json-rpc by tcp", json_rpc_tcp(address, "interop.Interop/Add", token).await);
+    codes.insert("json-rpc stream", json_rpc_tcp(address, "interop.Interop/CountUp", token).await);
+    let request = json_rpc("interop.Interop/Add", token);
+    codes.insert("json-rpc by post", of_json_rpc(&http(address, "/", token, &request).await.1));
+    codes.extend(["grpc unary", "grpc stream"].into_iter().zip(grpc(with_grpc, token).await));
+    codes
+}
+
+/// The doors at which a caller got something else.
+fn others(codes: &BTreeMap<&'static str, Code>, expected: Code) -> Vec<String> {
+    let others = codes.iter().filter(|(_, code)| **code != expected);
+    others.map(|(door, code)| format!("{door}: {code:?}")).collect()
+}
+
+#[tokio::test]
+async fn the_same_rule_holds_at_every_door_for_calls() {
+    let addresses = [open("").await, open_to_grpc().await];
+    for (token, expected) in [
+        ("clerk", Code::Ok),
+        ("guest", Code::PermissionDenied),
+        ("", Code::Unauthenticated),
+        ("forged", Code::Unauthenticated),
+    ] {
+        let codes = walk(addresses, token).await;
+        assert_eq!(codes.len(), 19);
+        let found = others(&codes, expected);
+        assert!(found.is_empty(), "{token}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_rule_holds_for_mounted_routers_and_topics() {
+    for (signed_in, expected) in [("clerk", Code::Ok), ("guest", Code::PermissionDenied), ("", Code::Unauthenticated)] {
+        let address = open(signed_in).await;
+        let may = expected == Code::Ok;
+        assert_eq!(mounted(address, ECHO).await, expected, "{signed_in}");
+        assert_eq!(topics(address).await, may, "{signed_in}");
+        assert_eq!(channel_with_topics(address).await, (may, expected), "{signed_in}");
+        let closed = if may { Code::PermissionDenied } else { expected };
+        assert_eq!(mounted(address, CLOSED).await, closed, "no rule names it: {signed_in}");
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_no_rule_names_is_closed_to_everybody() {
+    let (access, _) = access();
+    let access = access.allow(["interop.Interop/Add"], Who::anybody());
+    let address = serve(Server::builder().add_service(InteropServer::new(Service)).access(access)).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
+    assert_eq!(code(client.do_nothing(Empty {}).await), Code::Unauthenticated);
+    assert_eq!(code(client.do_nothing(by("clerk", Empty {})).await), Code::PermissionDenied);
+    assert_eq!(code(client.add(by("forged", AddRequest::default())).await), Code::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_rule_for_a_method_that_does_not_exist_is_an_error_of_binding() {
+    let access = Access::new().allow(["interop.Interop/Ad"], Who::anybody());
+    let server = Server::builder().add_service(InteropServer::new(Service)).access(access);
+    let error = server.bind("127.0.0.1:0").await.expect_err("there is no such method");
+    assert!(error.to_string().contains("interop.Interop/Ad"), "{error}");
+}
+
+#[tokio::test]
+async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
+    let address = open("").await;
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    for (token, part) in [
+        ("", "show who you are, by a bearer token in the metadata `authorization`"),
+        ("guest", "interop.Interop/Add is not open to you: whoever runs the server can allow it"),
+        ("forged", "the token is not accepted: get a new one"),
+        ("clerk.0", "the token has expired: get a new one"),
+    ] {
+        let status = client.add(by(token, AddRequest::default())).await.expect_err("it is not let in");
+        assert!(status.message().contains(part), "{status}");
+        assert!(!status.message().contains("clerk") && !status.message().contains("secret"), "{status}");
+        assert!(!status.may_have_run(), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn handlers_see_the_principal_of_a_call() {
+    let address = open_to_grpc().await;
+    let (_, body) = http(address, "/greet.Greeter/Greet", "clerk", "{}").await;
+    assert!(body.contains("\"clerk\""), "{body}");
+}

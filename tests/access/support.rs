@@ -1,0 +1,79 @@
+//! A server with rules, and callers with tokens that are easy to read.
+
+use frpc::{Access, Code, Principal, Proof, Request, Response, Status, Streaming, TokenError, Tokens};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long a test waits for what is to happen soon.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// All methods of the interop schema that the tests call.
+pub(crate) const METHODS: [&str; 5] = [
+    "interop.Interop/Add",
+    "interop.Interop/CountUp",
+    "interop.Interop/SumUp",
+    "interop.Interop/Chat",
+    "interop.Interop/DoNothing",
+];
+
+/// Accepts tokens such as `clerk`, or `clerk.60` with the seconds for which it is valid. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Names {
+    pub(crate) verified: Arc<AtomicUsize>,
+    pub(crate) generation: Arc<AtomicU64>,
+}
+
+impl Tokens for Names {
+    fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        self.verified.fetch_add(1, Ordering::SeqCst);
+        let (name, seconds) = token.split_once('.').unwrap_or((token, ""));
+        if !matches!(name, "clerk" | "guest") {
+            return Err(TokenError::Refused(format!("a secret reason: {name} is nobody")));
+        }
+        let principal = Principal::new(name, Proof::Token { issuer: "tests".to_owned() }).with_role(name);
+        match seconds.parse() {
+            Ok(seconds) => Ok(principal.expiring_in(Duration::from_secs(seconds))),
+            Err(_) => Ok(principal),
+        }
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+}
+
+/// Rules that know the bearers of tokens.
+pub(crate) fn access() -> (Access, Names) {
+    let names = Names::default();
+    (Access::new().tokens(names.clone()), names)
+}
+
+/// A request with a token.
+pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    if !token.is_empty() {
+        request.metadata_mut().insert("authorization", format!("Bearer {token}")).expect("it is a text");
+    }
+    request
+}
+
+/// The code of an answer.
+pub(crate) fn code<T>(answer: Result<T, Status>) -> Code {
+    answer.err().map_or(Code::Ok, |status| status.code())
+}
+
+/// The code of an answer that is a stream, which is read to its end.
+pub(crate) async fn code_of_stream<M: polyglot::Message>(answer: Result<Response<Streaming<M>>, Status>) -> Code {
+    let mut messages = match answer {
+        Ok(messages) => messages.into_inner(),
+        Err(status) => return status.code(),
+    };
+    loop {
+        match messages.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => return Code::Ok,
+            Err(status) => return status.code(),
+        }
+    }
+}

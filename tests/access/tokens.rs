@@ -1,0 +1,185 @@
+//! Tokens: how often they are verified, and when they end.
+
+use crate::support::{access, by, code, code_of_stream};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
+use frisbee_tests::raw::{Raw, error_text, packet};
+use frisbee_tests::service::Service;
+use frpc::error_details::RetryInfo;
+use frpc::{Acceptor, Channel, Code, Principal, Proof, Rate, RequestStream, Server, ServerBuilder, Who};
+use frpc_gateway::{Gateway, ServeGateway as _};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::time::{Instant, advance};
+
+const ADD: &str = "interop.Interop/Add";
+const CHAT: &str = "interop.Interop/Chat";
+const SUM_UP: &str = "interop.Interop/SumUp";
+
+/// A server in memory, so that nothing but time passes in between.
+fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
+    let server = Server::builder().add_service(InteropServer::new(Service)).gateway(Gateway::new().json_rpc());
+    settings(server).build().expect("the settings are right")
+}
+
+async fn connect(server: &Acceptor) -> InteropClient {
+    let (here, there) = frpc::memory();
+    let server = server.clone();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    InteropClient::new(Channel::connect_io(here).await.expect("it is there"))
+}
+
+async fn add(client: &InteropClient, token: &str) -> Code {
+    code(client.add(by(token, AddRequest::default())).await)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_verified_once_for_all_connections_until_keys_change() {
+    let (access, names) = access();
+    let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
+    let clients = [connect(&server).await, connect(&server).await];
+    for generation in 0..3 {
+        names.generation.store(generation, Ordering::SeqCst);
+        names.verified.store(0, Ordering::SeqCst);
+        for client in &clients {
+            for _ in 0..10 {
+                assert_eq!(add(client, "clerk").await, Code::Ok);
+                assert_eq!(add(client, "guest").await, Code::PermissionDenied);
+            }
+        }
+        assert_eq!(names.verified.load(Ordering::SeqCst), 2, "each of the two once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_expires_is_refused_and_another_one_serves_on_the_same_connection() {
+    let (access, names) = access();
+    let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
+    let client = connect(&server).await;
+    assert_eq!(add(&client, "clerk.60").await, Code::Ok);
+    advance(Duration::from_secs(59)).await;
+    assert_eq!(add(&client, "clerk.60").await, Code::Ok);
+    advance(Duration::from_secs(1)).await;
+    assert_eq!(add(&client, "clerk.60").await, Code::Unauthenticated);
+    assert_eq!(names.verified.load(Ordering::SeqCst), 1);
+    assert_eq!(add(&client, "clerk.600").await, Code::Ok);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_when_the_token_of_its_caller_expires() {
+    let (access, _) = access();
+    let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
+    let client = connect(&server).await;
+    let begun = Instant::now();
+    let (texts, requests) = RequestStream::channel(1);
+    let mut answers = client.chat(by("clerk.60", requests)).await.expect("it is let in").into_inner();
+    texts.send(Text { value: "a".to_owned() }).await.expect("it is open");
+    assert_eq!(answers.message().await.expect("it answers").map(|text| text.value).as_deref(), Some("re:a"));
+    let status = answers.message().await.expect_err("the token expires");
+    assert_eq!(status.code(), Code::Unauthenticated, "{status}");
+    assert!(status.message().contains("expired"), "{status}");
+    assert_eq!(begun.elapsed().as_secs(), 60);
+    let (_open, requests) = RequestStream::channel(1);
+    assert_eq!(code(client.sum_up(by("clerk.30", requests)).await), Code::Unauthenticated);
+    assert_eq!(begun.elapsed().as_secs(), 90);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_by_another_protocol_ends_when_the_token_of_its_caller_expires() {
+    let (access, _) = access();
+    let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
+    for (method, seconds) in [(CHAT, 60), (SUM_UP, 90)] {
+        let begun = Instant::now();
+        let (mut here, there) = frpc::memory();
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let metadata = format!(r#"{{"authorization":"Bearer clerk.{seconds}"}}"#);
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","metadata":{metadata}}}"#);
+        here.write_all(call.as_bytes()).await.expect("it is read");
+        let mut line = String::new();
+        BufReader::new(here).read_line(&mut line).await.expect("it answers");
+        assert!(line.contains("-32016") && line.contains("expired"), "{method}: {line}");
+        assert_eq!(begun.elapsed().as_secs(), seconds, "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_tokens_that_are_not_accepted_costs_few_verifications() {
+    let (access, names) = access();
+    let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
+    let client = connect(&server).await;
+    assert_eq!(add(&client, "clerk").await, Code::Ok);
+    for rounds in 1..=2 {
+        for number in 0..1000 {
+            assert_eq!(add(&client, &format!("forged{number}")).await, Code::Unauthenticated);
+        }
+        assert_eq!(add(&client, "clerk").await, Code::Ok, "one that was accepted before is remembered");
+        assert_eq!(add(&client, "guest").await, Code::Unauthenticated, "no other one is looked at");
+        assert_eq!(names.verified.load(Ordering::SeqCst), 1 + rounds * 16);
+        assert_eq!(add(&connect(&server).await, "clerk").await, Code::Ok, "other connections are not concerned");
+        advance(Duration::from_secs(10)).await;
+    }
+    assert_eq!(add(&client, "guest").await, Code::PermissionDenied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_that_looks_like_a_principal_is_none() {
+    let (access, _) = access();
+    let server = server(|server| server.access(access.allow([ADD], Who::known())));
+    let client = connect(&server).await;
+    let mut request = by("", AddRequest::default());
+    for key in ["principal", "role", "x-forwarded-client-cert", "x-forwarded-user", "x-spiffe-id", "cookie"] {
+        request.metadata_mut().insert(key, "clerk").expect("it is a text");
+    }
+    assert_eq!(code(client.add(request).await), Code::Unauthenticated);
+    for value in ["clerk", "Basic clerk", "Bearer  ", "Bearer clerk, Bearer clerk", "Bearer clerk clerk", ""] {
+        let mut request = by("", AddRequest::default());
+        request.metadata_mut().insert("authorization", value).expect("it is a text");
+        assert_eq!(code(client.add(request).await), Code::Unauthenticated, "{value}");
+    }
+    let mut request = by("clerk", AddRequest::default());
+    request.extensions_mut().insert(Principal::new("admin", Proof::Other));
+    assert_eq!(code(client.add(request).await), Code::Ok, "extensions are not sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_beyond_a_limit_are_refused_before_their_request_is_decoded() {
+    let (access, _) = access();
+    let access = access.allow([ADD], Who::anybody()).limit(Who::anybody(), Rate::one_in(Duration::from_secs(10)));
+    let server = server(|server| server.access(access));
+    let (here, there) = frpc::memory();
+    tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    let mut peer = Raw::over(here);
+    let mut answer = async |id| {
+        peer.write(&packet(id, 18, b"no message")).await;
+        error_text(&peer.next().await.expect("it is answered").body).expect("it is an error")
+    };
+    assert!(!answer(1).await.contains("too many calls"), "the first one is decoded");
+    assert!(answer(2).await.contains("too many calls by this caller: try again in 10001 ms"));
+    advance(Duration::from_millis(10_001)).await;
+    assert!(!answer(3).await.contains("too many calls"), "it has waited");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_a_principal_holds_across_its_connections_and_doors() {
+    let (access, _) = access();
+    let access = access.allow([ADD, CHAT], Who::known()).limit(Who::role("clerk"), Rate::per_second(1).burst(3));
+    let server = server(|server| server.access(access));
+    let clients = [connect(&server).await, connect(&server).await];
+    assert_eq!(add(&clients[0], "clerk").await, Code::Ok);
+    assert_eq!(add(&clients[1], "clerk").await, Code::Ok);
+    assert_eq!(code_of_stream(clients[0].chat(by("clerk", frpc::iter([]))).await).await, Code::Ok);
+    assert_eq!(add(&clients[1], "clerk").await, Code::ResourceExhausted);
+    let status = clients[0].add(by("clerk", AddRequest::default())).await.expect_err("it has used up its rate");
+    let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says how long to wait");
+    assert!(wait > Duration::from_millis(990) && wait <= Duration::from_millis(1001), "{wait:?}");
+    assert!(!status.may_have_run());
+    for _ in 0..10 {
+        assert_eq!(add(&clients[0], "guest").await, Code::Ok, "others are not limited");
+    }
+    advance(wait).await;
+    assert_eq!(add(&clients[1], "clerk").await, Code::Ok);
+}
