@@ -463,6 +463,33 @@ mod observe {
     }
 }
 
+mod security {
+    use super::readme::Service;
+    use super::readme::greet::{GreeterServer, Greeting, Name};
+    use super::*;
+    use frpc::{Request, Response, Status};
+    use frpc_jwt::Claims;
+
+    mod server {
+        use super::{GreeterServer, Service};
+
+        super::super::items!("security-1");
+    }
+
+    mod handler {
+        use super::*;
+
+        struct Service;
+
+        super::super::items!("security-2");
+    }
+
+    async fn client() -> Outcome {
+        statements!("security-3");
+        Ok(())
+    }
+}
+
 mod fleet {
     use super::*;
 
