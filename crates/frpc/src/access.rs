@@ -32,7 +32,8 @@ use std::sync::Arc;
 /// each token. Calls of unknown callers fail with [`Unauthenticated`](crate::Code::Unauthenticated), those of known ones
 /// whom no rule lets in with [`PermissionDenied`](crate::Code::PermissionDenied), before their request is decoded.
 ///
-/// ```
+#[cfg_attr(feature = "tls", doc = "```")]
+#[cfg_attr(not(feature = "tls"), doc = "```text")]
 /// use examples::greeter::GreeterServer;
 /// use frpc::{Access, Rate, Server, Who};
 /// # use examples::started::Polite;

@@ -125,7 +125,7 @@ mod tests {
         output.charge(&outbox, &account);
         other.charge(&outbox, &client);
         let waiting = stats.output_waiting();
-        assert!(waiting % STEP == 0 && (96_000..200_000).contains(&waiting), "{waiting}");
+        assert!(waiting.is_multiple_of(STEP) && (96_000..200_000).contains(&waiting), "{waiting}");
         output.charge(&Outbox::default(), &account);
         assert_eq!(stats.output_waiting(), 0);
     }
