@@ -5,7 +5,8 @@ mod first;
 
 use frpc::tonic::transport::server::TcpIncoming;
 use frpc::{
-    Call, CallResponse, Code, Next, Policy, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, tonic,
+    Call, CallResponse, Code, Next, Policy, Principal, Proof, Request, Response, ResponseStream, ServerBuilder, Status,
+    Streaming, TokenError, tonic,
 };
 use schema_tests::grpc::services::{self, Count, Word};
 use std::error::Error;
@@ -251,5 +252,52 @@ async fn a_stream_that_tonic_breaks_off_fails_in_the_handler_with_its_status() -
     let status = words.message().await.unwrap_err();
     assert_eq!((status.code(), status.message()), (Code::DataLoss, "gone"));
     assert_eq!(words.message().await?, None, "after an error the stream is over");
+    Ok(())
+}
+
+/// Accepts `clerk` and `guest`, the latter for a minute.
+struct Names;
+
+impl frpc::Tokens for Names {
+    fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        let principal = Principal::new(token, Proof::Token { issuer: "tests".to_owned() }).with_role(token);
+        match token {
+            "clerk" => Ok(principal),
+            "guest" => Ok(principal.expiring_in(Duration::from_secs(60))),
+            _ => Err(TokenError::Refused("nobody".to_owned())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_rules_of_a_server_hold_for_calls_of_every_kind_that_tonic_brings() -> Result<(), Box<dyn Error>> {
+    let methods = ["Echo", "Watch", "Feed", "Talk"].map(|name| format!("services.First/{name}"));
+    let access = frpc::Access::new().tokens(Names).allow(methods, frpc::Who::role("clerk"));
+    let access = access.limit(frpc::Who::role("guest"), frpc::Rate::per_second(1000));
+    let (_, address) = serve_with(Service, |builder| builder.access(access)).await?;
+    let channel = tonic::transport::Channel::from_shared(format!("http://{address}"))?.connect().await?;
+    for (token, expected) in [
+        ("clerk", tonic::Code::Ok),
+        ("guest", tonic::Code::PermissionDenied),
+        ("forged", tonic::Code::Unauthenticated),
+        ("", tonic::Code::Unauthenticated),
+    ] {
+        let bearer = |mut request: tonic::Request<()>| {
+            if !token.is_empty() {
+                let value = format!("Bearer {token}").parse().expect("it is a text");
+                request.metadata_mut().insert("authorization", value);
+            }
+            Ok(request)
+        };
+        let mut client = services::first_client::FirstClient::with_interceptor(channel.clone(), bearer);
+        let codes = [
+            client.echo(word("a")).await.map(|_| ()),
+            client.watch(Count { count: 1 }).await.map(|_| ()),
+            client.feed(frpc::iter([word("a")])).await.map(|_| ()),
+            client.talk(frpc::iter([word("a")])).await.map(|_| ()),
+        ]
+        .map(|answer| answer.map_or_else(|status| status.code(), |()| tonic::Code::Ok));
+        assert_eq!(codes, [expected; 4], "{token}");
+    }
     Ok(())
 }
