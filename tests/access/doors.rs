@@ -184,6 +184,24 @@ async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
     [code(unary.map(|_| ())), code(streaming)]
 }
 
+/// By gRPC-Web over HTTP/1.1, with an empty message. The status stands in the trailers at the end of the body.
+async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
+    let request = format!(
+        "POST /{method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+proto\r\n\
+         {bearer}connection: close\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0"
+    );
+    socket.write_all(request.as_bytes()).await.expect("it is read");
+    let mut answer = Vec::new();
+    let reading = socket.read_to_end(&mut answer);
+    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it is whole");
+    let answer = String::from_utf8_lossy(&answer);
+    let (_, status) = answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("it has no status: {answer}"));
+    let digits: String = status.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    Code::from_i32(digits.parse().expect("it is a number"))
+}
+
 /// What a packet for a mounted router is answered with: what was sent, or a refusal.
 async fn mounted(address: SocketAddr, operation: u16) -> Code {
     let mut peer = Raw::connect(address).await;
@@ -239,6 +257,8 @@ async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'
     let request = json_rpc("interop.Interop/Add", token);
     codes.insert("json-rpc by post", of_json_rpc(&http(address, "/", token, &request).await.1));
     codes.extend(["grpc unary", "grpc stream"].into_iter().zip(grpc(with_grpc, token).await));
+    codes.insert("grpc-web unary", grpc_web(with_grpc, "greet.Greeter/Greet", token).await);
+    codes.insert("grpc-web stream", grpc_web(with_grpc, "greet.Greeter/Recite", token).await);
     codes
 }
 
@@ -258,7 +278,7 @@ async fn the_same_rule_holds_at_every_door_for_calls() {
         ("forged", Code::Unauthenticated),
     ] {
         let codes = walk(addresses, token).await;
-        assert_eq!(codes.len(), 19);
+        assert_eq!(codes.len(), 21);
         let found = others(&codes, expected);
         assert!(found.is_empty(), "{token}: {found:?}");
     }
