@@ -197,6 +197,85 @@ fn bytes_take_latency_and_bandwidth() {
 }
 
 #[test]
+fn connections_overtake_each_other_and_the_bytes_of_one_stay_in_order() {
+    let overtaken = Arc::new(AtomicUsize::new(0));
+    let counted = overtaken.clone();
+    Sim::new().seeds(20, move |world| {
+        let counted = counted.clone();
+        async move {
+            world.set_cables(Cable::default().latency(Duration::ZERO..=millis(50)));
+            let (sender, mut came) = tokio::sync::mpsc::unbounded_channel();
+            world.node("a").start(move |process| {
+                let sender = sender.clone();
+                process.accept(move |mut transport| {
+                    let sender = sender.clone();
+                    async move {
+                        let mut byte = [0];
+                        while transport.read_exact(&mut byte).await.is_ok() {
+                            sender.send(byte[0]).expect("the test listens");
+                        }
+                    }
+                });
+                std::future::ready(())
+            });
+            let process = world.node("b").process();
+            let [mut even, mut odd] =
+                [process.dial("a").await, process.dial("a").await].map(|end| end.expect("a accepts"));
+            for byte in 0..20 {
+                let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
+                transport.write_all(&[byte]).await.expect("there is room");
+            }
+            let mut order = Vec::new();
+            while order.len() < 20 {
+                order.push(came.recv().await.expect("a lives"));
+            }
+            for parity in 0..2 {
+                assert!(order.iter().filter(|byte| **byte % 2 == parity).is_sorted(), "{order:?}");
+            }
+            counted.fetch_add(usize::from(!order.is_sorted()), Ordering::Relaxed);
+        }
+    });
+    assert!(overtaken.load(Ordering::Relaxed) > 20, "{overtaken:?} of 40 runs");
+}
+
+#[test]
+fn a_writer_waits_while_its_bytes_drain_slowly() {
+    sim(1, |world| async move {
+        world.set_cables(Cable::default().latency(millis(1)..=millis(1)).capacity(1_000));
+        world.node("a").start(|process| async move {
+            process.accept(|mut transport| async move {
+                drop(tokio::io::copy(&mut transport, &mut tokio::io::sink()).await);
+            });
+        });
+        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let (slow, begun) = (world.clone(), world.elapsed());
+        let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
+        tokio::spawn(async move { slow.strike(fault).await });
+        sleep(millis(1)).await;
+        transport.write_all(&[0; 11_000]).await.expect("it goes on");
+        // All but the last thousand bytes have left, by 2000 in a second.
+        let took = world.elapsed() - begun;
+        assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
+    });
+}
+
+#[test]
+fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
+    sim(1, |world| async move {
+        world.set_cables(Cable::default().resets(0.1));
+        world.node("a").start(echo);
+        let mut broken = 0;
+        for _ in 0..200 {
+            let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+            let called = async { transport.write_all(&[1]).await.and(transport.read_exact(&mut [0]).await) };
+            broken += usize::from(called.await.is_err());
+        }
+        // Of two writes, one is broken in 38 of 200 connections.
+        assert!((20..60).contains(&broken), "{broken} of 200");
+    });
+}
+
+#[test]
 fn a_node_that_stands_still_sends_nothing_and_goes_on_afterwards() {
     sim(1, |world| async move {
         let node = world.node("a");
