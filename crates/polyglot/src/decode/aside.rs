@@ -52,6 +52,19 @@ mod tests {
     }
 
     #[test]
+    fn short_copies_stand_behind_each_other_until_no_room_is_left_and_long_ones_stand_apart() {
+        // In a thread of its own, whose memory nobody has used.
+        let places = std::thread::spawn(|| {
+            let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
+            let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();
+            copies.iter().map(|copy| copy.as_ptr().addr()).collect::<Vec<_>>()
+        });
+        let [first, second, long, last] = places.join().unwrap()[..] else { panic!("four were copied") };
+        assert_eq!([second, last], [first + 100, first + 100 + SHORT_MAX]);
+        assert!(!(first..first + SHARED).contains(&long), "it has memory of its own");
+    }
+
+    #[test]
     fn dropped_copies_share_memory_and_kept_ones_do_not_change() {
         let first = copy(&[1; 100]);
         let start = first.as_ptr();

@@ -1,8 +1,10 @@
 //! Errors say what, where, and in which field; and a failed read moves nothing.
 
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, encode_root};
+use std::collections::HashMap;
 
-use crate::schema::{Everything, Inner, One, decode, encode, hex};
+use polyglot::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Index, Kind, encode_root};
+
+use crate::schema::{Everything, Inner, One, Sparse, decode, encode, hex};
 
 #[test]
 fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {
@@ -15,6 +17,23 @@ fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {
     assert_eq!(text("080001030a0208000c"), "in field `v[0].v` of `vec.One` at byte 8: message expected, found i32");
     assert_eq!(text("0a"), "in `vec.One` at byte 0: message expected, found u32");
     assert_eq!(text("ff"), "in `vec.One` at byte 0: message expected, found byte 0xff");
+}
+
+#[test]
+fn an_error_without_a_way_begins_with_the_byte_or_the_reason() {
+    assert_eq!(Decoder::new(&[]).u8().unwrap_err().to_string(), "at byte 0: u8 expected, but the input ends");
+    let number = <Index<Sparse> as Codec>::encode(&3, &mut Encoder::new(&mut Vec::new()));
+    assert_eq!(number.unwrap_err().to_string(), "enum vec.Sparse has no number 3");
+}
+
+#[test]
+fn an_empty_map_of_other_keys_or_values_is_refused() {
+    type Numbers = One<HashMap<String, i32>>;
+    assert_eq!(decode::<Numbers>(&hex("080002050c0a00")).unwrap(), Numbers::default());
+    for (bytes, expected, found) in [("080002040c0a00", Kind::String, 0x04), ("080002050b0a00", Kind::I32, 0x0b)] {
+        let error = decode::<Numbers>(&hex(bytes)).unwrap_err();
+        assert_eq!(*error.reason(), DecodeReason::WrongElementKind { expected, found }, "{bytes}");
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind,
-    LONG_MIN, NESTING_CEILING, NESTING_MAX, decode_root, encode_root, wellknown,
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, Enclosed, EncodeReason, Encoder,
+    Form, Kind, LONG_MIN, NESTING_CEILING, NESTING_MAX, decode_root, encode_root, wellknown,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
@@ -199,6 +199,69 @@ fn long_shared_bytes_are_slices_of_the_input_and_short_ones_do_not_keep_it_alive
     assert!(body.is_unique(), "what is left of the message keeps nothing of the input");
     let copied = decode::<One<Vec<Bytes>>>(&body).unwrap().v;
     assert!(!copied.iter().any(within));
+}
+
+#[test]
+fn a_decoder_says_whether_what_it_has_read_keeps_its_input_alive() {
+    let long = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN] }, Form::Flat));
+    let short = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN - 1] }, Form::Flat));
+    let has_sliced = |mut decoder: Decoder<'_>| {
+        decode_root::<One<Bytes>>(&mut decoder).unwrap();
+        decoder.has_sliced()
+    };
+    assert!(has_sliced(Decoder::shared(&long)));
+    assert!(!has_sliced(Decoder::shared(&short)));
+    assert!(!has_sliced(Decoder::new(&long)));
+}
+
+#[test]
+fn a_decoder_says_how_many_bytes_it_has_read_and_how_many_are_left() {
+    let input = [0x08, 5, 0x00, 0x00, 0x00];
+    let mut decoder = Decoder::new(&input);
+    assert_eq!((decoder.position(), decoder.remaining(), decoder.rest()), (0, 5, &input[..]));
+    decoder.u8().unwrap();
+    assert_eq!((decoder.position(), decoder.remaining(), decoder.rest()), (2, 3, &input[2..]));
+}
+
+#[test]
+fn an_enclosed_message_is_a_slice_of_shared_input_only_if_it_is_long() {
+    let enclosed = |input: &Bytes, mut decoder: Decoder<'_>| {
+        let read = polyglot::decode_enclosed(
+            "test.Raw",
+            &mut decoder,
+            |_| 0,
+            |message| {
+                let (kind, start) = match message {
+                    Enclosed::Shared(bytes) => ("shared", bytes.as_ptr()),
+                    Enclosed::Slice(bytes) => ("slice", bytes.as_ptr()),
+                };
+                Ok::<_, String>((kind, input.as_ptr_range().contains(&start)))
+            },
+        );
+        match read.unwrap() {
+            polyglot::Root::Message(found) => found,
+            polyglot::Root::Error(text) => panic!("{text}"),
+        }
+    };
+    for (length, is_within) in [(BULK_MIN, true), (BULK_MIN - 1, false)] {
+        let mut body = Vec::new();
+        let write = |out: &mut Vec<u8>| out.resize(out.len() + length, 7);
+        polyglot::encode_enclosed("test.Raw", &mut Encoder::new(&mut body), length, write).unwrap();
+        let body = Bytes::from(body);
+        assert_eq!(enclosed(&body, Decoder::shared(&body)), ("shared", is_within), "{length}");
+        assert_eq!(enclosed(&body, Decoder::new(&body)), ("slice", true), "{length}");
+    }
+}
+
+#[test]
+fn an_enclosed_message_that_is_not_as_long_as_announced_is_an_error_and_leaves_nothing() {
+    for written in [0, 1, 3] {
+        let mut body = vec![0xee];
+        let write = |out: &mut Vec<u8>| out.resize(out.len() + written, 7);
+        let encoded = polyglot::encode_enclosed("test.Raw", &mut Encoder::new(&mut body), 2, write);
+        assert!(encoded.is_err(), "{written} bytes instead of 2");
+        assert_eq!(body, [0xee], "{written} bytes instead of 2");
+    }
 }
 
 #[test]

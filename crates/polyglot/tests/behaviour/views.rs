@@ -41,6 +41,7 @@ fn strings_and_bytes_point_into_the_input() {
 fn lists_hand_out_their_elements_again_and_again() {
     let body = encode(&One { v: vec!["a".to_owned(), String::new(), "é".to_owned()] }, Form::Flat);
     let list = view::<OneView<List<'_, &str>>>(&body).unwrap().v;
+    assert!(!list.is_empty());
     for _ in 0..2 {
         assert_eq!(list.iter().len(), 3);
         assert_eq!(list.iter().collect::<Vec<_>>(), ["a", "", "é"]);
@@ -60,10 +61,24 @@ fn maps_hand_out_pairs_and_find_the_last_of_equal_keys() {
     let body = hex("080002050c0a03050a01610c02050a01620c06050a01610c04");
     let map = view::<OneView<Map<'_, &str, i32>>>(&body).unwrap().v;
     assert_eq!(map.iter().collect::<Vec<_>>(), [("a", 1), ("b", 3), ("a", 2)]);
+    assert!(!map.is_empty());
     assert_eq!(map.get(&"a"), Some(2));
     assert_eq!(map.get(&"c"), None);
     assert_eq!(map.iter().collect::<HashMap<_, _>>(), HashMap::from([("a", 2), ("b", 3)]));
     assert!(view::<OneView<Map<'_, &str, i32>>>(&hex("080000")).unwrap().v.is_empty());
+}
+
+#[test]
+fn copies_of_views_hand_out_the_same_as_their_originals() {
+    let body = encode(&One { v: vec!["a".to_owned(), "b".to_owned()] }, Form::Flat);
+    let list = view::<OneView<List<'_, &str>>>(&body).unwrap().v;
+    assert_eq!(list.clone().iter().collect::<Vec<_>>(), ["a", "b"]);
+    let body = hex("080002050c0a01050a01610c02");
+    let map = view::<OneView<Map<'_, &str, i32>>>(&body).unwrap().v;
+    assert_eq!(map.clone().iter().collect::<Vec<_>>(), [("a", 1)]);
+    let body = encode(&One { v: Inner { n: 3 } }, Form::Flat);
+    let nested = view::<OneView<Nested<'_, InnerView>>>(&body).unwrap().v;
+    assert_eq!(nested.clone().get().n, nested.get().n);
 }
 
 #[test]
