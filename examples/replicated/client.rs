@@ -1,14 +1,14 @@
 //! A client of the store: it finds the leader, tries again, and knows for how long it holds a lease.
 
 use crate::defects::Defect;
-use examples::replicated::{Change, Command, From, Key, Kind, Outcome, StoreClient};
+use crate::replica::channel;
+use examples::replicated::{Command, Key, Kind, Outcome, StoreClient};
 use frisbee_sim::Process;
-use frpc::{Channel, Code, Request, Response, Status, Streaming};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long one attempt takes at most.
-const ATTEMPT: Duration = Duration::from_millis(500);
+const ATTEMPT: Duration = Duration::from_millis(250);
 
 /// How long a client tries. After that, nobody knows whether the command has been executed.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
@@ -19,9 +19,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A client. It does one thing after the other; a second client does other things meanwhile.
 pub(crate) struct Client {
     process: Process,
-    replicas: Vec<String>,
-    /// Connections to replicas, and which of them is asked next.
-    stores: Vec<Option<StoreClient>>,
+    /// The replicas, and which of them is asked next.
+    stores: Vec<StoreClient>,
     at: usize,
     id: u64,
     number: u64,
@@ -30,8 +29,8 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(process: Process, replicas: &[String], id: u64, defect: Option<Defect>) -> Self {
-        let (replicas, stores) = (replicas.to_vec(), vec![None; replicas.len()]);
-        Self { process, replicas, stores, at: id as usize, id, number: 0, defect }
+        let stores = replicas.iter().map(|name| StoreClient::new(channel(&process, name, ATTEMPT))).collect();
+        Self { process, stores, at: id as usize, id, number: 0, defect }
     }
 
     /// Executes a command, once. `None` if nobody knows.
@@ -41,9 +40,9 @@ impl Client {
         let mut command = Command { client, number: self.number, kind: kind.into(), key, value, expected };
         let end = self.end();
         while Instant::now() < end {
-            match self.store().write(limited(command.clone())).await {
+            match self.store().write(command.clone()).await {
                 Ok(outcome) => return Some(outcome.into_inner()),
-                Err(status) => self.go_on(&status).await,
+                Err(_) => self.go_on().await,
             }
             if self.defect == Some(Defect::RetriesAnew) {
                 self.number += 1;
@@ -57,9 +56,9 @@ impl Client {
     pub(crate) async fn read(&mut self, key: &str) -> Option<i64> {
         let end = self.end();
         while Instant::now() < end {
-            match self.store().read(limited(Key { key: key.to_owned() })).await {
+            match self.store().read(Key { key: key.to_owned() }).await {
                 Ok(outcome) => return Some(outcome.into_inner().value),
-                Err(status) => self.go_on(&status).await,
+                Err(_) => self.go_on().await,
             }
         }
         None
@@ -68,16 +67,13 @@ impl Client {
     /// Takes or keeps a lease. Returns the time by the clock of this machine up to which it is held.
     pub(crate) async fn acquire(&mut self, name: &str, time: Duration) -> Option<Duration> {
         // It counts from before it was asked for, and its end is early, since the leader's clock may go faster.
-        let asked = self.process.clock().monotonic();
+        let mut asked = self.process.clock().monotonic();
         let outcome = self.write(Kind::Acquire, name, time.as_millis() as i64, 0).await?;
+        if self.defect == Some(Defect::CountsFromAnswer) {
+            asked = self.process.clock().monotonic();
+        }
         let held = if self.defect == Some(Defect::TrustsDrift) { time } else { time * 17 / 20 };
         outcome.done.then_some(asked + held)
-    }
-
-    /// The changes from a revision on, from one of the replicas.
-    pub(crate) async fn watch(&mut self, revision: u64) -> Result<Streaming<Change>, Status> {
-        self.at += 1;
-        self.store().watch(From { revision }).await.map(Response::into_inner)
     }
 
     fn end(&self) -> Instant {
@@ -85,30 +81,14 @@ impl Client {
         Instant::now() + if is_endless { PATIENCE * 100 } else { PATIENCE }
     }
 
-    /// The connection to the replica that is asked now.
-    fn store(&mut self) -> StoreClient {
-        let at = self.at % self.replicas.len();
-        let made = self.stores[at].get_or_insert_with(|| {
-            let connector = self.process.connector(&self.replicas[at]);
-            let channel = Channel::builder().timeout(ATTEMPT).connect_lazy_with_connector(connector);
-            StoreClient::new(channel.expect("there is nothing to overlap"))
-        });
-        made.clone()
+    /// The replica that is asked now.
+    fn store(&self) -> StoreClient {
+        self.stores[self.at % self.stores.len()].clone()
     }
 
-    /// Turns to the next replica. A connection over which anything else than a refusal has come is not used again.
-    async fn go_on(&mut self, status: &Status) {
-        let at = self.at % self.replicas.len();
-        if status.code() != Code::FailedPrecondition {
-            self.stores[at] = None;
-        }
+    /// Turns to the next replica: this one does not lead, or is not reached.
+    async fn go_on(&mut self) {
         self.at += 1;
         sleep(PAUSE).await;
     }
-}
-
-fn limited<T>(message: T) -> Request<T> {
-    let mut request = Request::new(message);
-    request.set_timeout(ATTEMPT);
-    request
 }

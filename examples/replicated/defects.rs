@@ -5,6 +5,8 @@
 pub(crate) enum Defect {
     /// The leader answers a write when its own disk has it: the acknowledged write may be lost.
     AnswersBeforeCommit,
+    /// A write whose entry has given way to that of another leader is answered as done.
+    AnswersForOthers,
     /// A command that comes twice is applied twice.
     AppliesTwice,
     /// A client repeats what may have run as a new command.
@@ -19,12 +21,14 @@ pub(crate) enum Defect {
     ForgottenCancel,
     /// A client tries for longer than it was told to.
     IgnoresDeadline,
-    /// Leases are known to the leader alone: its successor grants them anew.
+    /// A leader grants a lease before a majority knows of it.
     SplitBrainOfLease,
     /// Leases run out by the wall clock, which is set now and then.
     TrustsWallClock,
     /// A holder believes that the clocks of two machines go equally fast.
     TrustsDrift,
+    /// A holder counts the time of its lease from the answer on, and not from its question.
+    CountsFromAnswer,
     /// A leader that nobody follows any more goes on renewing leases.
     OldLeaderRenews,
     /// A new leader believes leases to have run out of which it only has not seen the last renewal.
@@ -47,22 +51,15 @@ pub(crate) enum Defect {
     VotesForShortLog,
     /// Entries of a leader that has been replaced are taken.
     TermNotChecked,
-    /// Entries of an older term count as committed when a majority has them.
-    CommitsOldTerm,
     /// A minority counts as a majority.
     CommitsByMinority,
-    /// Bytes that have changed on the way are believed.
-    CorruptionNotNoticed,
-    /// What stands in the log behind a snapshot is not read after a restart.
-    SnapshotWithoutTail,
-    /// A watch that has fallen behind goes on with the newest change.
-    WatchLosesEvent,
 }
 
 impl Defect {
     /// All of them, in the order in which the page about simulations shows them.
-    pub(crate) const ALL: [Self; 27] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::AnswersBeforeCommit,
+        Self::AnswersForOthers,
         Self::AppliesTwice,
         Self::RetriesAnew,
         Self::StaleLeader,
@@ -73,6 +70,7 @@ impl Defect {
         Self::SplitBrainOfLease,
         Self::TrustsWallClock,
         Self::TrustsDrift,
+        Self::CountsFromAnswer,
         Self::OldLeaderRenews,
         Self::ForgetsRenewals,
         Self::AnswersBeforeSync,
@@ -84,10 +82,6 @@ impl Defect {
         Self::VoteNotOnDisk,
         Self::VotesForShortLog,
         Self::TermNotChecked,
-        Self::CommitsOldTerm,
         Self::CommitsByMinority,
-        Self::CorruptionNotNoticed,
-        Self::SnapshotWithoutTail,
-        Self::WatchLosesEvent,
     ];
 }

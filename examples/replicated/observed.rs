@@ -1,17 +1,12 @@
-//! What the test has seen of the store, and the conditions that hold at all times.
+//! What the replicas say of themselves, and what has to hold of it.
 
-use crate::client::PATIENCE;
 use crate::replica::Observer;
 use crate::store::WRITES_MAX;
-use examples::replicated::{Change, Entry, Kind};
-use frisbee_sim::{Clock, World};
+use examples::replicated::Entry;
+use frisbee_sim::World;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::Semaphore;
-
-/// Beyond the patience of a client: its last attempt, and the clocks.
-const SLACK: Duration = Duration::from_millis(600);
 
 pub(crate) struct Observed {
     world: World,
@@ -23,13 +18,8 @@ struct Seen {
     leaders: BTreeMap<u64, usize>,
     /// The entries that any replica has ever applied.
     entries: BTreeMap<u64, Entry>,
-    /// The changes that a watch has heard of.
-    heard: Vec<Change>,
-    /// The clients that believe to have the lease, and until when by their own clocks.
-    holders: BTreeMap<usize, (Clock, Duration)>,
     /// The places for writes that wait, at each replica.
     places: BTreeMap<usize, Arc<Semaphore>>,
-    longest: Duration,
 }
 
 impl Observed {
@@ -39,47 +29,6 @@ impl Observed {
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has the world watch over the conditions that are no events.
-    pub(crate) fn hold_always(self: &Arc<Self>) {
-        let observed = self.clone();
-        self.world.always("one client has the lease", move || observed.holders() <= 1);
-        let observed = self.clone();
-        self.world.always("operations end in time", move || observed.lock().longest <= PATIENCE + SLACK);
-    }
-
-    fn holders(&self) -> usize {
-        self.lock().holders.values().filter(|(clock, until)| clock.monotonic() < *until).count()
-    }
-
-    /// A client believes to have the lease until then.
-    pub(crate) fn holds(&self, client: usize, clock: Clock, until: Duration) {
-        self.lock().holders.insert(client, (clock, until));
-    }
-
-    pub(crate) fn operation_took(&self, time: Duration) {
-        let mut seen = self.lock();
-        seen.longest = seen.longest.max(time);
-    }
-
-    /// The next change that the watch has to hear of.
-    pub(crate) fn next_revision(&self) -> u64 {
-        self.lock().heard.len() as u64 + 1
-    }
-
-    pub(crate) fn hears(&self, change: Change) {
-        let mut seen = self.lock();
-        assert_eq!(change.revision, seen.heard.len() as u64 + 1, "the watch has missed a change");
-        seen.heard.push(change);
-    }
-
-    /// Whether the watch has heard of every change that was committed before.
-    pub(crate) fn has_heard_all(&self) -> bool {
-        let seen = self.lock();
-        let newest = seen.entries.values().rev().filter_map(|entry| entry.command.as_ref());
-        let newest = newest.filter(|command| command.kind() == Kind::Put).map(|command| command.value).next();
-        newest.is_none_or(|value| seen.heard.iter().any(|change| change.value == value))
     }
 
     /// The writes that wait at all replicas.
