@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 use polyglot::{
     BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, Enclosed, EncodeReason, Encoder,
-    Form, Kind, LONG_MIN, NESTING_CEILING, NESTING_MAX, decode_root, encode_root, wellknown,
+    Form, Kind, LONG_MIN, NESTING_CEILING, NESTING_MAX, Undecoded, decode_root, encode_root, wellknown,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
@@ -209,6 +209,12 @@ fn a_decoder_says_whether_what_it_has_read_keeps_its_input_alive() {
         decode_root::<One<Bytes>>(&mut decoder).unwrap();
         decoder.has_sliced()
     };
+    let raw = |mut decoder: Decoder<'_>| match decode_root::<Undecoded<One<Bytes>>>(&mut decoder).unwrap() {
+        polyglot::Root::Message(raw) => raw.as_bytes().as_ptr(),
+        polyglot::Root::Error(text) => panic!("{text}"),
+    };
+    assert_eq!(raw(Decoder::shared(&long)), long.as_ptr());
+    assert_ne!(raw(Decoder::new(&long)), long.as_ptr());
     assert!(has_sliced(Decoder::shared(&long)));
     assert!(!has_sliced(Decoder::shared(&short)));
     assert!(!has_sliced(Decoder::new(&long)));

@@ -1,6 +1,10 @@
 //! What is absent, what is default, and what is unknown: in both forms.
 
-use polyglot::{DecodeReason, Decoder, EncodeReason, Encoder, Form, encode_root};
+use bytes::Bytes;
+#[cfg(feature = "prost-types")]
+use polyglot::Enumeration;
+use polyglot::wellknown::Boxed;
+use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Undecoded, encode_root};
 
 use crate::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
@@ -96,9 +100,9 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
 
 #[test]
 fn negative_zero_is_a_value_of_a_oneof() {
-    assert!(!polyglot::Element::is_default(&-0.0_f64));
-    assert!(!polyglot::Element::is_default(&-0.0_f32));
-    assert!(polyglot::Element::is_default(&0.0_f64));
+    assert!(!Element::is_default(&-0.0_f64));
+    assert!(!Element::is_default(&-0.0_f32));
+    assert!(Element::is_default(&0.0_f64));
 }
 
 #[test]
@@ -170,4 +174,37 @@ fn only_the_root_may_lack_fields() {
     let nested = hex("08000800");
     let mut decoder = Decoder::new(&nested).with_trailing_defaults(9);
     assert!(polyglot::decode_root::<One<Option<Inner>>>(&mut decoder).is_err());
+}
+
+#[test]
+fn a_message_that_is_kept_raw_may_lack_as_many_fields_as_it_was_received_with() {
+    let cut = hex("08000c0a050a000a00");
+    let received = |allowed| {
+        let mut decoder = Decoder::new(&cut).with_trailing_defaults(allowed);
+        match polyglot::decode_root::<Undecoded<OneOf>>(&mut decoder).unwrap() {
+            polyglot::Root::Message(raw) => raw,
+            polyglot::Root::Error(text) => panic!("{text}"),
+        }
+    };
+    let expected = OneOf { choice: Some(Choice::Number(5)), after: false };
+    assert_eq!(received(2).decode().unwrap(), expected);
+    assert_eq!(received(1).decode().unwrap_err().field(), "inner");
+    assert_eq!(received(0).decode().unwrap_err().field(), "after");
+}
+
+#[test]
+fn bytes_of_any_type_and_boxed_values_are_defaults_if_they_are_empty() {
+    assert!(<Vec<u8> as Element>::is_default(&Vec::new()) && !<Vec<u8> as Element>::is_default(&vec![0]));
+    assert!(
+        <Bytes as Element>::is_default(&Bytes::new()) && !<Bytes as Element>::is_default(&Bytes::from_static(&[0]))
+    );
+    assert!(<Boxed<String> as Codec>::is_default(&Box::default()));
+    assert!(!<Boxed<String> as Codec>::is_default(&Box::new("a".to_owned())));
+}
+
+#[cfg(feature = "prost-types")]
+#[test]
+fn the_only_number_of_null_value_is_zero() {
+    assert_eq!([0, 1, -1].map(<prost_types::NullValue as Enumeration>::index), [Some(0), None, None]);
+    assert_eq!([0, 1].map(<prost_types::NullValue as Enumeration>::number), [Some(0), None]);
 }

@@ -60,6 +60,14 @@ fn the_payload_of_a_nan_survives() {
 }
 
 #[test]
+fn values_that_were_encoded_before_are_appended_as_they_are() {
+    let (mut before, mut out) = (Vec::new(), vec![0xee]);
+    Encoder::new(&mut before).i32(-1);
+    Encoder::new(&mut out).encoded(&before);
+    assert_eq!(out, hex("ee0c01"));
+}
+
+#[test]
 fn containers_are_encoded_as_go_encodes_them() {
     let texts = ["", "a", "é"].map(str::to_owned).to_vec();
     both_ways(&One { v: texts }, "080001050a03050a00050a0161050a02c3a9");

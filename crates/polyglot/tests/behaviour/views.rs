@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use polyglot::{DecodeError, Decoder, Form, List, Map, MessageView, NESTING_MAX, Nested, Root, view_root};
+use polyglot::{DecodeError, Decoder, Form, List, Map, MessageView, NESTING_MAX, Nested, Number, Root, view_root};
 
-use crate::schema::{Deep, DeepView, Inner, InnerView, One, encode, hex};
+use crate::schema::{Deep, DeepView, Inner, InnerView, One, Sparse, encode, hex};
 
 /// A view of one field.
 #[derive(Debug, Default)]
@@ -79,6 +79,18 @@ fn copies_of_views_hand_out_the_same_as_their_originals() {
     let body = encode(&One { v: Inner { n: 3 } }, Form::Flat);
     let nested = view::<OneView<Nested<'_, InnerView>>>(&body).unwrap().v;
     assert_eq!(nested.clone().get().n, nested.get().n);
+}
+
+#[test]
+fn numbers_of_enums_in_views_are_equal_and_defaults_by_their_values() {
+    // The indexes of 0, 1000 and 0 again.
+    let body = hex("0800010a0a030a000a010a00");
+    let list = view::<OneView<List<'_, Number<Sparse>>>>(&body).unwrap().v;
+    let [zero, far, again] = list.iter().collect::<Vec<_>>()[..] else { panic!("there are three") };
+    assert_eq!([zero, far, again].map(Number::get), [0, 1000, 0]);
+    assert!(zero == again && zero != far);
+    assert_eq!([zero, far].map(|number| polyglot::View::is_default(&number)), [true, false]);
+    assert_eq!(Clone::clone(&far).get(), 1000);
 }
 
 #[test]
