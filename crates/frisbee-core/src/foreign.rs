@@ -49,6 +49,8 @@ impl Foreign {
             // A SETTINGS frame, with which every HTTP/2 server begins: a length below 64 KiB, the type, flags, stream
             // 0.
             [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
+            // An array of texts, as which a client of Redis writes each command.
+            [b'*', b'1'..=b'9', b'\r' | b'0'..=b'9', ..] => Some(Self::Redis),
             [a, b, c, b' ' | b'-', ..] if [a, b, c].into_iter().all(u8::is_ascii_digit) => Some(Self::Lines),
             _ => None,
         }
@@ -90,6 +92,8 @@ mod tests {
             (&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0], Foreign::OldHeaders),
             (b"SSH-2.0-Op", Foreign::Ssh),
             (b"-ERR unkno", Foreign::Redis),
+            (b"*1\r\n$4\r\nPI", Foreign::Redis),
+            (b"*12\r\n$4\r\nP", Foreign::Redis),
             (b"220 mail.t", Foreign::Lines),
             (b"220-mail.t", Foreign::Lines),
         ] {
@@ -103,6 +107,9 @@ mod tests {
             b"2200 x",
             &[0, 0],
             b"one two",
+            b"*0\r\n",
+            b"*-1\r\n",
+            b"* text",
             &[0, 0, 6, 4, 0, 0, 0, 0, 1],
         ] {
             assert_eq!(Foreign::of(bytes), None, "{bytes:?}");
