@@ -282,6 +282,58 @@ mod tests {
     }
 
     #[test]
+    fn what_grows_and_shrinks_is_charged_by_the_difference() {
+        let budget = Arc::new(Budget::new(64 * MIB, 7));
+        let account = of(&budget, 1);
+        for (before, now) in [(0, 5000), (5000, 7000), (7000, 2000), (2000, 2000)] {
+            account.adjust(before, now);
+            assert_eq!([account.held(), budget.held()], [now, now]);
+        }
+        account.give_back(2000);
+        assert_eq!([account.held(), budget.held()], [0, 0]);
+        assert_eq!(budget.per_stream(), 7);
+    }
+
+    #[test]
+    fn memory_is_short_once_half_of_it_is_held() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        let account = of(&budget, 1);
+        account.charge(499);
+        assert!(!budget.is_short() && !account.is_short());
+        account.charge(1);
+        assert!(budget.is_short() && account.is_short());
+    }
+
+    #[test]
+    fn bytes_that_many_share_are_charged_once_until_the_last_lets_go() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        let bytes = budget.share(bytes::Bytes::from_static(b"shared"));
+        let other = bytes.clone();
+        drop(bytes);
+        assert_eq!((budget.held(), &other[..]), (6, &b"shared"[..]));
+        drop(other);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn traffic_is_counted_for_connections_of_servers_alone() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        of(&budget, 1).count(Traffic::Read, 3);
+        Account::alone(budget.clone()).count(Traffic::Read, 5);
+        assert_eq!(Stats::new(budget).bytes_read(), 3);
+    }
+
+    #[test]
+    fn an_address_is_known_as_long_as_it_has_a_connection() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        let (first, second) = (of(&budget, 1), of(&budget, 1));
+        drop(first);
+        assert_eq!(budget.addresses.lock().len(), 1);
+        drop(second);
+        assert_eq!(budget.addresses.lock().len(), 0);
+    }
+
+    #[test]
     fn a_connection_takes_half_of_the_memory_and_an_address_three_quarters() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let first = of(&budget, 1);

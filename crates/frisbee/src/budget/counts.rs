@@ -215,3 +215,43 @@ impl fmt::Debug for Stats {
         stats.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn everything_that_is_counted_is_told_by_its_name() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        let (counts, stats, now) = (&budget.counts, Stats::new(budget.clone()), Instant::now());
+        let times = |count: usize, what: &dyn Fn()| (0..count).for_each(|_| what());
+        times(9, &|| counts.count_opened());
+        times(2, &|| counts.count_closed(None, &CloseReason::Local, now));
+        times(3, &|| counts.count_refused(None, &CloseReason::Truncated, now));
+        times(4, &|| counts.count_shed());
+        times(5, &|| counts.count_unaccepted(&io::ErrorKind::OutOfMemory.into(), Duration::ZERO, now));
+        let traffic = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
+        traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.count(what, count));
+        counts.change_output(10, 30);
+        counts.change_output(30, 25);
+        budget.charge(11);
+        assert_eq!([stats.opened(), stats.open(), stats.shed(), stats.not_accepted()], [12, 7, 4, 5]);
+        assert_eq!([CloseKind::Local, CloseKind::Truncated].map(|kind| stats.closed_by(kind)), [2, 3]);
+        assert_eq!(stats.closed().map(|(_, count)| count).sum::<u64>(), 5);
+        let traffic = [stats.bytes_read(), stats.bytes_written(), stats.streams_opened(), stats.streams()];
+        assert_eq!(traffic, [6, 7, 8, 5]);
+        assert_eq!([stats.output_waiting(), stats.memory_held(), stats.memory_max()], [15, 11, 1000]);
+    }
+
+    #[test]
+    fn the_last_ends_of_connections_are_kept_and_the_oldest_give_way() {
+        let counts = Counts::default();
+        let most = u16::try_from(LAST_MAX).expect("they are few");
+        for port in 1..=most + 2 {
+            counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
+        }
+        let ports = counts.last_closed().into_iter().filter_map(|ended| ended.peer).map(|peer| peer.port());
+        assert!(ports.eq((3..=most + 2).rev()), "the latest first");
+    }
+}

@@ -61,3 +61,31 @@ impl Budget {
         self.left().saturating_sub(self.trim.least_left.load(Ordering::Relaxed)) >= MUCH
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn memory_is_given_back_three_seconds_after_much_less_is_held_than_was_and_only_then() {
+        let much = MUCH.unsigned_abs();
+        let budget = Arc::new(Budget::new(4 * much, 0));
+        let is_due = || budget.trim.is_due.load(Ordering::Relaxed);
+        for little in [1, much - 1] {
+            budget.charge(little);
+            budget.give_back(little);
+            budget.trim(&Handle::current());
+            assert!(!is_due(), "{little} bytes are not worth it");
+        }
+        budget.charge(much);
+        budget.trim(&Handle::current());
+        assert!(!is_due(), "it is held");
+        budget.give_back(much);
+        budget.trim(&Handle::current());
+        assert!(is_due());
+        tokio::time::sleep(SETTLED / 2).await;
+        assert!(is_due() && budget.is_worth_trimming(), "it is to settle");
+        tokio::time::sleep(SETTLED).await;
+        assert!(!is_due() && !budget.is_worth_trimming(), "it has been given back");
+    }
+}

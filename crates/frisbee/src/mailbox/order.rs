@@ -32,3 +32,27 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_replaces_a_less_urgent_one_and_no_other() {
+        let orders = || {
+            let reason = CloseReason::Shutdown;
+            [Order::WhenIdle(reason.clone()), Order::Flush(reason.clone()), Order::Now(reason), Order::HandOver]
+        };
+        for (rank, earlier) in orders().into_iter().enumerate() {
+            for (later_rank, later) in orders().into_iter().enumerate() {
+                let mut place = None;
+                Order::put(earlier.clone(), &mut place);
+                Order::put(later, &mut place);
+                assert_eq!(place.map(|order| usize::from(order.rank())), Some(rank.max(later_rank)));
+            }
+        }
+        let mut place = Some(Box::new(Order::Now(CloseReason::Shutdown)));
+        Order::put(Order::Now(CloseReason::Local), &mut place);
+        assert!(matches!(place.as_deref(), Some(Order::Now(CloseReason::Shutdown))), "the first of two stays");
+    }
+}
