@@ -1,10 +1,13 @@
 //! What a client says that has connected to a port of something else.
 
-use frisbee_tests::interop::{AddRequest, InteropClient};
+use frisbee_tests::interop::{AddRequest, InteropClient, Range};
+use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::Raw;
-use frpc::{Channel, Code};
+use frpc::{Channel, Code, Status};
+use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 /// Why a call fails at a server that begins with these bytes, and then says nothing.
 async fn failure(first: &[u8]) -> String {
@@ -48,4 +51,175 @@ async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
         failure.contains("did not answer a PING in time: it hangs, or the port belongs to another protocol"),
         "{failure}"
     );
+}
+
+/// How a server of another protocol behaves to whoever does not speak it.
+#[derive(Clone, Copy)]
+struct Other {
+    name: &'static str,
+    /// Said to every client at once.
+    greeting: &'static [u8],
+    /// Said to what the client has sent.
+    answer: &'static [u8],
+    /// Whether the connection is closed then, with what the client goes on to send left unread.
+    closes: bool,
+    /// What the failure of a call has to say.
+    said: &'static str,
+}
+
+/// What servers of these kinds send to the first bytes of a client of Frisbee.
+const OTHERS: [Other; 9] = [
+    Other {
+        name: "HTTP/1",
+        greeting: b"",
+        answer: b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400 Bad Request",
+        closes: true,
+        said: "speaks HTTP/1, not Frisbee: check the port",
+    },
+    Other {
+        name: "HTTP/2 that waits for its preface",
+        greeting: b"",
+        // SETTINGS, then GOAWAY with PROTOCOL_ERROR.
+        answer: &[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        closes: true,
+        said: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
+    },
+    Other {
+        name: "gRPC",
+        greeting: &[0, 0, 18, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 200, 0, 4, 0, 16, 0, 0, 0, 5, 0, 0, 64, 0],
+        answer: &[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        closes: true,
+        said: "speaks HTTP/2, as gRPC does, not Frisbee: check the port",
+    },
+    Other {
+        name: "TLS",
+        greeting: b"",
+        // The alert `protocol_version`.
+        answer: &[21, 3, 3, 0, 2, 2, 70],
+        closes: true,
+        said: "speaks TLS and this end does not: set `tls` here",
+    },
+    Other {
+        name: "the old header, by its answer to a PING",
+        greeting: b"",
+        answer: &[0, 0, 0, 1, 0, 0, 0, 0],
+        closes: false,
+        said: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
+    },
+    Other {
+        name: "the old header, by its own PING",
+        greeting: &[0, 0, 0, 0, 0, 0, 0, 0],
+        answer: b"",
+        closes: false,
+        said: "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`",
+    },
+    Other {
+        name: "Redis",
+        greeting: b"",
+        answer: b"-ERR Protocol error: unbalanced quotes in request\r\n",
+        closes: true,
+        said: "speaks Redis, not Frisbee: check the port",
+    },
+    Other {
+        name: "SSH",
+        greeting: b"SSH-2.0-OpenSSH_9.6p1 Debian-3\r\n",
+        answer: b"Invalid SSH identification string.\r\n",
+        closes: true,
+        said: "speaks SSH, not Frisbee: check the port",
+    },
+    Other {
+        name: "nothing",
+        greeting: b"",
+        answer: b"",
+        closes: false,
+        said: "did not answer a PING in time: it hangs, or the port belongs to another protocol in which the client \
+               speaks first",
+    },
+];
+
+impl Other {
+    /// Behaves so to everybody.
+    async fn listen(self) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound");
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(self.behave(socket));
+            }
+        });
+        address
+    }
+
+    async fn behave(self, mut socket: TcpStream) {
+        // A client that has left gets no answer.
+        if socket.write_all(self.greeting).await.is_err() || socket.read(&mut [0; 4]).await.is_err() {
+            return;
+        }
+        let written = socket.write_all(self.answer).await;
+        while written.is_ok() && !self.closes && socket.read(&mut [0; 1024]).await.is_ok_and(|count| count > 0) {}
+    }
+
+    fn check(self, way: &str, failure: &Status) {
+        let text = failure.to_string();
+        assert_eq!(failure.code(), Code::Unavailable, "{way}, {}: {text}", self.name);
+        assert!(text.ends_with(self.said), "{way}, {}: {text}", self.name);
+        let old = self.name.starts_with("the old header");
+        assert_eq!(text.contains("HeaderForm::Old"), old, "{way}, {}: {text}", self.name);
+    }
+}
+
+/// A client of the server at this address. It knows after a short time that it gets no answer.
+async fn client(address: SocketAddr) -> InteropClient {
+    let patience = Duration::from_millis(300);
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_patience(patience);
+    InteropClient::new(builder.connect(address.to_string()).await.expect("it listens"))
+}
+
+#[tokio::test]
+async fn every_wrong_port_is_named_to_a_unary_call() {
+    for other in OTHERS {
+        let client = client(other.listen().await).await;
+        for _ in 0..2 {
+            let failure = client.add(AddRequest::default()).await.expect_err("it answers no call");
+            other.check("a unary call", &failure);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_wrong_port_is_named_to_a_call_with_streams() {
+    for other in OTHERS {
+        let address = other.listen().await;
+        let failure = match client(address).await.count_up(Range { from: 0, count: 3 }).await {
+            Err(failure) => failure,
+            Ok(replies) => replies.into_inner().message().await.expect_err("it sends no message"),
+        };
+        other.check("a stream of responses", &failure);
+        let sums = client(address).await.sum_up(frpc::iter([])).await;
+        other.check("a stream of requests", &sums.expect_err("it answers no call"));
+    }
+}
+
+#[tokio::test]
+async fn every_wrong_port_is_named_to_whoever_asks_the_connection() {
+    for other in OTHERS {
+        let client = frisbee::Client::builder().peer_kind_timeout(Duration::from_millis(300));
+        let connection = client.connect(other.listen().await.to_string(), frisbee::Handlers::new()).await;
+        let connection = connection.expect("it listens");
+        connection.peer_known().await.expect_err("the peer does not speak Frisbee");
+        let reason = connection.closed().await.to_string();
+        assert!(reason.ends_with(other.said), "{}: {reason}", other.name);
+    }
+}
+
+#[tokio::test]
+async fn a_client_with_tls_names_every_port_without_it_when_it_connects() {
+    let authority = Authority::default();
+    for other in OTHERS.into_iter().filter(|other| !["TLS", "nothing"].contains(&other.name)) {
+        let address = other.listen().await.to_string();
+        let connected = Channel::builder().tls(authority.client()).connect(&address).await;
+        let error = connected.err().expect("there is no handshake").to_string();
+        assert!(error.starts_with(&format!("the TLS handshake with {address} failed: ")), "{}: {error}", other.name);
+        assert!(error.contains("not speak TLS") && error.contains("check the port"), "{}: {error}", other.name);
+    }
 }

@@ -425,8 +425,12 @@ impl fmt::Display for TlsError {
             Self::BadCertificate(reason) => write!(f, "the peer's certificate is invalid: {reason}"),
             Self::CertificateRequired => f.write_str("the server requires a client certificate"),
             Self::Refused(alert) => write!(f, "the peer refused the handshake: {alert}"),
-            Self::NotTls => f.write_str("the peer does not speak TLS"),
-            Self::Closed => f.write_str("the peer closed the connection during the handshake; it may not speak TLS"),
+            Self::NotTls => {
+                f.write_str("the peer does not speak TLS: check the port, and set `tls` at both ends or neither")
+            }
+            Self::Closed => {
+                f.write_str("the peer closed the connection during the handshake: it may not speak TLS, check the port")
+            }
             Self::Timeout => f.write_str("the handshake timed out"),
             Self::Configuration(reason) | Self::Other(reason) => f.write_str(reason),
         }

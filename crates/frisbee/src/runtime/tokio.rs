@@ -11,6 +11,7 @@ use crate::mailbox::{Mail, Order};
 use crate::workers::executor::wake_last;
 use crate::{CloseReason, RawTransport, Router};
 use bytes::{BufMut, Bytes, BytesMut};
+use frisbee_core::Role;
 use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -39,6 +40,10 @@ const PIECE_MAX: usize = 2 * 1024 * 1024;
 /// How much one write takes at most of packets without a large body, in bytes. They are many and answer a flood, and
 /// nothing is gained by sending them together: the system copies this much in a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
+
+/// How much is read at most of what a server had said before writing to it failed, in bytes: more than a system keeps for
+/// a socket.
+const LAST_WORDS_MAX: usize = 16 * 1024 * 1024;
 
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
@@ -88,12 +93,16 @@ pub(crate) struct Driver<T, R: Router, C> {
     buffers: bool,
     /// It does.
     unflushed: bool,
+    /// Why the connection ends, while it is [`Phase::Failed`].
+    failure: Option<Box<CloseReason>>,
 }
 
 /// How far the connection is on the way to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Open,
+    /// Writing has failed. What the server had said before is read once the runtime has looked at the socket.
+    Failed,
     /// Writing the bytes that wait.
     Flushing,
     /// Waiting for the peer's end.
@@ -233,6 +242,7 @@ where
             busy,
             buffers: false,
             unflushed: false,
+            failure: None,
         }
     }
 
@@ -258,10 +268,19 @@ where
 
     /// Ready when the connection is over; `true` if the transport continues.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        if self.phase == Phase::Open {
-            let order = match ready!(self.poll_open(context)) {
-                Ok(order) => order,
-                Err(reason) => Order::Now(reason),
+        if matches!(self.phase, Phase::Open | Phase::Failed) {
+            let order = match self.failure.take() {
+                Some(reason) => Order::Now(self.take_last_words(context, *reason)),
+                None => match ready!(self.poll_open(context)) {
+                    Ok(order) => order,
+                    Err(reason @ CloseReason::Io { .. }) if self.engine.core.role() == Role::Client => {
+                        self.phase = Phase::Failed;
+                        self.failure = Some(Box::new(reason));
+                        go_last(context);
+                        return Poll::Pending;
+                    }
+                    Err(reason) => Order::Now(reason),
+                },
             };
             let reason = match &order {
                 Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
@@ -351,6 +370,26 @@ where
             go_last(context);
         }
         Poll::Pending
+    }
+
+    /// Reads and routes what the server had said before writing to it failed, and returns why the connection ends:
+    /// replies may have come that were not read yet, or an answer by which a server of another protocol is known.
+    #[cold]
+    fn take_last_words(&mut self, context: &mut Context<'_>, failure: CloseReason) -> CloseReason {
+        let (mut now, mut brought) = (now(), 0);
+        while !self.engine.is_aborted() && brought < LAST_WORDS_MAX {
+            let reads = self.engine.wants_input();
+            if !reads && !self.engine.can_route() {
+                break;
+            }
+            let step = self.read(context, reads, &mut now, &mut brought);
+            match step.and_then(|read| self.route(read, now, brought)) {
+                Ok(Step::Done | Step::Held) => {}
+                Err(reason @ CloseReason::Protocol(_)) => return reason,
+                Ok(Step::Waiting) | Err(_) => break,
+            }
+        }
+        failure
     }
 
     /// Reads once if `reads` is set; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is

@@ -164,6 +164,10 @@ impl Making {
         let making = self.make(begun, patience);
         let Some(end) = begun.checked_add(patience) else { return making.await };
         tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
+            // The connection that the call had waited for may be over since this moment only.
+            if placed(&self.place).is_none() {
+                self.judge_last();
+            }
             let why = format!("no connection to {} within {patience:?}", self.name());
             Err(unreachable(&self.with_trouble(why)))
         })

@@ -2,7 +2,7 @@ use super::*;
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
-use crate::{Config, Operation, Outbox, Packet, PacketId, Routed};
+use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, Routed};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -153,5 +153,56 @@ async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_
         let is_over = running.await.done().is_ok();
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
         assert!(!taken.await.expect("it does not panic"), "nobody gets it");
+    }
+}
+
+/// A socket whose bytes the runtime has not heard of yet when writing to it fails.
+struct Reset {
+    unread: &'static [u8],
+    has_failed: bool,
+}
+
+impl AsyncRead for Reset {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if !self.has_failed {
+            return Poll::Pending;
+        }
+        // One by one, and then the end.
+        let (next, rest) = self.unread.split_at(self.unread.len().min(1));
+        buffer.put_slice(next);
+        self.unread = rest;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Reset {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+        self.has_failed = true;
+        Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_said_before_it_left_is_read_although_writing_to_it_fails() {
+    let (packets, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"HTTP/1.1 400 Bad Request");
+    for (unread, kind, routed) in [
+        (&[][..], CloseKind::Io, 0),
+        (packets, CloseKind::Io, 1),
+        (&packets[..9], CloseKind::Io, 0),
+        (text, CloseKind::BadMagic, 0),
+    ] {
+        let sink = Sink::default();
+        let (running, handle) = drive(Reset { unread, has_failed: false }, sink.clone());
+        handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        let reason = running.await.done().ok().expect("it is over");
+        assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
 }
