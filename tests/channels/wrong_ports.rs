@@ -218,7 +218,8 @@ async fn a_client_with_tls_names_every_port_without_it_when_it_connects() {
     for other in OTHERS.into_iter().filter(|other| !["TLS", "nothing"].contains(&other.name)) {
         let address = other.listen().await.to_string();
         let connected = Channel::builder().tls(authority.client()).connect(&address).await;
-        let error = connected.err().expect("there is no handshake").to_string();
+        let Err(error) = connected else { panic!("{}: there is no handshake", other.name) };
+        let error = error.to_string();
         assert!(error.starts_with(&format!("the TLS handshake with {address} failed: ")), "{}: {error}", other.name);
         assert!(error.contains("not speak TLS") && error.contains("check the port"), "{}: {error}", other.name);
     }
