@@ -13,14 +13,21 @@ mod suite;
 mod tls;
 
 use frisbee::PeerKind as Shown;
-use frisbee_tests::interop::InteropClient;
+use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Channel, HeaderForm, Server};
 use go::Peer;
+use std::time::Duration;
 
 /// The Go suite opens 600 streams at once, more than a server takes by default.
 fn generous() -> frpc::ServerBuilder {
     Server::builder().config(frisbee::Config::default().streams_max(1000))
+}
+
+/// A client of a server, in no hurry: a busy machine takes its time over the many calls and megabytes of the suite.
+async fn connected(address: &str, form: HeaderForm) -> Channel {
+    let builder = Channel::builder().header_form(form).timeout(Duration::from_secs(120));
+    builder.connect(address).await.expect("the server listens")
 }
 
 /// What the other end of a channel has shown itself to be.
@@ -47,25 +54,32 @@ async fn go_clients_with_old_headers_get_every_answer_they_expect() {
 async fn a_go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let server = peer.serve().await;
-    let channel = Channel::connect(&server.address).await.expect("the peer listens");
+    let channel = connected(&server.address, HeaderForm::Current).await;
     assert_eq!(peer_of(&channel).await, Shown::Plain);
-    let client = InteropClient::new(channel);
-    suite::run(&client, suite::ALL).await;
+    suite::run(&InteropClient::new(channel), suite::ALL).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_go_server_with_old_headers_answers_every_call() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
-    let channel = Channel::builder().header_form(HeaderForm::Old).connect(&server.address).await;
-    let channel = channel.expect("the peer listens");
+    let channel = connected(&server.address, HeaderForm::Old).await;
     assert_eq!(peer_of(&channel).await, Shown::Plain);
     suite::run(&InteropClient::new(channel), suite::OLD).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_go_server_with_old_headers_is_named_to_a_client_that_was_not_told_of_them() {
+    let Some(peer) = Peer::old() else { return };
+    let server = peer.serve().await;
+    let channel = Channel::connect(&server.address).await.expect("the peer listens");
+    let failure = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it reads other headers");
+    assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn our_server_answers_every_call() {
-    let channel = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let channel = connected(&serve_interop().await.to_string(), HeaderForm::Current).await;
     assert!(matches!(peer_of(&channel).await, Shown::Extended(_)));
     let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;

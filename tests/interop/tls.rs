@@ -7,6 +7,7 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;
 use frpc::Channel;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Files of PEM in a directory that goes with them.
 struct Files(PathBuf);
@@ -51,6 +52,11 @@ async fn a_go_server_answers_every_call_over_mutual_tls() {
     let files = Files::of(&authority, "server");
     let server = files.given_to(peer).serve().await;
     let tls = authority.client().with_identity(authority.issue("us.test")).unwrap();
-    let channel = Channel::builder().tls(tls).connect(&server.address).await.expect("the peer listens");
+    let channel = Channel::builder()
+        .tls(tls)
+        .timeout(Duration::from_secs(120))
+        .connect(&server.address)
+        .await
+        .expect("the peer listens");
     suite::run(&InteropClient::new(channel), suite::ALL).await;
 }

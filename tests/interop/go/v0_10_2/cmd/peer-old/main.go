@@ -4,11 +4,20 @@ package main
 
 import (
 	"os"
+	"time"
+
+	frisbee "github.com/loopholelabs/frisbee-go"
 
 	"example.test/interop/common/cli"
 	"example.test/interop/peer-old/transport"
 )
 
+// patience is how long the other end may take to read what is written, and to
+// write what is read: frisbee-go's five seconds are too short for megabytes on a
+// machine that does something else as well.
+const patience = 2 * time.Minute
+
 func main() {
+	frisbee.DefaultDeadline = patience
 	os.Exit(cli.Peer{Name: "peer-old", Transport: transport.Frisbee{}, Small: true}.Main())
 }
