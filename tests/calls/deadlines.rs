@@ -2,14 +2,15 @@
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, SleepRequest};
+use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop_with, until};
 use frpc::{Channel, Code, Request, Server};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -101,11 +102,13 @@ async fn a_call_that_asks_for_the_connection_has_its_deadline() {
     assert_eq!(status.code(), Code::DeadlineExceeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_server() {
-    let address = serve_interop_with(Server::builder()).await;
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
     let config = Config::default().stream_credit(2048);
-    let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
+    let channel = Channel::builder().config(config).connect_io(here).await.expect("it is in memory");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
     let mut counts = counts.expect("it streams").into_inner();
     tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
@@ -120,13 +123,30 @@ async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_ser
 
 #[test]
 fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
-    let server = tokio::runtime::Runtime::new().expect("there are threads");
-    let address = server.block_on(serve_interop_with(Server::builder())).to_string();
-    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
-    client.block_on(async {
-        let builder = Channel::builder().peer_kind_timeout(50 * MS).calls::<InteropClient>();
-        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
-        std::thread::sleep(100 * MS);
-        client.add(SUM).await.expect("the server has said what it is in time");
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+    let (listens, address) = mpsc::channel();
+    let (answered, has_answered) = mpsc::channel();
+    // A server that answers a PING with a PONG, as Go does, and whatever comes then with a sum.
+    let server = std::thread::spawn(move || {
+        runtime().block_on(async {
+            let (address, accepted) = Raw::listen().await;
+            listens.send(address).expect("the client waits");
+            let mut peer = accepted.await;
+            peer.write(&packet(0, 1, &[])).await;
+            answered.send(()).expect("the client waits");
+            let request = peer.next().await.expect("the client calls");
+            peer.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 4, 0x0d, 4])).await;
+            peer.closed().await;
+        });
     });
+    runtime().block_on(async {
+        let address = address.recv().expect("the server listens");
+        let builder = Channel::builder().peer_kind_timeout(50 * MS);
+        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
+        has_answered.recv().expect("the server answers");
+        std::thread::sleep(100 * MS);
+        let sum = client.add(SUM).await.expect("the server has said what it is in time");
+        assert_eq!(sum.get_ref().total, 2);
+    });
+    server.join().expect("it does not panic");
 }

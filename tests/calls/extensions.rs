@@ -244,8 +244,9 @@ async fn an_unread_stream_holds_back_only_its_sender() {
 async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
+    // Before the call, so that no pause of this thread can hide the wait.
+    let begun = Instant::now();
     let sending = tokio::spawn(async move {
-        let begun = Instant::now();
         for _ in 0..1_000 {
             sender.send(Chunk { data: vec![1; 1024] }).await.expect("the server reads in the end");
         }

