@@ -85,6 +85,12 @@ pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
     run()
 }
 
+/// Runs a closure in which nothing is inherited.
+#[inline]
+pub(crate) fn without<T>(run: impl FnOnce() -> T) -> T {
+    if IS_SOMETHING.get() { within(Inherited::NOTHING, run) } else { run() }
+}
+
 /// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> Within<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };

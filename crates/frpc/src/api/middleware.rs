@@ -158,13 +158,13 @@ pub enum CallKind {
 pub(crate) struct About {
     method: Method,
     kind: CallKind,
-    request: &'static str,
-    response: &'static str,
+    /// The names of the messages: of the request and of the response. Not here, since calls are passed on by value.
+    messages: &'static [&'static str; 2],
 }
 
 impl About {
     pub(crate) fn new<A: Message, B: Message>(method: Method, kind: CallKind) -> Self {
-        Self { method, kind, request: A::NAME, response: B::NAME }
+        Self { method, kind, messages: const { &[A::NAME, B::NAME] } }
     }
 
     pub(crate) fn method(&self) -> &Method {
@@ -177,7 +177,7 @@ impl About {
 
     /// The names of the messages: of the request and of the response.
     pub(crate) fn messages(&self) -> [&'static str; 2] {
-        [self.request, self.response]
+        *self.messages
     }
 }
 
@@ -199,12 +199,12 @@ impl Call {
 
     /// The full name of the type of the request.
     pub fn request_type(&self) -> &'static str {
-        self.about.request
+        self.about.messages()[0]
     }
 
     /// The full name of the type of the reply.
     pub fn response_type(&self) -> &'static str {
-        self.about.response
+        self.about.messages()[1]
     }
 
     /// The timeout of the call; see [`Request::timeout`].

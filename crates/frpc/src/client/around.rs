@@ -1,10 +1,12 @@
 //! A call within the middleware around it, all of that within the deadline of the call.
 
-use crate::api::middleware::{About, Chain};
+use crate::api::middleware::{About, Around, Chain};
 use crate::calls::failures::expired;
 use crate::deadline::{self, Inherited, Within};
+use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes a call within its middleware, if there is any, and all of that within the deadline of the call.
 pub(crate) async fn around<A, B, F>(
@@ -19,15 +21,24 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let Some(chain) = chain else { return call(request).await };
-    let timeout = deadline::allowed(request.timeout());
+    let (method, timeout) = (*about.method(), request.timeout());
+    within_deadline(method, timeout, chain.around(about, request, call)).await
+}
+
+/// Makes a call within its middleware, all of that within the deadline of the call.
+pub(crate) async fn within_deadline<B: 'static>(
+    method: Method,
+    timeout: Option<Duration>,
+    around: Around<Result<Response<B>, Status>>,
+) -> Result<Response<B>, Status> {
+    let timeout = deadline::allowed(timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let inherited = Inherited { deadline, trace: deadline::trace() };
-    let bounded = Within { inherited, future: chain.around(about, request, call) };
+    let bounded = Within { inherited: Inherited { deadline, trace: deadline::trace() }, future: around };
     match deadline {
         None => bounded.await,
         Some(deadline) => {
             let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
-            answered.unwrap_or_else(|_| Err(expired(about.method())))
+            answered.unwrap_or_else(|_| Err(expired(&method)))
         }
     }
 }

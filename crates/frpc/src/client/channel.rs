@@ -198,12 +198,16 @@ impl Channel {
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
-        poll_fn(|context| {
-            let is_outside = Handle::try_current().is_err();
-            let _entered = is_outside.then(|| self.inner.runtime.enter());
-            call.as_mut().poll(context)
-        })
-        .await
+        poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
+    }
+
+    /// Polls a part of a call in the channel's runtime, if that happens outside of any.
+    #[inline]
+    pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
+        // A task is in a runtime, and this is quickly asked.
+        let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
+        let _entered = is_outside.then(|| self.inner.runtime.enter());
+        poll()
     }
 
     /// The channel with something else done beside calls.
@@ -220,7 +224,9 @@ impl Channel {
 
     /// The channel without middleware and observers, which are around the call already.
     pub(crate) fn plain(&self) -> Self {
-        self.with(|beside| *beside = Beside { handed: beside.handed.take(), ..Beside::default() })
+        let handed = self.beside.as_ref().and_then(|beside| beside.handed.clone());
+        let beside = handed.map(|handed| Arc::new(Beside { handed: Some(handed), ..Beside::default() }));
+        Self { inner: self.inner.clone(), beside }
     }
 
     /// A call that begins, as its observer knows it. `begun` is given if it has begun before.

@@ -1,10 +1,10 @@
 //! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
 use crate::api::extras::{Extras, Held};
-use crate::api::middleware::{About, CallKind};
+use crate::api::middleware::{About, Around, CallKind, Chain};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
-use crate::client::around::around;
+use crate::client::around::within_deadline;
 use crate::client::attempt::{Attempt, Failure, PendingCall, Sent};
 use crate::client::channel::{Beside, Channel};
 use crate::client::hand_off;
@@ -17,6 +17,7 @@ use crate::{Code, Request, Response, Status};
 use polyglot::Message;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -47,7 +48,9 @@ enum Stage<'a, B> {
     New,
     /// Waiting for the reply.
     Waiting(PendingCall<B>),
-    /// The call could not be sent at once, has to be made again, or has middleware.
+    /// The call has middleware, which nothing but itself bounds.
+    Around(Around<Result<Response<B>, Status>>),
+    /// The call could not be sent at once, has to be made again, or has middleware within its deadline.
     Elsewhere(Boxed<'a, B>),
 }
 
@@ -90,6 +93,7 @@ where
                 }
                 None => None,
             },
+            Stage::Around(around) => return poll_around(call.channel, around, context),
             Stage::Elsewhere(future) => return future.as_mut().poll(context),
         };
         call.go_elsewhere(failure, context)
@@ -171,6 +175,19 @@ where
         self.send_beside(context, Some(token), trace.as_ref(), true)
     }
 
+    /// Begins a call that has middleware, and neither inherits anything nor has a timeout of its own.
+    fn within_middleware(&mut self) -> Option<Around<Result<Response<B>, Status>>> {
+        let Self { channel, method, timeout, .. } = *self;
+        let beside = channel.beside.as_deref().filter(|beside| beside.handed.is_none() && beside.watching.is_none())?;
+        let chain = beside.chain.as_ref()?;
+        if timeout.is_some() || channel.inner.is_told || deadline::is_anything_inherited() {
+            return None;
+        }
+        let message = std::mem::take(&mut self.message);
+        let request = Request::together(message, None, Origin::Here, self.extras.take());
+        Some(channel.call_within(chain.clone(), method, request, None))
+    }
+
     #[cold]
     fn go_elsewhere(
         &mut self,
@@ -178,11 +195,16 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Result<Response<B>, Status>> {
         let mut begun = failure.as_ref().and_then(|failure| failure.begun);
-        if failure.is_none()
-            && let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_inheriting(context))
-        {
-            self.stage = Stage::Waiting(waiting);
-            return Poll::Pending;
+        if failure.is_none() {
+            if let Some(mut around) = self.within_middleware() {
+                let polled = poll_around(self.channel, &mut around, context);
+                self.stage = Stage::Around(around);
+                return polled;
+            }
+            if let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_inheriting(context)) {
+                self.stage = Stage::Waiting(waiting);
+                return Poll::Pending;
+            }
         }
         let message = std::mem::take(&mut self.message);
         let Self { channel, method, timeout, .. } = *self;
@@ -197,6 +219,16 @@ where
         self.stage = Stage::Elsewhere(boxed);
         polled
     }
+}
+
+/// Polls a call within its middleware, which inherits nothing.
+#[inline(never)]
+fn poll_around<B: 'static>(
+    channel: &Channel,
+    around: &mut Around<Result<Response<B>, Status>>,
+    context: &mut Context<'_>,
+) -> Poll<Result<Response<B>, Status>> {
+    channel.poll_in_runtime(|| deadline::without(|| Pin::new(around).poll(context)))
 }
 
 impl Channel {
@@ -237,15 +269,16 @@ impl Channel {
     {
         let terms = self.terms(timeout);
         let Beside { chain, handed, .. } = self.beside.as_deref().cloned().unwrap_or_default();
-        if chain.is_some() || handed.is_some() {
-            let timeout = terms.timeout.filter(|_| terms.told);
+        let timeout = terms.timeout.filter(|_| terms.told);
+        if let Some(chain) = chain {
             let request = Request::together(message, timeout, Origin::Here, extras);
-            return match handed {
-                Some(handed) if chain.is_none() => Box::pin(
-                    self.in_runtime(async move { hand_off::call(self, method, request, &handed, terms).await }),
-                ),
-                _ => Box::pin(self.in_runtime(self.call_through(method, request, begun))),
-            };
+            let around = self.call_within(chain, method, request, begun);
+            return Box::pin(self.in_runtime(within_deadline(*method, timeout, around)));
+        }
+        if let Some(handed) = handed {
+            let request = Request::together(message, timeout, Origin::Here, extras);
+            let call = async move { hand_off::call(self, method, request, &handed, terms).await };
+            return Box::pin(self.in_runtime(call));
         }
         Box::pin(self.in_runtime(async move {
             let metadata = Extras::sent(extras.as_deref());
@@ -255,29 +288,30 @@ impl Channel {
     }
 
     /// Makes a call within its middleware.
-    fn call_through<A, B>(
+    fn call_within<A, B>(
         &self,
+        chain: Arc<Chain>,
         method: &'static Method,
         request: Request<A>,
         begun: Option<Begun>,
-    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<A, B>
+    ) -> Around<Result<Response<B>, Status>>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
         let about = About::new::<A, B>(*method, CallKind::Unary);
         let plain = self.plain();
-        let make = move |request: Request<A>| async move {
+        let begun = begun.map(Box::new); // Few are observed, and the others would carry its place along.
+        chain.around(about, request, move |request: Request<A>| async move {
             match begun {
                 None => Unary::<_, _, Inner>::new(&plain, method, request).await,
-                Some(_) => {
+                Some(begun) => {
                     let timeout = request.timeout();
                     let (message, extras) = request.into_parts();
-                    plain.call(method, message, extras, timeout, None, begun).await
+                    plain.call(method, message, extras, timeout, None, Some(*begun)).await
                 }
             }
-        };
-        around(self.chain(), about, request, make)
+        })
     }
 
     /// Attempts a call until it ends.
