@@ -16,7 +16,7 @@ use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LogLimit, Seldom};
 pub(crate) use self::output::Output;
-pub(crate) use self::traffic::Traffic;
+pub(crate) use self::traffic::{Counted, Traffic};
 use self::trim::Trim;
 use bytes::Bytes;
 use parking_lot::Mutex;

@@ -1,6 +1,6 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
-use crate::budget::{Account, Traffic};
+use crate::budget::{Account, Counted, Traffic};
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
@@ -23,7 +23,7 @@ pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
     /// Where its bytes are counted, if they are.
-    account: Option<Arc<Account>>,
+    traffic: Option<Arc<Counted>>,
 }
 
 impl RawTransport {
@@ -37,21 +37,21 @@ impl RawTransport {
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_here()?;
-        let Self { early: rest, io, account } = Self::whole(io);
+        let Self { early: rest, io, traffic } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
-        Ok(Self { early, io, account })
+        Ok(Self { early, io, traffic })
     }
 
     /// Counts its bytes as those of a connection.
-    pub(crate) fn counted(mut self, account: &Arc<Account>) -> Self {
-        self.account = Some(account.clone());
+    pub(crate) fn counted(mut self, account: &Account) -> Self {
+        self.traffic = account.traffic();
         self
     }
 
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
-        if let Some(account) = &self.account {
-            account.count(what, count as u64);
+        if let Some(traffic) = &self.traffic {
+            traffic.add(what, count as u64);
         }
     }
 
@@ -61,7 +61,7 @@ impl RawTransport {
         if (*io).kind() == TypeId::of::<Self>() {
             return *io.into_any().downcast().expect("the type has just been checked");
         }
-        Self { early: Bytes::new(), io, account: None }
+        Self { early: Bytes::new(), io, traffic: None }
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.

@@ -5,7 +5,7 @@
 //! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
 //! that holds little may continue in any case, since others of its address may belong to another user.
 
-use super::{Budget, Traffic, WAITING_COST};
+use super::{Budget, Counted, Traffic, WAITING_COST};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -58,13 +58,15 @@ pub(crate) struct Account {
     /// What the connection holds, in bytes.
     held: AtomicUsize,
     address: Arc<Address>,
+    /// Where the bytes and streams of a server are counted. A client has nobody who asks.
+    traffic: Option<Arc<Counted>>,
     budget: Arc<Budget>,
 }
 
 impl Account {
     /// Of a connection that has the budget for itself.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
-        Self { held: AtomicUsize::new(0), address: Address::new(None), budget }
+        Self { held: AtomicUsize::new(0), address: Address::new(None), traffic: None, budget }
     }
 
     /// Of one of a server's connections.
@@ -76,7 +78,8 @@ impl Account {
         neighbours.connections += 1;
         let address = neighbours.address.clone();
         drop(addresses);
-        Self { held: AtomicUsize::new(0), address, budget: budget.clone() }
+        let traffic = Some(budget.counts.of_server().clone());
+        Self { held: AtomicUsize::new(0), address, traffic, budget: budget.clone() }
     }
 
     /// The memory of the whole server.
@@ -171,12 +174,17 @@ impl Account {
         self.budget.give_back(count);
     }
 
-    /// Counts bytes or streams of a server's connection. A client has nobody who asks.
+    /// Counts bytes or streams, if the connection is one of a server.
     #[inline]
     pub(crate) fn count(&self, what: Traffic, count: u64) {
-        if self.is_shared() {
-            self.budget.counts.count(what, count);
+        if let Some(traffic) = &self.traffic {
+            traffic.add(what, count);
         }
+    }
+
+    /// Where bytes and streams are counted, if the connection is one of a server.
+    pub(crate) fn traffic(&self) -> Option<Arc<Counted>> {
+        self.traffic.clone()
     }
 
     /// Charges for unwritten output, for which `before` was charged so far. The connection of a client is not charged,

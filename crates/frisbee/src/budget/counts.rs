@@ -22,8 +22,8 @@ pub(crate) struct Counts {
     unaccepted: AtomicU64,
     /// The unwritten output that is charged, in bytes.
     output: AtomicUsize,
-    /// Made for servers alone, when the first byte comes.
-    traffic: OnceLock<Box<Counted>>,
+    /// Made for servers alone, when the first connection comes.
+    traffic: OnceLock<Arc<Counted>>,
     log: LogLimit,
     /// The last ends of connections, the latest at the end.
     last: Mutex<VecDeque<LastClose>>,
@@ -54,10 +54,9 @@ impl Counts {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Counts bytes or streams.
-    #[inline]
-    pub(crate) fn count(&self, what: Traffic, count: u64) {
-        self.traffic.get_or_init(Box::default).add(what, count);
+    /// Where the connections of a server count their bytes and streams.
+    pub(super) fn of_server(&self) -> &Arc<Counted> {
+        self.traffic.get_or_init(Arc::default)
     }
 
     /// Notes a changed charge for unwritten output.
