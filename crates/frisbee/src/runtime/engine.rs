@@ -481,7 +481,7 @@ impl<R: Router> Engine<R> {
 
     /// Notes that so many bytes were written, and tells producers if there is room again. Called after each write;
     /// costs nothing unless the backlog was full.
-    #[inline]
+    #[inline(always)] // In one place.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);

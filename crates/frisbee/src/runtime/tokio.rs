@@ -471,20 +471,19 @@ where
                     io.poll_write_vectored(context, &slices[..filled])?
                 }
             };
-            match written {
+            let count = match written {
                 Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(count) => {
-                    self.engine.handle_written(count, now);
-                    self.unflushed = self.buffers;
-                    if count == piece {
-                        go_last(context);
-                        return Ok(Poll::Pending);
-                    }
-                }
-                Poll::Pending => {
-                    self.engine.handle_written(0, now);
-                    return Ok(Poll::Pending);
-                }
+                Poll::Ready(count) => count,
+                Poll::Pending => 0,
+            };
+            self.engine.handle_written(count, now);
+            if count == 0 {
+                return Ok(Poll::Pending);
+            }
+            self.unflushed = self.buffers;
+            if count == piece {
+                go_last(context);
+                return Ok(Poll::Pending);
             }
         }
         if self.unflushed {
@@ -581,6 +580,7 @@ where
         self.timer.poll_due(context)
     }
 
+    #[inline(never)] // With the buffer on the stack.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut discarded = [0; 4096];
         let mut buffer = tokio::io::ReadBuf::new(&mut discarded);
