@@ -37,7 +37,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
 /// Duplicate replies to a burst of calls stay below.
@@ -377,9 +377,9 @@ impl Endpoint {
         Routed::Continue
     }
 
-    /// Ends a turn of calls. Returns the next deadline of one, and how long the turn took if handlers were polled.
+    /// Ends a turn of calls. Returns the next deadline of one, and when the turn ended if handlers were polled.
     #[inline(always)]
-    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Duration>) {
+    fn turn_of_calls(&self, session: &mut Session, now: Instant) -> (Option<Instant>, Option<Instant>) {
         let connection = &session.caller.connection;
         let clock = || tokio::time::Instant::now().into_std();
         let ended = session.in_place.end_turn(now, clock, || connection.turn_max());
@@ -394,17 +394,17 @@ impl Endpoint {
             Some(calls) => settle(calls, caller, replies, wake, now),
             None => None,
         };
-        (due, ended.took)
+        (due, ended.at)
     }
 
     /// Ends a turn with mounted routers, strays, or calls that are observed.
     #[inline(never)]
     fn turn_beside_calls(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        let (calls, took) = self.turn_of_calls(session, turn.now);
+        let (calls, ended) = self.turn_of_calls(session, turn.now);
         if let Some(tally) = session.caller.tally().filter(|tally| !tally.is_empty()) {
             // Calls may have been refused without a look at the clock.
-            let took = took.unwrap_or_else(|| deadline::now().saturating_duration_since(turn.now));
-            tally.flush(nanos(took));
+            let ended = ended.unwrap_or_else(deadline::now);
+            tally.flush(nanos(ended.saturating_duration_since(turn.now)));
         }
         if u64::from(session.strays) > STRAYS_MAX {
             close_for_strays(&session.caller.connection, session.strays.into());

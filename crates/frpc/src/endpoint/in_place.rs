@@ -28,8 +28,8 @@ pub(crate) struct InPlace {
 
 /// A turn that has ended.
 pub(crate) struct Ended {
-    /// How long it took, if handlers were polled.
-    pub(crate) took: Option<Duration>,
+    /// When it ended, if handlers were polled.
+    pub(crate) at: Option<Instant>,
     /// Handlers get tasks from now on.
     pub(crate) is_slow: bool,
 }
@@ -62,23 +62,27 @@ impl InPlace {
     ) -> Ended {
         if std::mem::take(&mut self.polled) {
             let now = clock();
-            let took = now.saturating_duration_since(began);
-            if took < LONG || took < allowed() {
+            // Compared and not subtracted: the difference of two instants costs several times as much.
+            let is_long = began.checked_add(LONG).is_some_and(|long| now >= long);
+            if !is_long {
                 self.long_turns = 0;
-                return Ended { took: Some(took), is_slow: false };
             }
-            return Ended { took: Some(took), is_slow: self.handle_long_turn(now) };
+            return Ended { at: Some(now), is_slow: is_long && self.handle_long_turn(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
             // Another trial, in which a single long turn suffices.
             self.is_apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
-        Ended { took: None, is_slow: false }
+        Ended { at: None, is_slow: false }
     }
 
     #[cold]
-    fn handle_long_turn(&mut self, now: Instant) -> bool {
+    fn handle_long_turn(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
+        if now.saturating_duration_since(began) < allowed {
+            self.long_turns = 0;
+            return false;
+        }
         self.long_turns += 1;
         if self.long_turns < LONG_TURNS {
             return false;
