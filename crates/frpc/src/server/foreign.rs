@@ -352,8 +352,16 @@ impl ForeignMethod {
 impl ForeignMethod {
     /// Lets in a call with this metadata, to which the principal of its token is added. Returns when its caller is no
     /// longer let in.
+    #[inline]
     fn admit(&self, extras: &mut Held) -> Result<Option<Instant>, Status> {
-        let Some(visitor) = &self.methods.caller.visitor else { return Ok(None) };
+        match &self.methods.caller.visitor {
+            None => Ok(None),
+            Some(visitor) => self.admit_by(visitor, extras),
+        }
+    }
+
+    #[inline(never)]
+    fn admit_by(&self, visitor: &Arc<Visitor>, extras: &mut Held) -> Result<Option<Instant>, Status> {
         let Served { entry, rule, .. } = self.served();
         Guard::new(visitor, *rule, entry.method).admit_by(extras)
     }

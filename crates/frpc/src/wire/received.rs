@@ -1,6 +1,6 @@
 //! Requests, responses and statuses from a body and its prefix.
 
-use crate::api::extras::Held;
+use crate::api::extras::{Extras, Held};
 use crate::api::request::Origin;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
@@ -19,8 +19,9 @@ impl<T> Request<T> {
 
 impl<T> Request<T> {
     /// The place in a trace that the caller has stated by another protocol.
+    #[inline]
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
-        TraceContext::from_traceparent(self.metadata().get(TRACEPARENT)?)
+        TraceContext::from_traceparent(Extras::sent(self.about_caller().0)?.get(TRACEPARENT)?)
     }
 }
 
