@@ -28,7 +28,7 @@ impl Sampling {
     pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
         match parent {
             Some(parent) if self.trusts || !parent.is_remote() => parent.is_sampled(),
-            _ => self.below == u64::MAX || fastrand::u64(..) < self.below,
+            _ => self.below == u64::MAX || self.below > 0 && fastrand::u64(..) < self.below,
         }
     }
 }
@@ -38,8 +38,11 @@ impl Sampling {
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
         Some(parent) => (parent.trace_id(), parent.span_id()),
-        // Not zero: that would be no id.
-        None => ((fastrand::u128(..) | 1).to_ne_bytes(), (fastrand::u64(..) | 1).to_ne_bytes()),
+        // Nobody records the span, so its id need not be another random number. Not zero: that would be no id.
+        None => {
+            let random = fastrand::u128(..) | 1 << 64 | 1;
+            (random.to_ne_bytes(), ((random >> 64) as u64).to_ne_bytes())
+        }
     };
     TraceContext::new(trace, span, false)
 }

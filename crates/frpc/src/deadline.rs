@@ -16,7 +16,7 @@ pub(crate) struct Inherited {
 thread_local! {
     /// Whether there is something to inherit: one look, which is all that most calls take.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
-    /// From the call whose handler is being polled on this thread.
+    /// From the call whose handler is being polled on this thread, if there is something: otherwise it is not looked at.
     static CURRENT: Cell<Inherited> = const { Cell::new(Inherited::NOTHING) };
 }
 
@@ -29,10 +29,11 @@ impl Inherited {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Makes this what is inherited on this thread, and returns what was before.
-    fn exchange(self) -> Self {
+    /// Makes this what is inherited on this thread.
+    #[inline]
+    fn put(self) {
         IS_SOMETHING.set(self.is_something());
-        CURRENT.replace(self)
+        CURRENT.set(self);
     }
 }
 
@@ -74,14 +75,19 @@ pub(crate) fn trace() -> Option<TraceContext> {
 
 /// Runs a closure as part of a call from which this is inherited.
 pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
-    /// Restores what was inherited before, also if `run` panics.
-    struct Restore(Inherited);
+    /// Restores what was inherited before, also if `run` panics. Mostly that was nothing, and then nothing is copied.
+    struct Restore(Option<Inherited>);
     impl Drop for Restore {
+        #[inline]
         fn drop(&mut self) {
-            self.0.exchange();
+            match self.0 {
+                None => IS_SOMETHING.set(false),
+                Some(before) => before.put(),
+            }
         }
     }
-    let _restore = Restore(inherited.exchange());
+    let _restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
+    inherited.put();
     run()
 }
 

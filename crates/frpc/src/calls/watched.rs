@@ -100,12 +100,19 @@ impl WatchedCalls {
         self.lease.add(key, 1, nanos, self.watching.shards());
     }
 
-    #[cold]
-    fn tell(&mut self, slot: usize, told: Told) {
+    #[inline]
+    fn tell(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         if self.told.len() <= slot {
-            self.told.resize(slot + 1, Told::default());
+            self.grow_told(slot);
         }
-        self.told[slot] = told;
+        if let Some(told) = self.told.get_mut(slot) {
+            (told.token, told.trace) = (token, trace.copied());
+        }
+    }
+
+    #[cold]
+    fn grow_told(&mut self, slot: usize) {
+        self.told.resize(slot + 1, Told::default());
     }
 
     #[cold]
@@ -146,12 +153,12 @@ impl Calls {
             None => watched.grow(slot),
         }
         if watched.is_told {
-            watched.tell(slot, Told { token, trace: trace.copied(), sizes: Sizes::default() });
+            watched.tell(slot, token, trace);
         }
     }
 
     /// Notes how long the request of a call is of which an observer is told.
-    #[cold]
+    #[inline]
     pub(crate) fn set_request_size(&mut self, ticket: Ticket, length: usize) {
         let told = self.watched.as_mut().and_then(|watched| watched.told.get_mut(usize::from(ticket.slot)));
         if let Some(told) = told {
@@ -165,6 +172,15 @@ impl Calls {
         if let Some(watched) = &mut self.watched {
             watched.count_ok(usize::from(ticket.slot), method);
         }
+    }
+
+    /// Counts the call of a ticket as [`count_ok`](Self::count_ok) does. Returns what its observer knows it by, and how
+    /// long its request was.
+    #[inline]
+    pub(crate) fn told_ok(&mut self, ticket: Ticket, method: &'static Method) -> Option<(Token, u64)> {
+        self.count_ok(ticket, method);
+        let told = self.watched.as_ref()?.told.get(usize::from(ticket.slot))?;
+        Some((told.token, told.sizes.request))
     }
 
     /// The call of a ticket, which has ended in this turn.

@@ -8,7 +8,7 @@ use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
-use crate::observe::watching::Begun;
+use crate::observe::watching::{Begun, Sizes};
 use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, PutError, Reading};
@@ -498,7 +498,7 @@ impl<B: Message> PendingCall<B> {
     #[inline(never)]
     fn poll_told(&mut self, ticket: Ticket, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
         let (nesting, method) = (self.link.nesting, self.method);
-        let (mut reply, mut unread, mut over, mut length) = (None, None, None, 0);
+        let (mut reply, mut unread, mut over, mut told, mut length) = (None, None, None, None, 0);
         let ended = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
@@ -513,22 +513,20 @@ impl<B: Message> PendingCall<B> {
                     unread = Some(body.clone());
                 }
             });
-            if let Poll::Ready(ended) = &ended {
+            if matches!(reply, Some(Ok(_))) {
+                told = calls.told_ok(ticket, method);
+            } else if let Poll::Ready(ended) = &ended {
                 over = calls.over_as(ended, ticket);
-                if matches!(reply, Some(Ok(_))) {
-                    calls.count_ok(ticket, method);
-                }
             }
             ended
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = Held::No;
+        if let (Some((token, request)), Some(watching)) = (told, &self.link.told) {
+            watching.tell_end(&About::of_unary(method), token, Code::Ok, Sizes { request, reply: length as u64 });
+        }
         let Some(mut over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
         over.told.sizes.reply = length as u64;
-        if matches!(reply, Some(Ok(_))) {
-            self.tell_over(Code::Ok, &over);
-            return Poll::Ready(self.result(ticket, reply, ended));
-        }
         Poll::Ready(self.counted(ticket, reply, unread, ended, &over))
     }
 

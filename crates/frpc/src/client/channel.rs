@@ -80,6 +80,8 @@ pub(crate) struct Beside {
     pub(crate) watching: Option<Arc<Watching>>,
     /// Calls are counted, and nothing else is done.
     pub(crate) only_counts: bool,
+    /// Calls are counted and an observer is told of them, and nothing else is done.
+    pub(crate) only_tells: bool,
 }
 
 impl Beside {
@@ -90,7 +92,8 @@ impl Beside {
 
     /// The same, unless it is nothing.
     pub(crate) fn present(mut self) -> Option<Arc<Self>> {
-        self.only_counts = self.chain.is_none() && self.handed.is_none() && !self.is_told();
+        let only_observes = self.chain.is_none() && self.handed.is_none();
+        (self.only_counts, self.only_tells) = (only_observes && !self.is_told(), only_observes && self.is_told());
         let is_present = self.chain.is_some() || self.handed.is_some() || self.watching.is_some();
         is_present.then(|| Arc::new(self))
     }

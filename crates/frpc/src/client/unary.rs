@@ -46,6 +46,9 @@ type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + S
 
 enum Stage<'a, B> {
     New,
+    /// An observer has been told of the call, which could not be sent at once. For no longer than it takes to go on
+    /// elsewhere.
+    Begun(Box<Begun>),
     /// Waiting for the reply.
     Waiting(PendingCall<B>),
     /// The call has middleware, which nothing but itself bounds.
@@ -93,6 +96,7 @@ where
                 }
                 None => None,
             },
+            Stage::Begun(_) => None,
             Stage::Around(around) => return poll_around(call.channel, around, context),
             Stage::Elsewhere(future) => return future.as_mut().poll(context),
         };
@@ -107,7 +111,7 @@ where
 {
     /// Sends the call on the current connection, which has room for nearly all calls.
     #[inline]
-    fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
+    fn send_now(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
         if deadline::is_anything_inherited() {
             return None; // Elsewhere, so that others look once.
         }
@@ -117,6 +121,7 @@ where
                 let terms = self.channel.own_terms(self.timeout);
                 self.send::<false>(terms, context, Some(Token::default()), None, false)
             }
+            Some(beside) if beside.only_tells => self.send_told(context),
             Some(_) => None,
         }
     }
@@ -132,19 +137,7 @@ where
             Some(beside) if beside.only_counts => Some(Token::default()),
             Some(_) => return None,
         };
-        self.send_beside(context, watch, deadline::trace().as_ref(), false)
-    }
-
-    /// Sends a call that is observed or inherits something.
-    #[inline(never)]
-    fn send_beside(
-        &self,
-        context: &Context<'_>,
-        watch: Option<Token>,
-        trace: Option<&TraceContext>,
-        is_told: bool,
-    ) -> Option<PendingCall<B>> {
-        self.send::<false>(self.channel.terms(self.timeout), context, watch, trace, is_told)
+        self.send::<false>(self.channel.terms(self.timeout), context, watch, deadline::trace().as_ref(), false)
     }
 
     #[inline(always)]
@@ -162,17 +155,30 @@ where
         attempt.make_now::<_, IS_BARE>(link, context.waker(), watch)
     }
 
-    /// Sends a call as [`send_now`](Self::send_now) does, of which an observer is told. What it knows of the call is put
-    /// to `begun`.
-    #[cold]
-    fn send_told(&self, context: &Context<'_>, begun: &mut Option<Begun>) -> Option<PendingCall<B>> {
+    /// Sends a call as [`send_now`](Self::send_now) does, of which an observer is told. If it cannot be sent at once, what
+    /// the observer knows of it is left in the stage.
+    #[inline(never)]
+    fn send_told(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
         let Self { channel, method, .. } = *self;
-        let beside = channel.beside.as_deref().filter(|beside| beside.is_told() && beside.chain.is_none())?;
-        let watching = beside.watching.as_ref().filter(|_| beside.handed.is_none())?;
+        let watching = channel.beside.as_deref()?.watching.as_ref()?;
         let mut trace = deadline::trace();
         let token = watching.tell_begin(&Observed::of_unary(method), &mut trace);
-        *begun = Some(Begun { at: deadline::now(), token, trace });
-        self.send_beside(context, Some(token), trace.as_ref(), true)
+        let sent = self.send::<false>(channel.terms(self.timeout), context, Some(token), trace.as_ref(), true);
+        if sent.is_none() {
+            self.stage = Stage::Begun(Box::new(Begun { at: deadline::now(), token, trace }));
+        }
+        sent
+    }
+
+    /// Sends a call that inherits something, as far as it has not been tried.
+    #[cold]
+    fn send_within(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
+        let only_tells = self.channel.beside.as_ref().is_some_and(|beside| beside.only_tells);
+        match self.stage {
+            Stage::New if only_tells => self.send_told(context),
+            Stage::New => self.send_inheriting(context),
+            _ => None,
+        }
     }
 
     /// Begins a call that has middleware, and neither inherits anything nor has a timeout of its own.
@@ -201,9 +207,12 @@ where
                 self.stage = Stage::Around(around);
                 return polled;
             }
-            if let Some(waiting) = self.send_told(context, &mut begun).or_else(|| self.send_inheriting(context)) {
+            if let Some(waiting) = self.send_within(context) {
                 self.stage = Stage::Waiting(waiting);
                 return Poll::Pending;
+            }
+            if let Stage::Begun(told) = &self.stage {
+                begun = Some(**told);
             }
         }
         let message = std::mem::take(&mut self.message);

@@ -4,7 +4,6 @@
 use crate::observe::TraceContext;
 use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching};
 use crate::{Code, deadline};
-use bytes::Bytes;
 use frisbee::Outbox;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -14,9 +13,9 @@ pub(crate) trait Watch: Clone + Send + 'static {
     /// A call that continues as a task. Dropped before its end, it has been cancelled.
     type Task: Finish;
 
-    /// Begins a call. Before the next one begins it has ended, or goes on as a task.
+    /// Begins a call with a request of so many bytes. Before the next one begins it has ended, or goes on as a task.
     /// `trace` looks for the place in a trace that the request comes with.
-    fn begin(&mut self, request: &Bytes, trace: impl FnOnce() -> Option<TraceContext>);
+    fn begin(&mut self, request: usize, trace: impl FnOnce() -> Option<TraceContext>);
 
     /// Whether calls of the handler inherit a place in a trace, if the request came with one.
     fn passes_on(&self, is_traced: bool) -> bool;
@@ -48,7 +47,7 @@ impl Watch for Unwatched {
     type Task = ();
 
     #[inline(always)]
-    fn begin(&mut self, _request: &Bytes, _trace: impl FnOnce() -> Option<TraceContext>) {}
+    fn begin(&mut self, _request: usize, _trace: impl FnOnce() -> Option<TraceContext>) {}
 
     #[inline(always)]
     fn passes_on(&self, is_traced: bool) -> bool {
@@ -81,11 +80,11 @@ impl Watch for Watcher {
     type Task = Watched;
 
     #[inline]
-    fn begin(&mut self, request: &Bytes, trace: impl FnOnce() -> Option<TraceContext>) {
+    fn begin(&mut self, request: usize, trace: impl FnOnce() -> Option<TraceContext>) {
         if self.is_told {
             self.trace = trace();
             self.token = self.watching.tell_begin(&self.about, &mut self.trace);
-            self.request = request.len() as u64;
+            self.request = request as u64;
         }
     }
 

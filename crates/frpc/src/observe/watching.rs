@@ -67,12 +67,12 @@ impl Watching {
         self.observer.is_some()
     }
 
-    #[cold]
+    #[inline]
     pub(crate) fn tell_begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
         self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about, trace))
     }
 
-    #[cold]
+    #[inline]
     pub(crate) fn tell_end(&self, about: &About, token: Token, code: Code, sizes: Sizes) {
         if let Some(observer) = &self.observer {
             let Sizes { request: request_bytes, reply: reply_bytes } = sizes;

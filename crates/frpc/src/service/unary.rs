@@ -108,6 +108,20 @@ impl<S, H, A, F: Future, W: Watch> Serving<S, H, A, F, W> {
         self.trust.as_ref().is_some_and(|trust| trust.is_kept())
     }
 
+    /// Begins a call that comes with a prefix, and takes it off the body.
+    #[cold]
+    fn begin_with_prefix(&mut self, body: &mut Bytes) -> Result<Terms, Status> {
+        let length = body.len();
+        self.came = prefix::take_trace(body);
+        if self.came.is_some() {
+            self.watch.begin(length, || self.came);
+            self.guard.as_ref().map_or(Ok(()), Guard::admit)?;
+            return Ok(Terms { is_traced: true, ..Terms::default() });
+        }
+        self.watch.begin(length, || prefix::trace(body));
+        Terms::take(body, &mut self.came, self.guard.as_ref())
+    }
+
     /// What calls of a handler inherit. `is_traced` says that its request came with a place in a trace.
     #[cold]
     fn inherited(&self, deadline: Option<Instant>, is_traced: bool) -> Inherited {
@@ -183,14 +197,15 @@ where
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
         let Packet { id, operation, mut body } = packet;
         let style = caller.style();
-        self.watch.begin(&body, || traced(&body, style));
         let asked = Asked { id, operation };
         let mut terms = Terms::default();
         if style.form == Form::Extended && prefix::is_present(&body) {
-            match Terms::take(&mut body, &mut self.came, self.guard.as_ref()) {
+            match self.begin_with_prefix(&mut body) {
                 Ok(taken) => terms = taken,
                 Err(status) => return self.refuse(caller, asked, &status, outbox),
             }
+        } else {
+            self.watch.begin(body.len(), || None);
         }
         let Received { message, memory } = match body::request::<A>(&body, self.reading) {
             Ok(received) => received,
@@ -247,7 +262,7 @@ where
     #[cold]
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed {
         let mut body = asked.request().clone();
-        self.watch.begin(&body, || traced(&body, caller.style()));
+        self.watch.begin(body.len(), || traced(&body, caller.style()));
         let watched = self.watch.go_on();
         let received = Terms::take(&mut body, &mut self.came, self.guard.as_ref())
             .and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
@@ -388,11 +403,6 @@ impl Terms {
     #[cold]
     fn take(body: &mut Bytes, trace: &mut Option<TraceContext>, guard: Option<&Guard>) -> Result<Self, Status> {
         let is_present = prefix::is_present(body);
-        *trace = prefix::take_trace(body);
-        if trace.is_some() {
-            guard.map_or(Ok(()), Guard::admit)?;
-            return Ok(Self { is_traced: true, ..Self::default() });
-        }
         let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
         let Prefix { timeout, mut extras, trace: found, .. } = prefix.unwrap_or_default();
         if timeout.is_some_and(|timeout| timeout.is_zero()) {

@@ -94,7 +94,18 @@ pub(crate) struct Said<'a> {
 }
 
 /// Writes a prefix, if it has items. The body follows.
+#[inline]
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
+    let Said { backward, timeout, metadata, status, refused, trace } = said;
+    if backward || timeout.is_some() || metadata.is_some() || status.is_some() || refused {
+        put_items(buffer, said);
+    } else if let Some(trace) = trace {
+        put_trace(buffer, trace);
+    }
+}
+
+#[inline(never)]
+fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
     let Said { backward, timeout, metadata, status, refused, trace } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused {
@@ -220,8 +231,17 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
 }
 
 /// Whether a body with a prefix belongs to a call of the accepting end.
-#[cold]
+#[inline]
 pub(crate) fn is_backward(body: &[u8]) -> bool {
+    match body {
+        // In a short prefix, which most are, the third byte is the type of the first item.
+        [_, ..0x80, kind, ..] if *kind != BACKWARD => false,
+        _ => is_first_backward(body),
+    }
+}
+
+#[cold]
+fn is_first_backward(body: &[u8]) -> bool {
     split(body).is_ok_and(|(items, _)| items.starts_with(&[BACKWARD, 0]))
 }
 
