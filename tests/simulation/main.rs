@@ -16,6 +16,7 @@ mod hand_off;
 mod limits;
 mod overload;
 mod peers;
+mod policies;
 mod pubsub;
 mod resolving;
 mod running;

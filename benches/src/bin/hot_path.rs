@@ -55,10 +55,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 23] = [
+const CASES: [(&str, u64); 25] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
+    ("balanced_1_in_flight", 3000),
+    ("balanced_10_in_flight", 5000),
     (BESIDE_DOORS, 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
@@ -124,6 +126,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            "balanced_1_in_flight" => balanced(1, calls).await,
+            "balanced_10_in_flight" => balanced(10, calls).await,
             BESIDE_DOORS => beside_doors(10, calls).await,
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
@@ -162,6 +166,22 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
+
+/// As [`unary`], on a channel that chooses among connections to a server. There are few, so that what a call costs is
+/// comparable: with more, fewer calls share a turn of each.
+async fn balanced(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
+    let channel = Channel::builder().connect_all(vec![address; BALANCED]).await?;
+    // All of them are there before the calls begin.
+    while channel.fleet().is_some_and(|fleet| !fleet.servers.iter().all(|server| server.is_connected)) {
+        tokio::task::yield_now().await;
+    }
+    drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The connections of [`balanced`].
+const BALANCED: usize = 4;
 
 /// A server of the echo service on the thread of its clients, and where it is.
 async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxError> {

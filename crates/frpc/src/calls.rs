@@ -5,6 +5,7 @@ pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;
 pub(crate) mod offers;
+pub(crate) mod pulse;
 mod release;
 pub(crate) mod table;
 #[cfg(test)]
@@ -13,6 +14,7 @@ pub(crate) mod watched;
 
 use crate::Status;
 use crate::calls::offers::Offers;
+use crate::calls::pulse::Timing;
 use crate::calls::watched::WatchedCalls;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
@@ -59,6 +61,12 @@ pub(crate) struct Calls {
     pub(crate) offers: Offers,
     /// What is noted of calls that are observed, if they are.
     watched: Option<Box<WatchedCalls>>,
+    /// The next call is to be timed.
+    pub(crate) times_next: bool,
+    /// In so many turns no call is timed.
+    untimed_turns: u32,
+    /// How calls are timed, on a connection of a fleet.
+    timing: Option<Box<Timing>>,
 }
 
 /// The kind of a server.
@@ -231,6 +239,12 @@ impl Calls {
         }
     }
 
+    /// The deadline of the call that was entered last with this ticket's slot, which is the call's own until the lock is
+    /// released after its end.
+    pub(crate) fn deadline(&self, ticket: Ticket) -> Option<Instant> {
+        self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
+    }
+
     /// The number of ids that are reserved because their calls were given up.
     pub(crate) fn given_up(&self) -> usize {
         self.given_up
@@ -367,12 +381,21 @@ impl Calls {
                 }
             }
         }
+        if self.timing.is_some() {
+            if self.untimed_turns == 0 {
+                self.end_timing(now);
+            } else {
+                self.untimed_turns -= 1;
+                self.times_next = self.untimed_turns == 0;
+            }
+        }
         self.next_deadline
     }
 
     /// Ends the table with its connection: every call fails, and every later one.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
+        self.forget_timing();
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).collect()
     }
 

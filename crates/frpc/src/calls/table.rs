@@ -2,6 +2,7 @@
 
 use crate::calls::Calls;
 use crate::calls::offers::Offers;
+use crate::calls::pulse::Pulse;
 use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
@@ -9,14 +10,10 @@ use crate::{Code, Status};
 use frisbee::PeerKind;
 use parking_lot::Mutex;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use tokio::sync::Notify;
-
-/// A server that cannot work gets one in so many calls, by which it can show that it works again. Otherwise it would
-/// get more calls than others: a server that fails at once seems to be idle.
-const PASSES: u32 = 64;
 
 /// The calls of a connection, and the callers that wait for a place.
 #[derive(Debug, Default)]
@@ -27,8 +24,8 @@ pub(crate) struct CallTable {
     retired: AtomicBool,
     /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
-    /// For how many calls the peer is still passed over, since it has answered that it cannot work.
-    passes: AtomicU32,
+    /// How well the server works, if it is one of a fleet.
+    pulse: Option<Arc<Pulse>>,
     /// The place in which a channel holds the link.
     place: OnceLock<Weak<dyn LetGo>>,
 }
@@ -40,12 +37,17 @@ pub(crate) trait LetGo: Send + Sync {
 }
 
 impl CallTable {
-    /// For a connection whose HELLO names these services, and whose calls may be observed.
-    pub(crate) fn new(named: Arc<[&'static Layout]>, watching: Option<&Arc<Watching>>) -> Self {
-        let table = Self::default();
+    /// For a connection whose HELLO names these services, and whose calls may be observed, and timed.
+    pub(crate) fn new(
+        named: Arc<[&'static Layout]>,
+        watching: Option<&Arc<Watching>>,
+        pulse: Option<&Arc<Pulse>>,
+    ) -> Self {
+        let table = Self { pulse: pulse.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.offers = Offers::new(named);
         calls.set_watching(watching);
+        calls.set_pulse(pulse);
         drop(calls);
         table
     }
@@ -79,6 +81,9 @@ impl CallTable {
     /// Notes that the kind of the peer is known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
+        if let Some(pulse) = &self.pulse {
+            pulse.show();
+        }
     }
 
     /// Whether the kind of the peer is known.
@@ -95,26 +100,20 @@ impl CallTable {
         });
     }
 
-    /// Notes the code of an answer, which shows whether the peer can work.
+    /// Notes the code of an answer, which shows whether the server of a fleet can work.
     #[inline]
     pub(crate) fn handle_answer(&self, code: Code) {
-        let passes = if matches!(code, Code::Unavailable | Code::ResourceExhausted) { PASSES } else { 0 };
-        if self.passes.load(Ordering::Relaxed) != passes {
-            self.passes.store(passes, Ordering::Relaxed);
+        let Some(pulse) = &self.pulse else { return };
+        if matches!(code, Code::Unavailable | Code::ResourceExhausted) {
+            pulse.refuse();
+        } else if pulse.is_doubted() {
+            pulse.recover();
         }
     }
 
-    /// Whether the peer has answered that it cannot work, and not otherwise since.
-    #[inline]
-    pub(crate) fn is_doubted(&self) -> bool {
-        self.passes.load(Ordering::Relaxed) != 0
-    }
-
-    /// Whether to pass over a doubted peer for this call. Not exact among callers on several threads.
-    pub(crate) fn pass(&self) -> bool {
-        let passes = self.passes.load(Ordering::Relaxed);
-        self.passes.store(if passes <= 1 { PASSES } else { passes - 1 }, Ordering::Relaxed);
-        passes > 1
+    /// Whether the connection is to a server of a fleet.
+    pub(crate) fn is_of_fleet(&self) -> bool {
+        self.pulse.is_some()
     }
 
     /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
@@ -132,6 +131,9 @@ impl CallTable {
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
+        if let Some(pulse) = &self.pulse {
+            pulse.disconnect();
+        }
         if let Some(place) = self.place.get().and_then(Weak::upgrade) {
             place.let_go(self);
         }
@@ -179,24 +181,5 @@ pub(crate) struct Paused(Arc<CallTable>);
 impl Drop for Paused {
     fn drop(&mut self) {
         self.0.with(Calls::resume);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_end_that_cannot_work_gets_one_of_so_many_calls_until_it_has_answered_well() {
-        let calls = CallTable::default();
-        for doubt in [Code::Unavailable, Code::ResourceExhausted] {
-            calls.handle_answer(doubt);
-            for _ in 0..3 {
-                assert_eq!((1..=2 * PASSES).find(|_| !calls.pass()), Some(PASSES));
-                assert!(calls.is_doubted());
-            }
-            calls.handle_answer(Code::NotFound);
-            assert!(!calls.is_doubted());
-        }
     }
 }

@@ -68,6 +68,11 @@ pub(crate) enum Sent {
         /// The deadline of the call, further attempts included.
         until: Option<Instant>,
     },
+    /// A server of a fleet has refused it, and it may be made once more at another one.
+    Refused {
+        /// The deadline of the call, further attempts included.
+        until: Option<Instant>,
+    },
     /// The call has ended with this status.
     Answered,
 }
@@ -201,6 +206,9 @@ impl<'a, A: Message> Attempt<'a, A> {
         };
         if let Some(token) = watch {
             calls.watch(ticket, token, trace);
+        }
+        if calls.times_next {
+            calls.time(ticket, until.zip(timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
         }
         drop(calls);
         let before = if is_told { outbox.len() } else { 0 };
@@ -440,6 +448,7 @@ impl<B: Message> PendingCall<B> {
         ticket: Ticket,
         reply: Option<Result<Response<B>, Status>>,
         ended: Ended<()>,
+        until: Option<Instant>,
     ) -> Result<Response<B>, Box<Failure>> {
         let (status, sent) = match (reply, ended) {
             (Some(Ok(reply)), _) => {
@@ -448,7 +457,8 @@ impl<B: Message> PendingCall<B> {
             }
             (Some(Err(status)), _) => {
                 self.link.calls.handle_answer(status.code());
-                (status, Sent::Answered)
+                let sent = self.refused(status.code(), until);
+                (status, sent)
             }
             (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
             (None, Ended::Expired) => {
@@ -460,6 +470,15 @@ impl<B: Message> PendingCall<B> {
         Err(Failure::new(status, sent))
     }
 
+    /// What a failure means for the call: another server of a fleet may do what one has refused, if that does no harm.
+    #[cold]
+    fn refused(&self, code: Code, until: Option<Instant>) -> Sent {
+        match code {
+            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => Sent::Refused { until },
+            _ => Sent::Answered,
+        }
+    }
+
     /// Polls a call that is observed, or whose reply has been taken.
     #[inline(never)]
     fn poll_watched(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
@@ -468,7 +487,7 @@ impl<B: Message> PendingCall<B> {
             return self.poll_told(ticket, context);
         }
         let (nesting, method) = (self.link.nesting, self.method);
-        let (mut reply, mut unread, mut over) = (None, None, None);
+        let (mut reply, mut unread, mut over, mut until) = (None, None, None, None);
         let ended = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
@@ -483,14 +502,15 @@ impl<B: Message> PendingCall<B> {
                 calls.count_ok(ticket, method);
             } else if let Poll::Ready(ended) = &ended {
                 over = calls.over_as(ended, ticket);
+                until = calls.deadline(ticket);
             }
             ended
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = Held::No;
         match over {
-            None => Poll::Ready(self.result(ticket, reply, ended)),
-            Some(over) => Poll::Ready(self.counted(ticket, reply, unread, ended, &over)),
+            None => Poll::Ready(self.result(ticket, reply, ended, until)),
+            Some(over) => Poll::Ready(self.counted(ticket, reply, unread, ended, until, &over)),
         }
     }
 
@@ -498,7 +518,7 @@ impl<B: Message> PendingCall<B> {
     #[inline(never)]
     fn poll_told(&mut self, ticket: Ticket, context: &mut Context<'_>) -> Poll<Result<Response<B>, Box<Failure>>> {
         let (nesting, method) = (self.link.nesting, self.method);
-        let (mut reply, mut unread, mut over, mut told, mut length) = (None, None, None, None, 0);
+        let (mut reply, mut unread, mut over, mut told, mut length, mut until) = (None, None, None, None, 0, None);
         let ended = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
@@ -517,6 +537,7 @@ impl<B: Message> PendingCall<B> {
                 told = calls.told_ok(ticket, method);
             } else if let Poll::Ready(ended) = &ended {
                 over = calls.over_as(ended, ticket);
+                until = calls.deadline(ticket);
             }
             ended
         });
@@ -525,9 +546,9 @@ impl<B: Message> PendingCall<B> {
         if let (Some((token, request)), Some(watching)) = (told, &self.link.told) {
             watching.tell_end(&About::of_unary(method), token, Code::Ok, Sizes { request, reply: length as u64 });
         }
-        let Some(mut over) = over else { return Poll::Ready(self.result(ticket, reply, ended)) };
+        let Some(mut over) = over else { return Poll::Ready(self.result(ticket, reply, ended, until)) };
         over.told.sizes.reply = length as u64;
-        Poll::Ready(self.counted(ticket, reply, unread, ended, &over))
+        Poll::Ready(self.counted(ticket, reply, unread, ended, until, &over))
     }
 
     /// The result of a call that is observed and has ended otherwise than most: it is counted and told of here.
@@ -538,12 +559,13 @@ impl<B: Message> PendingCall<B> {
         mut reply: Option<Result<Response<B>, Status>>,
         unread: Option<Bytes>,
         ended: Ended<()>,
+        until: Option<Instant>,
         over: &Over,
     ) -> Result<Response<B>, Box<Failure>> {
         if let Some(body) = unread {
             reply = Some(body::reply(&body, self.reading()));
         }
-        self.told(self.result(ticket, reply, ended), over)
+        self.told(self.result(ticket, reply, ended, until), over)
     }
 
     /// Counts the end of a call that is observed, and tells of it. A call whose connection was lost may be made again,
@@ -553,7 +575,7 @@ impl<B: Message> PendingCall<B> {
     fn told(&self, mut result: Result<Response<B>, Box<Failure>>, over: &Over) -> Result<Response<B>, Box<Failure>> {
         match &mut result {
             Ok(_) => self.count_over(Code::Ok, over),
-            Err(failure) if matches!(failure.sent, Sent::Lost { .. }) => {
+            Err(failure) if matches!(failure.sent, Sent::Lost { .. } | Sent::Refused { .. }) => {
                 failure.begun = Some(Begun { at: over.begun, token: over.told.token, trace: over.told.trace });
             }
             Err(failure) => self.count_over(failure.status.code(), over),
@@ -569,9 +591,9 @@ impl<B: Message> Future for PendingCall<B> {
         let Held::Sent(ticket) = self.ticket else { return self.poll_watched(context) };
         let nesting = self.link.nesting;
         // Written in place and not passed through, as in `begin`.
-        let (mut reply, mut unread) = (None, None);
+        let (mut reply, mut unread, mut until) = (None, None, None);
         let ended = self.link.calls.with(|calls| {
-            calls.take_reply(ticket, context, |body| match body {
+            let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
                     reply = body::whole_reply(body, nesting);
                     if reply.is_none() {
@@ -580,14 +602,18 @@ impl<B: Message> Future for PendingCall<B> {
                 }
                 // A long reply is read outside of the lock.
                 Body::Shared(body) => unread = Some(body.clone()),
-            })
+            });
+            if ended.is_ready() && !matches!(reply, Some(Ok(_))) {
+                until = calls.deadline(ticket);
+            }
+            ended
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = Held::No;
         if let Some(body) = unread {
             reply = Some(body::reply(&body, self.reading()));
         }
-        Poll::Ready(self.result(ticket, reply, ended))
+        Poll::Ready(self.result(ticket, reply, ended, until))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
+use crate::calls::pulse::{FleetClock, Pulse};
 use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector};
 use crate::client::fleet::resolving::{Connects, Follower};
@@ -326,12 +327,14 @@ impl ChannelBuilder {
     /// Connects to several servers with the same services, each by an address as in [`connect`](Self::connect). Ready
     /// when the first connection is established.
     ///
-    /// For each call two of the connected servers are drawn at random, and the one with fewer calls and streams of this
-    /// channel gets it. A call that was not sent, or may be made once more, is placed again. A server that answers with
-    /// [`Unavailable`](crate::Code::Unavailable) or [`ResourceExhausted`](crate::Code::ResourceExhausted) gets only one
-    /// in 64 of the calls for which it is drawn, until it answers otherwise. A lost connection is replaced at once,
-    /// with growing pauses while its server is away. An address that is given several times gets as many connections; a
-    /// name with several addresses gets one.
+    /// For each call two of the connected servers are drawn at random. Of these, and of the one that got the call before,
+    /// the one gets it at which it is expected to end first: by the calls and streams of this channel there, and by how long
+    /// calls have taken there of late. A call that was not sent, or may be made once more, is placed again; so is one of a
+    /// method without side effects that is answered with [`Unavailable`](crate::Code::Unavailable). A server that answers so,
+    /// or with [`ResourceExhausted`](crate::Code::ResourceExhausted), or not at all, gets a call now and then, until it
+    /// answers otherwise; this holds for at most 30 % of the servers. A lost connection is replaced at once, with growing
+    /// pauses while its server is away. An address that is given several times gets as many connections; a name with several
+    /// addresses gets one.
     ///
     /// Steps that are done once for a connection, such as logging in, do not work on such a channel: each call may use
     /// another connection.
@@ -421,7 +424,8 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_fleet(resolver, |builder, offer, made| builder.connected(connector, offer, made)).await
+        self.connect_fleet(resolver, |builder, offer, made, clock| builder.connected(connector, offer, made, clock))
+            .await
     }
 
     /// Creates a channel to the servers that a [`Resolver`] states without waiting for it. Calls wait for the first
@@ -466,8 +470,10 @@ impl ChannelBuilder {
     async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
         let made = Arc::default();
-        let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer, &made)).collect();
-        let Some(fleet) = fleet::connected(all, made, self.patience, &Handle::current()).await else {
+        let clock = FleetClock::new();
+        let makes = self.makes(&offer, &made, Some(&clock));
+        let all = diallers.map(|dialler| makes(Arc::new(dialler))).collect();
+        let Some(fleet) = fleet::connected(all, clock, made, self.patience, &Handle::current()).await else {
             return Err(Error::NoServers);
         };
         Ok(self.channel(Servers::Several(Arc::new(fleet?)), &offer))
@@ -476,7 +482,7 @@ impl ChannelBuilder {
     async fn connect_fleet(
         self,
         resolver: impl Resolver,
-        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>) -> Checked,
+        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>, &Arc<FleetClock>) -> Checked,
     ) -> Result<Channel, Error> {
         let (timeout, name) = (self.connect_timeout, resolver.name());
         let (channel, fleet) = self.channel_to_fleet(resolver, connects)?;
@@ -489,32 +495,40 @@ impl ChannelBuilder {
     fn channel_to_fleet(
         mut self,
         resolver: impl Resolver,
-        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>) -> Checked,
+        connects: impl FnOnce(&Self, &Arc<Offer>, &Arc<Notify>, &Arc<FleetClock>) -> Checked,
     ) -> Result<(Channel, Arc<Fleet>), Error> {
         let offer = self.offer()?;
         let made = Arc::default();
-        let (connects, check) = connects(&self, &offer, &made);
-        let fleet = Arc::new(Fleet::new(made, self.patience));
+        let clock = FleetClock::new();
+        let (connects, check) = connects(&self, &offer, &made, &clock);
+        let fleet = Arc::new(Fleet::new(clock, made, self.patience));
         let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
         Follower { resolver, connects, check, spread: self.spread, runtime }.start(&fleet);
         Ok((self.channel(Servers::Several(fleet.clone()), &offer), fleet))
     }
 
     /// Connections to endpoints by their addresses.
-    fn dialled(&self, offer: &Arc<Offer>, made: &Arc<Notify>) -> Checked {
-        let makes = self.makes(offer, made);
+    fn dialled(&self, offer: &Arc<Offer>, made: &Arc<Notify>, clock: &Arc<FleetClock>) -> Checked {
+        let makes = self.makes(offer, made, Some(clock));
         let connects = move |endpoint: &Arc<Endpoint>| makes(Arc::new(Resolved(endpoint.clone())));
         (Box::new(connects), |endpoint| Client::check_address(endpoint.address()))
     }
 
     /// Connections to endpoints by a function.
-    fn connected<C, F, T>(&self, connector: C, offer: &Arc<Offer>, made: &Arc<Notify>) -> Checked
+    fn connected<C, F, T>(
+        &self,
+        connector: C,
+        offer: &Arc<Offer>,
+        made: &Arc<Notify>,
+        clock: &Arc<FleetClock>,
+    ) -> Checked
     where
         C: Fn(Endpoint) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let (makes, timeout, connector) = (self.makes(offer, made), self.connect_timeout, Arc::new(connector));
+        let makes = self.makes(offer, made, Some(clock));
+        let (timeout, connector) = (self.connect_timeout, Arc::new(connector));
         let connects = move |endpoint: &Arc<Endpoint>| {
             let (connector, endpoint) = (connector.clone(), endpoint.clone());
             makes(Arc::new(ResolvedConnector { connector, endpoint, timeout }))
@@ -532,7 +546,7 @@ impl ChannelBuilder {
 
     /// Connections that are still to be made. `made` is notified of each.
     fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>, made: &Arc<Notify>) -> Links {
-        self.makes(offer, made)(dialler.into())
+        self.makes(offer, made, None)(dialler.into())
     }
 
     /// A function that makes them, and outlives the builder.
@@ -540,12 +554,14 @@ impl ChannelBuilder {
         &self,
         offer: &Arc<Offer>,
         made: &Arc<Notify>,
+        clock: Option<&Arc<FleetClock>>,
     ) -> impl Fn(Arc<dyn Dialler>) -> Links + Send + Sync + use<> {
         let (client, patience, runtime) = (self.client.clone(), self.patience, Handle::current());
-        let (offer, made) = (offer.clone(), made.clone());
+        let (offer, made, clock) = (offer.clone(), made.clone(), clock.cloned());
         move |dialler| {
             let (client, offer, runtime, made) = (client.clone(), offer.clone(), runtime.clone(), made.clone());
-            Links::by(Maker { client, dialler, patience, offer, runtime, made })
+            let pulse = clock.as_ref().map(Pulse::new);
+            Links::by(Maker { client, dialler, patience, offer, runtime, made, pulse })
         }
     }
 

@@ -1,11 +1,13 @@
 //! The fleet of a channel: several servers of which any can serve a call, and the choice of a connection for each call.
 
+pub(crate) mod choice;
 pub(crate) mod members;
 pub(crate) mod resolving;
 pub(crate) mod view;
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
+use crate::calls::pulse::FleetClock;
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
 use crate::client::fleet::resolving::Resolving;
 use crate::client::link::Link;
@@ -24,6 +26,8 @@ use tokio::time::Instant;
 /// Servers of which any can serve a call.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
+    /// When what is known of the members has changed.
+    clock: Arc<FleetClock>,
     /// Notified of each new connection to one of them.
     made: Arc<Notify>,
     /// The calls that find no connection.
@@ -37,9 +41,10 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// A fleet whose members come later.
-    pub(crate) fn new(made: Arc<Notify>, patience: Duration) -> Self {
+    pub(crate) fn new(clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
         Self {
             members: RwLock::default(),
+            clock,
             made,
             urgency: Arc::default(),
             patience,
@@ -48,18 +53,25 @@ impl Fleet {
         }
     }
 
-    /// The less loaded connection of two that are drawn at random, in proportion to their weights. This keeps the longest
-    /// queue short without asking servers, and not all callers choose the server that was idle a moment ago. A server that
-    /// answers that it cannot work is passed over, except for a call now and then. A server whose kind is not known comes
-    /// last: a server that hangs never shows it, each time that it is dialled.
+    /// The connection for the next call; see [`Choice::next`](choice::Choice::next). If none of those that are drawn is
+    /// to get calls, the best of all.
+    #[inline]
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
-        let members = self.members.read();
-        let (one, other) = members.draw()?;
-        let drawn = match (one.current(), other.current()) {
-            (Some(first), Some(second)) => Some(better(one, first, other, second)),
-            (first, second) => first.or(second),
-        };
-        if drawn.as_ref().is_some_and(|link| link.has_shown()) { drawn } else { any(&members) }
+        if self.clock.is_due() {
+            self.assess();
+        }
+        let next = self.members.read().choice.next();
+        next.or_else(|| any(&self.members.read()))
+    }
+
+    /// Computes what the choice is made by.
+    #[cold]
+    fn assess(&self) {
+        let Some(now) = self.clock.take_due() else { return };
+        if self.clock.take_changed() {
+            self.members.write().muster();
+        }
+        self.members.read().choice.assess(now);
     }
 
     /// The first connection that is made, for a call that has waited since `begun`, within the patience. The tasks of
@@ -160,34 +172,18 @@ fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// The first connection whose server is known, or else the last connection, beginning at a random member.
+/// The best connection of all: to a server that is known to be alive, that is not doubted, that has a weight, and that
+/// has the fewest calls. A server that hangs never shows that it is alive, each time that it is dialled.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();
     let (behind, before) = rows.split_at(below(rows.len()));
-    let mut last = None;
-    for row in before.iter().chain(behind) {
-        match row.member.links.current() {
-            Some(link) if link.has_shown() => return Some(link),
-            link => last = link.or(last),
-        }
-    }
-    last
-}
-
-/// The better of two connections for a call.
-fn better(one: &Row, first: Arc<Link>, other: &Row, second: Arc<Link>) -> Arc<Link> {
-    // The load for each unit of weight, without a division.
-    let (one_rank, other_rank) = (rank(&first, other.weight()), rank(&second, one.weight()));
-    let (better, worse) = if other_rank < one_rank { (second, first) } else { (first, second) };
-    let is_passed = worse.calls.is_doubted() && !better.calls.is_doubted();
-    if is_passed && worse.has_shown() && !worse.calls.pass() { worse } else { better }
-}
-
-/// The order of preference. The channel and each call and stream hold a link, so the count of its holders is its load.
-fn rank(link: &Arc<Link>, others_weight: u32) -> (bool, bool, u64) {
-    let load = (Arc::strong_count(link) as u64).saturating_mul(u64::from(others_weight));
-    (!link.has_shown(), link.calls.is_doubted(), load)
+    let all = before.iter().chain(behind).filter_map(|row| Some((row, row.current()?)));
+    let best = all.min_by_key(|(row, link)| {
+        let is_doubted = row.pulse().is_some_and(|pulse| pulse.is_doubted());
+        (!link.has_shown(), is_doubted, row.weight() == 0, Arc::strong_count(link))
+    });
+    best.map(|(_, link)| link)
 }
 
 /// The first success, or the last failure; `None` if there are no futures.
@@ -217,6 +213,7 @@ where
 /// there are no servers.
 pub(crate) async fn connected(
     all: Vec<Links>,
+    clock: Arc<FleetClock>,
     made: Arc<Notify>,
     patience: Duration,
     runtime: &tokio::runtime::Handle,
@@ -225,7 +222,7 @@ pub(crate) async fn connected(
         Ok(()) => {}
         Err(error) => return Some(Err(error)),
     }
-    let fleet = Fleet::new(made, patience);
+    let fleet = Fleet::new(clock, made, patience);
     let rows = all.into_iter().map(|links| {
         let endpoint = crate::resolve::Endpoint::new(links.name().unwrap_or_default());
         Row::new(Arc::new(endpoint), Member::kept(links, &fleet.urgency, members::Pauses::NONE, runtime))

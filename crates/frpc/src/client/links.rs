@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
+use crate::calls::pulse::Pulse;
 use crate::client::link::Link;
 use crate::client::making::{Maker, Making};
 use crate::client::place::{Place, Placed, is_closed, placed};
@@ -82,6 +83,11 @@ impl Links {
             Some(making) => making.with_trouble(text),
             None => text,
         }
+    }
+
+    /// How well the server works, if it is one of a fleet.
+    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
+        self.making.as_ref().and_then(|making| making.pulse())
     }
 
     /// The name of the server, if connections to it can be made.

@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
+use crate::calls::pulse::Pulse;
 use crate::calls::table::CallTable;
 use crate::client::dial::Dialler;
 use crate::client::link::Link;
@@ -44,12 +45,16 @@ pub(crate) struct Maker {
     pub(crate) runtime: Handle,
     /// Notified of each new connection, for calls that wait for any of several servers.
     pub(crate) made: Arc<Notify>,
+    /// How well the server works, if it is one of a fleet.
+    pub(crate) pulse: Option<Arc<Pulse>>,
 }
 
 impl Maker {
     /// Begins to make a connection. Once made, it is the current one.
     fn dial(&self, place: &Arc<Place>) -> Dial {
-        let calls = Arc::new(CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref()));
+        let pulse = self.pulse.clone();
+        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), pulse.as_ref());
+        let calls = Arc::new(calls);
         let serves = !self.offer.table.is_empty();
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
@@ -62,6 +67,9 @@ impl Maker {
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
             put(&place, Link::dialled(connection.clone(), calls, nesting, serves, watching.as_ref()));
+            if let Some(pulse) = pulse {
+                pulse.connect();
+            }
             made.notify_waiters();
             Ok((at, connection))
         }))
@@ -125,6 +133,11 @@ impl Making {
     pub(crate) fn new(maker: Maker, place: Arc<Place>) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
         Arc::new(Self { maker, place, progress, dropped, changed })
+    }
+
+    /// How well the server works, if it is one of a fleet.
+    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
+        self.maker.pulse.as_ref()
     }
 
     /// The name of the server.

@@ -337,7 +337,7 @@ impl Channel {
         let Terms { timeout, .. } = attempt.terms;
         let until = match failure.as_ref().map(|failure| failure.sent) {
             // The time of the first attempt counts.
-            Some(Sent::Lost { until }) => until,
+            Some(Sent::Lost { until } | Sent::Refused { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let token = observed.map_or_else(Token::default, |observed| observed.token);
@@ -349,7 +349,7 @@ impl Channel {
             if let Some(failure) = failure {
                 let again = match failure.sent {
                     Sent::No => true,
-                    Sent::Lost { .. } => {
+                    Sent::Lost { .. } | Sent::Refused { .. } => {
                         begun = None; // It had a connection.
                         let again = attempt.method.idempotent && self.inner.retries.spend();
                         if again && let Some(watching) = &self.inner.watching {

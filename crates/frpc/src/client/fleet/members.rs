@@ -1,6 +1,7 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
-use crate::client::fleet::below;
+use crate::calls::pulse::Pulse;
+use crate::client::fleet::choice::Choice;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::resolve::Endpoint;
@@ -13,15 +14,12 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How finely weights are kept when they have no small common measure: so many lots for each member.
-const LOTS_EACH: u64 = 16;
-
 /// The members of a fleet.
 #[derive(Default)]
 pub(crate) struct Members {
     rows: Vec<Row>,
-    /// The places of members, each as often as its weight is large. Empty if all weights are the same.
-    lots: Vec<u32>,
+    /// Those with a connection, among which calls choose.
+    pub(crate) choice: Choice,
 }
 
 /// A member, and what its resolver states of it.
@@ -45,6 +43,11 @@ impl Row {
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         self.member.links.current()
     }
+
+    /// How well the server works.
+    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
+        self.member.links.pulse()
+    }
 }
 
 impl Members {
@@ -52,66 +55,23 @@ impl Members {
         &self.rows
     }
 
-    /// Two members that are drawn at random, which are the same if there is but one; `None` if there is none.
-    pub(crate) fn draw(&self) -> Option<(&Row, &Row)> {
-        let count = self.rows.len();
-        let (one, other) = match (count, self.lots.len()) {
-            (0, _) => return None,
-            (_, 0) => {
-                let one = below(count);
-                // Never the same one, unless there is no other.
-                let other = one + 1 + below(count.max(2) - 1);
-                (one, if other >= count { other - count } else { other })
-            }
-            (_, lots) => (self.lots[below(lots)] as usize, self.lots[below(lots)] as usize),
-        };
-        Some((&self.rows[one], self.rows.get(other).unwrap_or(&self.rows[one])))
-    }
-
     pub(crate) fn add(&mut self, rows: Vec<Row>) {
         self.rows.extend(rows);
-        self.deal();
+        self.muster();
     }
 
     /// Changes rows, and removes those for which `stays` is false.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         let removed = self.rows.extract_if(.., |row| !stays(row)).collect();
-        self.deal();
+        self.muster();
         removed
     }
 
-    /// Deals the lots anew.
-    fn deal(&mut self) {
-        let weights: Vec<_> = self.rows.iter().map(Row::weight).collect();
-        self.lots = lots(&weights);
+    /// Has calls choose among those that have a connection now.
+    pub(crate) fn muster(&mut self) {
+        self.choice = Choice::among(&self.rows);
     }
-}
-
-/// The places of these weights, each as often as its weight is large. Empty if all are the same.
-fn lots(weights: &[u32]) -> Vec<u32> {
-    if weights.windows(2).all(|pair| pair[0] == pair[1]) {
-        return Vec::new();
-    }
-    let measure = weights.iter().fold(0, |measure, weight| common(measure, *weight)).max(1);
-    let sum: u64 = weights.iter().map(|weight| u64::from(weight / measure)).sum();
-    let most = LOTS_EACH * weights.len() as u64;
-    let mut lots = Vec::new();
-    for (place, weight) in (0..).zip(weights) {
-        let share = u64::from(weight / measure);
-        // No more than `most` and one for each in all.
-        let share = if sum <= most { share } else { (share * most / sum).max(share.min(1)) };
-        lots.extend((0..share).map(|_| place));
-    }
-    lots
-}
-
-/// The greatest common divisor.
-fn common(mut one: u32, mut other: u32) -> u32 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
 }
 
 /// A server, and the task that keeps a connection to it.
@@ -208,17 +168,6 @@ impl Drop for WaitingCall<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lots_are_in_proportion_to_weights_and_bounded() {
-        assert!(lots(&[]).is_empty());
-        assert!(lots(&[7, 7, 7]).is_empty(), "nothing to tell them apart by");
-        assert!(lots(&[0, 0]).is_empty(), "all alike");
-        assert_eq!(lots(&[100, 0, 200]), [0, 2, 2]);
-        let uneven = lots(&[u32::MAX, 1, 1_000_003]);
-        assert!(uneven.len() <= 3 * (LOTS_EACH as usize + 1), "{}", uneven.len());
-        assert!((0..3).all(|place| uneven.contains(&place)), "each has a share: {uneven:?}");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_without_a_connection_cuts_pauses_short() {

@@ -7,6 +7,7 @@ use crate::client::servers::Servers;
 use crate::observe::figures::{Loads, ServerLoad};
 use crate::resolve::Endpoint;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The servers of a channel at one moment, by [`Channel::fleet`].
 #[derive(Clone, Debug)]
@@ -30,8 +31,11 @@ pub struct FleetServer {
     pub is_connected: bool,
     /// The number of calls and streams of the channel in progress on that connection.
     pub load: usize,
-    /// Whether the server has answered that it cannot work, and not otherwise since.
+    /// Whether the server has answered that it cannot work, or has not answered, and not otherwise since. It gets a call
+    /// now and then, unless too many are doubted.
     pub is_doubted: bool,
+    /// How long calls have taken there of late: the peak, which falls again by and by. `None` before the first.
+    pub latency: Option<Duration>,
     /// Whether the resolver states it no more; it is about to be removed.
     pub is_missing: bool,
 }
@@ -76,7 +80,8 @@ impl Fleet {
                 endpoint: Endpoint::clone(&row.endpoint),
                 is_connected: link.is_some(),
                 load: link.as_ref().map_or(0, in_progress),
-                is_doubted: link.is_some_and(|link| link.calls.is_doubted()),
+                is_doubted: row.pulse().is_some_and(|pulse| pulse.is_doubted()),
+                latency: row.pulse().and_then(|pulse| pulse.latency()),
                 is_missing: row.missing_since.is_some(),
             }
         });

@@ -1,0 +1,414 @@
+//! Policies of choice beside each other: many servers of which some are slow, fail, freeze or flap, and clients that call at
+//! a rate, whatever becomes of their calls. Clients and servers are real; the rivals choose among channels to one server
+//! each. The table of docs/fleet.md is printed by
+//!
+//! ```text
+//! cargo test --release -p frisbee-tests --test simulation table_of_policies -- --ignored --nocapture
+//! ```
+
+use frisbee_sim::{Cable, Dialling, Process, Sim, World};
+use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
+use parking_lot::Mutex;
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// The mean time of a call at an ordinary server, which serves one after the other.
+const MEAN: Duration = Duration::from_millis(10);
+
+/// The deadline of calls. One that fails counts as one that takes as long.
+const DEADLINE: Duration = Duration::from_secs(1);
+
+/// What is not measured of the table, and of a test: everybody gets to know everybody.
+const BEGINNING: Duration = Duration::from_secs(20);
+const SHORT_BEGINNING: Duration = Duration::from_secs(5);
+
+/// How often a server that flaps refuses calls, and for how long.
+const FLAPS: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(3));
+
+/// How a server works.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    /// So many times as fast as an ordinary one.
+    Works(f64),
+    FailsFast,
+    Frozen,
+    /// As an ordinary one, but it refuses calls now and then.
+    Flaps,
+}
+
+/// The kinds of `count` servers, in the proportions of the table: of each hundred 10 are twice as fast, 20 half as fast,
+/// one ten times slower, one fails fast, one is frozen and 10 flap.
+fn kinds(count: usize) -> Vec<Kind> {
+    let odd = [Kind::FailsFast, Kind::Frozen, Kind::Works(0.1)];
+    let share = |percent: usize, kind| std::iter::repeat_n(kind, (count * percent).div_ceil(100));
+    let some = share(10, Kind::Works(2.0)).chain(share(20, Kind::Works(0.5))).chain(share(10, Kind::Flaps));
+    odd.into_iter().chain(some).chain(std::iter::repeat(Kind::Works(1.0))).take(count).collect()
+}
+
+/// The calls in a second that these servers can serve.
+fn capacity(kinds: &[Kind]) -> f64 {
+    let speed = |kind: &Kind| match kind {
+        Kind::Works(speed) => *speed,
+        Kind::Flaps => 1.0 - FLAPS.1.as_secs_f64() / FLAPS.0.as_secs_f64(),
+        Kind::FailsFast | Kind::Frozen => 0.0,
+    };
+    kinds.iter().map(speed).sum::<f64>() / MEAN.as_secs_f64()
+}
+
+/// A server, as it is and not as its clients see it.
+struct Worker {
+    kind: Kind,
+    busy: tokio::sync::Mutex<()>,
+    /// The calls that it has, for the oracle.
+    waiting: AtomicUsize,
+    refuses: AtomicBool,
+}
+
+impl Worker {
+    fn new(kind: Kind) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            busy: tokio::sync::Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            refuses: false.into(),
+        })
+    }
+
+    /// How long a new call is going to take, for the oracle. `None` if it would fail.
+    fn expected(&self) -> Option<f64> {
+        let waiting = self.waiting.load(Ordering::Relaxed) as f64 + 1.0;
+        match self.kind {
+            Kind::Works(speed) => Some(waiting / speed),
+            Kind::Flaps => (!self.refuses.load(Ordering::Relaxed)).then_some(waiting),
+            Kind::FailsFast | Kind::Frozen => None,
+        }
+    }
+}
+
+/// Counts for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Clone)]
+struct Service(Arc<Worker>);
+
+impl Extension for Service {
+    /// Works for the time of the request, which is that of an ordinary server, in microseconds.
+    async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
+        let request = request.into_inner();
+        let speed = match self.0.kind {
+            Kind::Works(speed) => speed,
+            Kind::Flaps if !self.0.refuses.load(Ordering::Relaxed) => 1.0,
+            Kind::Flaps | Kind::FailsFast => return Err(Status::unavailable("not now")),
+            Kind::Frozen => pending().await,
+        };
+        let _turn = self.0.busy.lock().await;
+        // Timers know milliseconds, and round up: this keeps the mean.
+        let millis = request.millis as f64 / 1_000.0 / speed;
+        let millis = millis.floor() as u64 + u64::from(fastrand::f64() < millis.fract());
+        if millis > 0 {
+            sleep(Duration::from_millis(millis)).await;
+        }
+        Ok(Response::new(request))
+    }
+
+    async fn echo(&self, _request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
+        Err(not_served())
+    }
+
+    async fn fail(&self, _request: Request<Failure>) -> Result<Response<Maybe>, Status> {
+        Err(not_served())
+    }
+
+    async fn wait(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
+        Err(not_served())
+    }
+
+    async fn ask(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
+        Err(not_served())
+    }
+
+    async fn flood(&self, _request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
+        Err(not_served())
+    }
+
+    async fn sink(&self, _request: Request<Streaming<Chunk>>) -> Result<Response<Time>, Status> {
+        Err(not_served())
+    }
+}
+
+fn not_served() -> Status {
+    Status::unimplemented("nobody calls it here")
+}
+
+/// How a client chooses.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Policy {
+    RoundRobin,
+    /// The fewer calls in flight of two, and servers that cannot work are passed over: what frpc did before.
+    TwoChoices,
+    /// The channel's own.
+    Fleet,
+    Oracle,
+}
+
+const POLICIES: [(Policy, &str); 4] = [
+    (Policy::RoundRobin, "round robin"),
+    (Policy::TwoChoices, "two choices by calls in flight, with doubt"),
+    (Policy::Fleet, "a channel of frpc"),
+    (Policy::Oracle, "oracle"),
+];
+
+/// A server as a rival's client sees it.
+struct Seen {
+    client: ExtensionClient,
+    worker: Arc<Worker>,
+    in_flight: AtomicUsize,
+    /// For how many calls it is still passed over.
+    passes: AtomicUsize,
+}
+
+/// A client.
+enum Client {
+    Fleet(ExtensionClient),
+    Rival { policy: Policy, servers: Vec<Seen>, next: AtomicUsize },
+}
+
+impl Client {
+    async fn new(policy: Policy, process: &Process, workers: &[Arc<Worker>]) -> Self {
+        let builder = || Channel::builder().timeout(DEADLINE);
+        if policy == Policy::Fleet {
+            let connectors = (0..workers.len()).map(|number| connector(process, number));
+            let channel = builder().connect_all_with_connectors(connectors).await.expect("servers are there");
+            return Self::Fleet(ExtensionClient::new(channel));
+        }
+        let mut servers = Vec::new();
+        for (number, worker) in workers.iter().enumerate() {
+            let channel = builder().connect_lazy_with_connector(connector(process, number));
+            let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
+            let (in_flight, passes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            servers.push(Seen { client, worker: worker.clone(), in_flight, passes });
+        }
+        Self::Rival { policy, next: AtomicUsize::new(fastrand::usize(..workers.len())), servers }
+    }
+
+    /// Makes a call. Whether it has succeeded.
+    async fn call(&self, request: Time) -> bool {
+        let (policy, servers, next) = match self {
+            Self::Fleet(client) => return client.get(request).await.is_ok(),
+            Self::Rival { policy, servers, next } => (*policy, servers, next),
+        };
+        let server = match policy {
+            Policy::RoundRobin => &servers[next.fetch_add(1, Ordering::Relaxed) % servers.len()],
+            Policy::Oracle => best(servers),
+            Policy::TwoChoices | Policy::Fleet => less_loaded(servers),
+        };
+        let _waiting = Counted::new(&server.worker.waiting);
+        let _in_flight = Counted::new(&server.in_flight);
+        let answer = server.client.get(request).await;
+        let cannot = answer.as_ref().is_err_and(|status| status.code() == frpc::Code::Unavailable);
+        server.passes.store(if cannot { 64 } else { 0 }, Ordering::Relaxed);
+        answer.is_ok()
+    }
+}
+
+/// The server at which a call is expected to end first.
+fn best(servers: &[Seen]) -> &Seen {
+    let expected = |server: &Seen| server.worker.expected().unwrap_or(f64::INFINITY);
+    let begin = fastrand::usize(..servers.len());
+    let all = servers[begin..].iter().chain(&servers[..begin]);
+    all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("there is one")
+}
+
+/// The server with fewer calls in flight of two that are drawn.
+fn less_loaded(servers: &[Seen]) -> &Seen {
+    let [one, other] = [(); 2].map(|()| &servers[fastrand::usize(..servers.len())]);
+    let rank = |server: &Seen| (server.passes.load(Ordering::Relaxed) > 0, server.in_flight.load(Ordering::Relaxed));
+    let (better, worse) = if rank(other) < rank(one) { (other, one) } else { (one, other) };
+    if rank(worse).0 && !rank(better).0 {
+        let passes = worse.passes.load(Ordering::Relaxed);
+        worse.passes.store(if passes <= 1 { 64 } else { passes - 1 }, Ordering::Relaxed);
+        return if passes <= 1 { worse } else { better };
+    }
+    better
+}
+
+fn connector(process: &Process, number: usize) -> impl Fn() -> Dialling + Send + Sync + use<> {
+    let (process, to) = (process.clone(), name(number));
+    move || {
+        let (process, to) = (process.clone(), to.clone());
+        Box::pin(async move { process.dial(&to).await })
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("server {number}")
+}
+
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Run {
+    policy: Policy,
+    servers: usize,
+    clients: usize,
+    /// The part of the capacity that is used.
+    load: f64,
+    beginning: Duration,
+    time: Duration,
+}
+
+/// What has become of calls: their times, those of failures as the deadline.
+#[derive(Default)]
+struct Outcome {
+    times: Vec<Duration>,
+    failed: usize,
+}
+
+impl Outcome {
+    /// The median and the 99th percentile in milliseconds, and the failures in percent.
+    fn summary(&self) -> ([u128; 2], f64) {
+        let mut times = self.times.clone();
+        times.sort_unstable();
+        let at = |percent: usize| times.get(times.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
+        ([50, 99].map(|percent| at(percent).as_millis()), 100.0 * self.failed as f64 / times.len().max(1) as f64)
+    }
+}
+
+impl Run {
+    /// The outcome with a seed.
+    fn outcome(self, seed: u64) -> Outcome {
+        let outcome = Arc::<Mutex<Outcome>>::default();
+        let noted = outcome.clone();
+        let sim = Sim::new().runs_twice(false).shrinks(false).time_max(Duration::from_secs(600));
+        let run = sim.run(seed, move |world| {
+            let noted = noted.clone();
+            async move { self.play(&world, &noted).await }
+        });
+        run.unwrap_or_else(|failure| panic!("{failure}"));
+        let mut outcome = outcome.lock();
+        std::mem::take(&mut *outcome)
+    }
+
+    async fn play(self, world: &World, outcome: &Arc<Mutex<Outcome>>) {
+        let short = Duration::from_millis(1);
+        world.set_cables(Cable::default().latency(short..=short));
+        let kinds = kinds(self.servers);
+        let workers: Vec<_> = kinds.iter().copied().map(Worker::new).collect();
+        for (number, worker) in workers.iter().cloned().enumerate() {
+            if worker.kind == Kind::Flaps {
+                tokio::spawn(flap(worker.clone()));
+            }
+            world.node(&name(number)).start(move |process| {
+                let builder = Server::builder().add_service(ExtensionServer::new(Service(worker.clone())));
+                process.serve(builder.build().expect("there is one service"));
+                std::future::ready(())
+            });
+        }
+        let rate = self.load * capacity(&kinds) / self.clients as f64;
+        let mut callers = Vec::new();
+        for number in 0..self.clients {
+            let process = world.node(&format!("client {number}")).process();
+            let client = Arc::new(Client::new(self.policy, &process, &workers).await);
+            callers.push(tokio::spawn(self.calls(client, rate, outcome.clone())));
+        }
+        for caller in callers {
+            caller.await.expect("it does not panic");
+        }
+        sleep(2 * DEADLINE).await;
+    }
+
+    /// Begins calls at a rate, at random times.
+    async fn calls(self, client: Arc<Client>, rate: f64, outcome: Arc<Mutex<Outcome>>) {
+        let begun = Instant::now();
+        let mut at = begun;
+        while at < begun + self.beginning + self.time {
+            at += Duration::from_secs_f64(exponential() / rate);
+            sleep_until(at).await;
+            let micros = (exponential() * MEAN.as_micros() as f64) as u64;
+            let (client, outcome, is_measured) = (client.clone(), outcome.clone(), at >= begun + self.beginning);
+            tokio::spawn(async move {
+                let begun = Instant::now();
+                let is_ok = client.call(Time { millis: micros }).await;
+                if is_measured {
+                    let mut outcome = outcome.lock();
+                    outcome.times.push(if is_ok { begun.elapsed() } else { DEADLINE });
+                    outcome.failed += usize::from(!is_ok);
+                }
+            });
+        }
+    }
+}
+
+/// A number with the mean 1, as the times between events that know nothing of each other.
+fn exponential() -> f64 {
+    -(1.0 - fastrand::f64()).ln()
+}
+
+async fn flap(worker: Arc<Worker>) {
+    sleep(FLAPS.0.mul_f64(fastrand::f64())).await;
+    loop {
+        worker.refuses.store(true, Ordering::Relaxed);
+        sleep(FLAPS.1).await;
+        worker.refuses.store(false, Ordering::Relaxed);
+        sleep(FLAPS.0 - FLAPS.1).await;
+    }
+}
+
+/// The number in a variable of the environment.
+fn number(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_table_of_policies_is_printed() {
+    let (servers, seed) = (number("FRISBEE_SERVERS", 100), number("FRISBEE_SEED", 1) as u64);
+    let time = Duration::from_secs(number("FRISBEE_SECONDS", 10) as u64);
+    let clients_max = number("FRISBEE_CLIENTS_MAX", 500);
+    let only = std::env::var("FRISBEE_POLICY").unwrap_or_default();
+    println!("{servers} servers, {time:?} after {BEGINNING:?}, seed {seed}; p99 in ms / failed in percent\n");
+    println!("| policy | clients | load | p50 | p99 | failed | calls |\n|---|---|---|---|---|---|---|");
+    for clients in [1, 20, 500].into_iter().filter(|clients| *clients <= clients_max) {
+        for load in [0.7, 0.9] {
+            for (policy, title) in POLICIES.into_iter().filter(|(_, title)| title.contains(&only)) {
+                let run = Run { policy, servers, clients, load, beginning: BEGINNING, time };
+                let outcome = run.outcome(seed);
+                let ([p50, p99], failed) = outcome.summary();
+                let (percent, calls) = ((load * 100.0) as u32, outcome.times.len());
+                println!("| {title} | {clients} | {percent} % | {p50} | {p99} | {failed:.3} % | {calls} |");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_channel_is_much_better_than_the_former_policy_and_near_the_oracle() {
+    let run = |policy| {
+        let (beginning, time) = (SHORT_BEGINNING, Duration::from_secs(5));
+        Run { policy, servers: 20, clients: 4, load: 0.7, beginning, time }.outcome(7).summary()
+    };
+    let (before, _) = run(Policy::TwoChoices);
+    let (fleet, failed) = run(Policy::Fleet);
+    let (oracle, _) = run(Policy::Oracle);
+    println!(
+        "p50 and p99 in ms: before {before:?}, a channel {fleet:?}, oracle {oracle:?}; {failed:.3} % of its calls failed"
+    );
+    assert!(fleet[1] * 3 <= before[1] * 2 && fleet[1] <= oracle[1] * 3, "{before:?}, {fleet:?}, {oracle:?}");
+    assert!(failed <= 0.2, "{failed} %");
+}
