@@ -504,4 +504,9 @@ mod fleet {
         statements!("fleet-2");
         Ok(())
     }
+
+    async fn zones() -> Outcome {
+        statements!("fleet-3");
+        Ok(())
+    }
 }

@@ -26,6 +26,7 @@ mod stalled;
 mod subscribers;
 mod turmoil;
 mod world;
+mod zones;
 
 use frisbee_sim::Sim;
 use std::sync::Arc;

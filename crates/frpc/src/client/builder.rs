@@ -5,6 +5,7 @@ use crate::calls::pulse::{FleetClock, Pulse};
 use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector};
 use crate::client::fleet::resolving::{Connects, Follower};
+use crate::client::fleet::terms::FleetTerms;
 use crate::client::fleet::{self, Fleet};
 use crate::client::links::Links;
 use crate::client::making::Maker;
@@ -103,6 +104,7 @@ pub struct ChannelBuilder {
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
     pub(crate) spread: Duration,
+    pub(crate) fleet: FleetTerms,
     /// The middleware around the channel's calls.
     chain: Chain,
 }
@@ -123,6 +125,7 @@ impl ChannelBuilder {
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
             spread: CONNECTION_SPREAD,
+            fleet: FleetTerms::default(),
             chain: Chain::default(),
         }
     }
@@ -501,9 +504,10 @@ impl ChannelBuilder {
         let made = Arc::default();
         let clock = FleetClock::new();
         let (connects, check) = connects(&self, &offer, &made, &clock);
-        let fleet = Arc::new(Fleet::new(clock, made, self.patience));
+        let fleet = Arc::new(Fleet::new(self.fleet.clone(), clock, made, self.patience));
         let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
-        Follower { resolver, connects, check, spread: self.spread, runtime }.start(&fleet);
+        let (terms, seed) = (self.fleet.clone(), fastrand::u64(..));
+        Follower { resolver, connects, check, spread: self.spread, terms, seed, runtime }.start(&fleet);
         Ok((self.channel(Servers::Several(fleet.clone()), &offer), fleet))
     }
 

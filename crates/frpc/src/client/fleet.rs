@@ -3,6 +3,7 @@
 pub(crate) mod choice;
 pub(crate) mod members;
 pub(crate) mod resolving;
+pub(crate) mod terms;
 pub(crate) mod view;
 
 use crate::Status;
@@ -10,6 +11,7 @@ use crate::calls::failures::{closed, unreachable};
 use crate::calls::pulse::FleetClock;
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
 use crate::client::fleet::resolving::Resolving;
+use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::making::RUNTIME_ENDED;
@@ -41,9 +43,9 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// A fleet whose members come later.
-    pub(crate) fn new(clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
+    pub(crate) fn new(terms: FleetTerms, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
         Self {
-            members: RwLock::default(),
+            members: RwLock::new(Members::new(terms)),
             clock,
             made,
             urgency: Arc::default(),
@@ -222,7 +224,7 @@ pub(crate) async fn connected(
         Ok(()) => {}
         Err(error) => return Some(Err(error)),
     }
-    let fleet = Fleet::new(clock, made, patience);
+    let fleet = Fleet::new(FleetTerms::default(), clock, made, patience);
     let rows = all.into_iter().map(|links| {
         let endpoint = crate::resolve::Endpoint::new(links.name().unwrap_or_default());
         Row::new(Arc::new(endpoint), Member::kept(links, &fleet.urgency, members::Pauses::NONE, runtime))

@@ -5,8 +5,9 @@
 
 use crate::calls::pulse::{EXCLUDED, Outlook, Pulse, TRIAL};
 use crate::client::fleet::members::Row;
+use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// How finely weights are kept when they have no small common measure: so many lots for each server.
@@ -16,9 +17,29 @@ const LOTS_EACH: u64 = 16;
 /// to do than they can: then none is ejected.
 const EJECTED_MAX_PERCENT: usize = 30;
 
+/// The part of the servers of the own zone that has to work for all calls to stay there.
+const NEAR_PERCENT: f64 = 70.0;
+
+/// The parts into which calls are divided between the own zone and others.
+const SPILL_PARTS: u64 = 256;
+
 /// The servers among which calls choose.
 #[derive(Default)]
 pub(crate) struct Choice {
+    /// Those of the own zone, or all, and then the others.
+    near: Tier,
+    far: Tier,
+    /// From which two servers are drawn for each call. It need not be exact among threads.
+    dice: AtomicU64,
+    /// How many of [`SPILL_PARTS`] of the calls go far.
+    spill: AtomicU64,
+    /// The weight of the servers of the own zone, those without a connection included.
+    near_weight: u64,
+}
+
+/// Servers that are alike, apart from how they work.
+#[derive(Default)]
+struct Tier {
     servers: Vec<Candidate>,
     /// The places of servers, each as often as its weight is large.
     lots: Vec<u32>,
@@ -30,6 +51,7 @@ struct Candidate {
     /// The channel and each call and stream hold it, so the count of its holders is the load with another call.
     link: Weak<Link>,
     pulse: Arc<Pulse>,
+    weight: u32,
 }
 
 impl Candidate {
@@ -44,28 +66,93 @@ impl Candidate {
 
 impl Choice {
     /// The choice among those of these that have a connection now.
-    pub(crate) fn among(rows: &[Row]) -> Self {
-        let mut weights = Vec::with_capacity(rows.len());
-        let mut servers = Vec::with_capacity(rows.len());
+    pub(crate) fn among(rows: &[Row], terms: &FleetTerms) -> Self {
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        let mut near_weight = 0;
         for row in rows {
+            let is_near = terms.is_near(&row.endpoint);
+            near_weight += if is_near { u64::from(row.weight()) } else { 0 };
             if let (Some(link), Some(pulse)) = (row.current(), row.pulse()) {
-                servers.push(Candidate { link: Arc::downgrade(&link), pulse: pulse.clone() });
-                weights.push(row.weight());
+                let (link, pulse, weight) = (Arc::downgrade(&link), pulse.clone(), row.weight());
+                if is_near { &mut near } else { &mut far }.push(Candidate { link, pulse, weight });
             }
         }
-        let heaviest = weights.iter().copied().max().unwrap_or(1).max(1);
-        for (server, weight) in servers.iter().zip(&weights) {
-            server.pulse.set_share(f64::from((*weight).max(1)) / f64::from(heaviest));
+        if near.is_empty() {
+            std::mem::swap(&mut near, &mut far);
         }
+        let weights = near.iter().chain(&far).map(|server| server.weight);
+        let heaviest = f64::from(weights.max().unwrap_or(1).max(1));
+        for server in near.iter().chain(&far) {
+            server.pulse.set_share(f64::from(server.weight.max(1)) / heaviest);
+        }
+        let [dice, spill] = [fastrand::u64(..), 0].map(AtomicU64::new);
+        Self { near: Tier::new(near), far: Tier::new(far), dice, spill, near_weight }
+    }
+
+    /// The connection for the next call; see [`Tier::next`].
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Arc<Link>> {
+        let dice = self.roll();
+        let spill = self.spill.load(Ordering::Relaxed);
+        if spill != 0 && dice % SPILL_PARTS < spill { self.far.next(dice) } else { self.near.next(dice) }
+    }
+
+    /// The next random number, by SplitMix64.
+    #[inline]
+    fn roll(&self) -> u64 {
+        let state = self.dice.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.dice.store(state, Ordering::Relaxed);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Computes the costs of all servers, and how many calls go to other zones.
+    pub(crate) fn assess(&self, now: u64) {
+        let all = || self.near.servers.iter().chain(&self.far.servers);
+        let count = all().count();
+        let ejected = all().filter(|server| server.pulse.is_doubted()).count();
+        let coming = all().filter(|server| server.pulse.is_coming(now)).count();
+        let outlook = outlook(count, ejected, coming);
+        let mut near_works = 0;
+        for (place, server) in all().enumerate() {
+            let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
+            server.pulse.assess(now, is_shown, outlook);
+            if place < self.near.servers.len() && is_shown && !server.pulse.is_doubted() {
+                near_works += u64::from(server.weight);
+            }
+        }
+        let spill = if self.far.servers.is_empty() { 0 } else { spill(near_works, self.near_weight) };
+        self.spill.store(spill, Ordering::Relaxed);
+    }
+}
+
+/// What is to be made of so many servers, of which some have failed and some have just come.
+fn outlook(count: usize, ejected: usize, coming: usize) -> Outlook {
+    Outlook {
+        is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
+        // Those who all come at once have nobody to leave the calls to.
+        is_slow_start: coming * 2 <= count,
+    }
+}
+
+/// How many of [`SPILL_PARTS`] of the calls go to other zones if so much of the weight of the own zone works.
+fn spill(works: u64, all: u64) -> u64 {
+    let part = works as f64 * 100.0 / NEAR_PERCENT / all.max(1) as f64;
+    ((1.0 - part.min(1.0)) * SPILL_PARTS as f64).round() as u64
+}
+
+impl Tier {
+    fn new(servers: Vec<Candidate>) -> Self {
+        let weights: Vec<_> = servers.iter().map(|server| server.weight).collect();
         Self { lots: lots(&weights), servers, last: AtomicUsize::default() }
     }
 
-    /// The best of two that are drawn at random, in proportion to their weights, and the one that was chosen last: the one
+    /// The best of two that are drawn by the dice, in proportion to their weights, and the one that was chosen last: the one
     /// at which the call is expected to end first. This keeps the longest queue short without asking servers, and not all
     /// callers choose the server that was idle a moment ago. `None` if none of the three is to get calls.
     #[inline]
-    pub(crate) fn next(&self) -> Option<Arc<Link>> {
-        let dice = fastrand::u64(..);
+    fn next(&self, dice: u64) -> Option<Arc<Link>> {
         let count = self.lots.len() as u64;
         // Never the same one, unless there is no other, or it has several lots.
         let one = ((dice & u64::from(u32::MAX)) * count) >> 32;
@@ -90,25 +177,11 @@ impl Choice {
             return None;
         }
         self.last.store(place, Ordering::Relaxed);
+        let link = best.link.upgrade().filter(|link| !link.calls.is_retired())?;
         if cost == TRIAL {
             best.pulse.begin_trial();
         }
-        best.link.upgrade().filter(|link| !link.calls.is_retired())
-    }
-
-    /// Computes the costs of all servers.
-    pub(crate) fn assess(&self, now: u64) {
-        let ejected = self.servers.iter().filter(|server| server.pulse.is_doubted()).count();
-        let coming = self.servers.iter().filter(|server| server.pulse.is_coming(now)).count();
-        let outlook = Outlook {
-            is_panic: ejected > (self.servers.len() * EJECTED_MAX_PERCENT / 100).max(1),
-            // Those who all come at once have nobody to leave the calls to.
-            is_slow_start: coming * 2 <= self.servers.len(),
-        };
-        for server in &self.servers {
-            let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
-            server.pulse.assess(now, is_shown, outlook);
-        }
+        Some(link)
     }
 }
 
@@ -142,6 +215,24 @@ fn common(mut one: u32, mut other: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_leave_the_own_zone_as_far_as_its_servers_cannot_work() {
+        let parts = [(10, 10), (7, 10), (6, 10), (35, 100), (0, 10), (0, 0)].map(|(works, all)| spill(works, all));
+        assert_eq!(parts, [0, 0, 37, 128, 256, 256]);
+    }
+
+    #[test]
+    fn at_most_three_of_ten_servers_or_one_of_few_are_ejected() {
+        let most = |count| (0..=count).take_while(|ejected| !outlook(count, *ejected, 0).is_panic).last();
+        assert_eq!([1, 2, 3, 6, 7, 10, 100].map(most), [1, 1, 1, 1, 2, 3, 30].map(Some));
+    }
+
+    #[test]
+    fn servers_begin_slowly_unless_most_have_just_come() {
+        let slow = |coming| outlook(10, 0, coming).is_slow_start;
+        assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
+    }
 
     #[test]
     fn lots_are_in_proportion_to_weights_and_bounded() {

@@ -2,6 +2,7 @@
 
 use crate::calls::pulse::Pulse;
 use crate::client::fleet::choice::Choice;
+use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::resolve::Endpoint;
@@ -15,9 +16,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// The members of a fleet.
-#[derive(Default)]
 pub(crate) struct Members {
     rows: Vec<Row>,
+    terms: FleetTerms,
     /// Those with a connection, among which calls choose.
     pub(crate) choice: Choice,
 }
@@ -51,6 +52,10 @@ impl Row {
 }
 
 impl Members {
+    pub(crate) fn new(terms: FleetTerms) -> Self {
+        Self { rows: Vec::new(), terms, choice: Choice::default() }
+    }
+
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -70,7 +75,7 @@ impl Members {
 
     /// Has calls choose among those that have a connection now.
     pub(crate) fn muster(&mut self) {
-        self.choice = Choice::among(&self.rows);
+        self.choice = Choice::among(&self.rows, &self.terms);
     }
 }
 

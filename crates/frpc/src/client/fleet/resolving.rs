@@ -1,6 +1,7 @@
 //! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
 
 use crate::client::fleet::members::{Member, Pauses, Row};
+use crate::client::fleet::terms::FleetTerms;
 use crate::client::fleet::{Fleet, below};
 use crate::client::links::Links;
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
@@ -81,6 +82,9 @@ pub(crate) struct Follower {
     /// What is wrong with an endpoint, if anything is.
     pub(crate) check: fn(&Endpoint) -> Result<(), frisbee::Error>,
     pub(crate) spread: Duration,
+    pub(crate) terms: FleetTerms,
+    /// What distinguishes this client from others.
+    pub(crate) seed: u64,
     pub(crate) runtime: Handle,
 }
 
@@ -137,7 +141,8 @@ impl Follower {
         }
     }
 
-    /// The valid endpoints of an answer, of each key the last; and why others are left out, if any are.
+    /// The valid endpoints of an answer to which this client connects, of each key the last; and why others are left out,
+    /// if any are invalid.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
         // In order, so that a simulation repeats itself.
@@ -159,7 +164,7 @@ impl Follower {
             let why = fault.unwrap_or_else(|| "the answer has no endpoint".to_owned());
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("{why}; the last good set stays")));
         }
-        Ok((judged.into_values().collect(), fault))
+        Ok((self.terms.chosen(judged.into_values().collect(), self.seed), fault))
     }
 }
 

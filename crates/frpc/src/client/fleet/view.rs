@@ -2,6 +2,7 @@
 
 use crate::client::channel::{Channel, ChannelShared};
 use crate::client::fleet::Fleet;
+use crate::client::fleet::members::Row;
 use crate::client::link::Link;
 use crate::client::servers::Servers;
 use crate::observe::figures::{Loads, ServerLoad};
@@ -57,15 +58,17 @@ fn in_progress(link: &Arc<Link>) -> usize {
 
 impl Loads for ChannelShared {
     fn loads(&self) -> Vec<ServerLoad> {
-        let of = |name: &str, link: Option<Arc<Link>>| {
-            let is_doubted = link.as_ref().is_some_and(|link| link.calls.is_doubted());
+        let of = |name: &str, link: Option<Arc<Link>>, is_doubted| {
             ServerLoad::new(name, link.as_ref().map(in_progress), is_doubted)
         };
         match &self.servers {
-            Servers::One(links) => links.name().map(|name| of(name, links.current())).into_iter().collect(),
+            Servers::One(links) => links.name().map(|name| of(name, links.current(), false)).into_iter().collect(),
             Servers::Several(fleet) => {
-                let rows = fleet.members.read();
-                rows.rows().iter().map(|row| of(row.endpoint.address(), row.current())).collect()
+                let of_row = |row: &Row| {
+                    let is_doubted = row.pulse().is_some_and(|pulse| pulse.is_doubted());
+                    of(row.endpoint.address(), row.current(), is_doubted)
+                };
+                fleet.members.read().rows().iter().map(of_row).collect()
             }
         }
     }

@@ -1,0 +1,70 @@
+//! Clients that prefer the servers of their own zone, and those that connect to some servers only.
+
+use crate::running::Running;
+use frisbee_sim::{Process, World, sim_test};
+use frisbee_tests::extension::{ExtensionClient, Time};
+use frpc::resolve::{Endpoint, StaticResolver};
+use frpc::{Channel, ChannelBuilder, Code};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::sleep;
+
+const NEAR: [&str; 4] = ["near0", "near1", "near2", "near3"];
+const FAR: [&str; 4] = ["far0", "far1", "far2", "far3"];
+
+async fn client(process: &Process, builder: ChannelBuilder) -> (Channel, ExtensionClient) {
+    let zone = |names: [&'static str; 4], zone| names.map(|name| Endpoint::new(name).with_zone(zone));
+    let resolver = StaticResolver::new([zone(FAR, "far"), zone(NEAR, "near")].concat());
+    let process = process.clone();
+    let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
+    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("servers are there");
+    sleep(Duration::from_secs(1)).await;
+    (channel.clone(), ExtensionClient::new(channel))
+}
+
+/// The calls of so many that went to these servers.
+async fn share(client: &ExtensionClient, calls: usize, servers: &[Running]) -> u64 {
+    let gets = || servers.iter().map(Running::gets).sum::<u64>();
+    let before = gets();
+    for _ in 0..calls {
+        client.get(Time::default()).await.expect("a server can work");
+    }
+    gets() - before
+}
+
+#[sim_test(seeds = 10)]
+async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: World) {
+    let near = NEAR.map(|node| Running::start(&world, node));
+    let far = FAR.map(|node| Running::start(&world, node));
+    let process = world.node("client").process();
+    let (_, client) = client(&process, Channel::builder().zone("near")).await;
+    assert_eq!(share(&client, 200, &far).await, 0, "all of the own zone work");
+    near[0].stop().await;
+    assert_eq!(share(&client, 200, &far).await, 0, "three of four suffice");
+    near[1].stop().await;
+    let some = share(&client, 400, &far).await;
+    assert!((60..180).contains(&some), "{some} of 400 calls, where two sevenths are due");
+    near[2].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
+    near[3].stop().await;
+    share(&client, 50, &far).await;
+    let most = share(&client, 100, &far).await;
+    assert!(most > 90, "{most} of 100 calls");
+}
+
+#[sim_test(seeds = 10)]
+async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) {
+    let _servers = [NEAR, FAR].concat().into_iter().map(|node| Running::start(&world, node)).collect::<Vec<_>>();
+    let process = world.node("client").process();
+    let mut clients = [0; 8];
+    for _ in 0..40 {
+        let (channel, client) = client(&process, Channel::builder().subset(3)).await;
+        client.get(Time::default()).await.expect("a server can work");
+        let fleet = channel.fleet().expect("it follows a resolver");
+        assert_eq!(fleet.servers.len(), 3);
+        for server in fleet.servers {
+            let place = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());
+            clients[place.expect("it is one of them")] += 1;
+        }
+    }
+    assert!(clients.iter().all(|clients| (4..30).contains(clients)), "{clients:?}, where 15 are due");
+}
