@@ -505,8 +505,13 @@ mod fleet {
         Ok(())
     }
 
-    async fn zones() -> Outcome {
+    async fn dns() -> Outcome {
         statements!("fleet-3");
+        Ok(())
+    }
+
+    async fn zones() -> Outcome {
+        statements!("fleet-4");
         Ok(())
     }
 }
