@@ -1,0 +1,113 @@
+//! A fleet: three servers in etcd, and a client that knows only their name. Each server is replaced in turn, and then one
+//! of them turns slow under load. No call fails, and the slow one gets few.
+//!
+//! `cargo run -p examples --example fleet` starts all of it, etcd of Debian's package `etcd-server` included, prints where
+//! calls went, and ends within a minute.
+
+mod etcd;
+mod shop;
+
+use examples::greeter::{GreeterClient, Name};
+use frpc::Channel;
+use frpc_etcd::{Etcd, EtcdResolver};
+use shop::Shop;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// What the servers are found by.
+const NAME: &str = "shop/";
+
+/// Callers that call one after the other.
+const CALLERS: usize = 24;
+
+/// How long each phase lasts.
+const PHASE: Duration = Duration::from_secs(3);
+
+/// The whole has to end in this time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[tokio::main]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    timeout(PATIENCE, show()).await?
+}
+
+async fn show() -> Result<(), Box<dyn Error>> {
+    let Some(running) = etcd::start().await? else {
+        println!("skipped: etcd is not installed (Debian's package etcd-server)");
+        return Ok(());
+    };
+    let etcd = Etcd::new([running.address()])?;
+    let mut shops = Vec::new();
+    for name in ["a", "b", "c"] {
+        shops.push(Shop::open(name, &etcd).await?);
+    }
+    let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, NAME)).await?;
+    println!("three servers are in etcd below {NAME:?}, which is all that the client knows\n");
+    println!("{:<42}{:>8}{:>7}   to a, b and c", "", "calls", "lost");
+
+    let calls = Arc::new(Calls::default());
+    let mut callers: JoinSet<_> = (0..CALLERS).map(|_| call(channel.clone(), calls.clone())).collect();
+    let mut lost = 0;
+    sleep(PHASE).await;
+    lost += report("all is well", &calls, &shops);
+    for shop in &mut shops {
+        shop.replace(&etcd).await?;
+        sleep(Duration::from_millis(300)).await;
+    }
+    lost += report("one after the other is replaced", &calls, &shops);
+    shops[1].be_slow(true);
+    sleep(PHASE).await;
+    lost += report("b takes 40 ms for each call, one at a time", &calls, &shops);
+    shops[1].be_slow(false);
+    // What is remembered of it fades.
+    sleep(4 * PHASE).await;
+    lost += report("b is well again", &calls, &shops);
+
+    calls.are_over.store(true, Ordering::Relaxed);
+    while let Some(caller) = callers.join_next().await {
+        caller?;
+    }
+    for shop in shops {
+        shop.close().await?;
+    }
+    if lost > 0 {
+        return Err(format!("{lost} calls were lost").into());
+    }
+    println!("\nnothing was lost");
+    Ok(())
+}
+
+/// The calls of all callers.
+#[derive(Default)]
+struct Calls {
+    made: AtomicU64,
+    lost: AtomicU64,
+    are_over: AtomicBool,
+}
+
+/// Calls until all are over.
+async fn call(channel: Channel, calls: Arc<Calls>) {
+    let client = GreeterClient::new(channel);
+    while !calls.are_over.load(Ordering::Relaxed) {
+        if let Err(status) = client.greet(Name { name: "Ada".to_owned() }).await {
+            println!("lost: {status}");
+            calls.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        calls.made.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Prints what has happened since the last time. Returns how many calls were lost.
+fn report(what: &str, calls: &Calls, shops: &[Shop]) -> u64 {
+    let [made, lost] = [&calls.made, &calls.lost].map(|count| count.swap(0, Ordering::Relaxed));
+    let served: Vec<_> = shops.iter().map(Shop::take_served).collect();
+    let all = served.iter().sum::<u64>().max(1);
+    let shares: Vec<_> = served.iter().map(|served| format!("{:>3} %", served * 100 / all)).collect();
+    println!("{what:<42}{made:>8}{lost:>7}   {}", shares.join(" "));
+    lost
+}

@@ -1,0 +1,109 @@
+//! A server that is to be found in etcd, and that can be replaced and slowed down.
+
+use super::NAME;
+use examples::greeter::{Greeter, GreeterServer, Greeting, Name};
+use examples::started::Polite;
+use frpc::resolve::Endpoint;
+use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc_etcd::{Etcd, Registered, Registration};
+use std::error::Error;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::{Mutex, oneshot};
+use tokio::task::JoinHandle;
+
+/// How long a call takes, and how long while the server is slow.
+const WORK: Duration = Duration::from_millis(2);
+const SLOW_WORK: Duration = Duration::from_millis(40);
+
+/// One of the servers, whichever process it is at present.
+pub(crate) struct Shop {
+    name: &'static str,
+    state: Arc<State>,
+    process: Process,
+}
+
+#[derive(Default)]
+struct State {
+    served: AtomicU64,
+    is_slow: AtomicBool,
+    /// A slow server works on one call at a time.
+    turn: Mutex<()>,
+}
+
+/// What would be a process of its own elsewhere.
+struct Process {
+    registered: Registered,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Shop {
+    pub(crate) async fn open(name: &'static str, etcd: &Etcd) -> Result<Self, Box<dyn Error>> {
+        let state = Arc::<State>::default();
+        Ok(Self { name, process: Process::start(name, &state, etcd).await?, state })
+    }
+
+    /// Starts its successor, at another address, and then stops it.
+    pub(crate) async fn replace(&mut self, etcd: &Etcd) -> Result<(), Box<dyn Error>> {
+        let successor = Process::start(self.name, &self.state, etcd).await?;
+        std::mem::replace(&mut self.process, successor).stop().await
+    }
+
+    pub(crate) fn be_slow(&self, is_slow: bool) {
+        self.state.is_slow.store(is_slow, Ordering::Relaxed);
+    }
+
+    /// The number of calls that it has served since it was asked last.
+    pub(crate) fn take_served(&self) -> u64 {
+        self.state.served.swap(0, Ordering::Relaxed)
+    }
+
+    pub(crate) async fn close(self) -> Result<(), Box<dyn Error>> {
+        self.process.stop().await
+    }
+}
+
+impl Process {
+    async fn start(name: &str, state: &Arc<State>, etcd: &Etcd) -> Result<Self, Box<dyn Error>> {
+        // A real server knows its address. This port is free a moment later, too.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let endpoint = Endpoint::new(&address).with_metadata("name", name);
+        let registered = Registration::new(etcd, NAME, &endpoint)?.start();
+        let service = registered.around(GreeterServer::new(Service(state.clone())));
+        let server = Server::builder().add_service(service).bind(&address).await?;
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+        registered.registered().await;
+        Ok(Self { registered, stop, serving })
+    }
+
+    /// Leaves etcd, tells the clients, and ends when the calls in progress have.
+    async fn stop(self) -> Result<(), Box<dyn Error>> {
+        drop(self.stop);
+        self.serving.await??;
+        drop(self.registered);
+        Ok(())
+    }
+}
+
+struct Service(Arc<State>);
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if self.0.is_slow.load(Ordering::Relaxed) {
+            let _turn = self.0.turn.lock().await;
+            tokio::time::sleep(SLOW_WORK).await;
+        } else {
+            tokio::time::sleep(WORK).await;
+        }
+        self.0.served.fetch_add(1, Ordering::Relaxed);
+        Greeter::greet(&Polite, request).await
+    }
+
+    async fn greet_all(&self, request: Request<Streaming<Name>>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Greeter::greet_all(&Polite, request).await
+    }
+}
