@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn text_of_another_form_is_refused() {
         for text in ["shop:80", "dns:", "dns:///", "dns:///shop", "dns:///:80", "dns:///shop:99999", "dns://shop:80"] {
             assert!(Address::parse(text).is_err(), "{text}");
         }
