@@ -1,20 +1,24 @@
 //! The calls in flight on a connection, and which reply belongs to which call. Pure state; time is an argument.
 
 pub(crate) mod attached;
+pub(crate) mod clock;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;
 pub(crate) mod offers;
 pub(crate) mod pulse;
 mod release;
+mod reports;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+mod timing;
 pub(crate) mod watched;
 
 use crate::Status;
 use crate::calls::offers::Offers;
-use crate::calls::pulse::Timing;
+use crate::calls::pulse::TimedEnd;
+use crate::calls::timing::Timing;
 use crate::calls::watched::WatchedCalls;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
@@ -63,8 +67,6 @@ pub(crate) struct Calls {
     watched: Option<Box<WatchedCalls>>,
     /// The next call is to be timed.
     pub(crate) times_next: bool,
-    /// In so many turns no call is timed.
-    untimed_turns: u32,
     /// How calls are timed, on a connection of a fleet.
     timing: Option<Box<Timing>>,
 }
@@ -113,6 +115,8 @@ const _: () = assert!(size_of::<Slot>() == 64);
 enum State {
     Free,
     Waiting,
+    /// As `Waiting`, and the call is timed.
+    Timed,
     /// The reply has arrived.
     Replied,
     /// The deadline has passed, and the caller has not been polled since. The flag notes a reply that came afterwards.
@@ -264,16 +268,11 @@ impl Calls {
             return self.stray();
         }
         match entry.state {
-            State::Waiting => {
-                entry.state = State::Replied;
-                match &mut entry.reply {
-                    Reply::Copied(buffer) if packet.body.len() <= COPY_MAX => {
-                        buffer.clear();
-                        buffer.extend_from_slice(&packet.body);
-                    }
-                    reply => *reply = Reply::Shared(packet.body),
-                }
-                entry.caller.take()
+            State::Waiting => entry.answer(packet.body),
+            State::Timed => {
+                let caller = entry.answer(packet.body);
+                self.end_timed(TimedEnd::Answered, true);
+                caller
             }
             State::Expired(false) => {
                 entry.state = State::Expired(true);
@@ -315,7 +314,7 @@ impl Calls {
                 Poll::Ready(ended)
             }
             State::Expired(_) => Poll::Ready(Ended::Expired),
-            State::Waiting => {
+            State::Waiting | State::Timed => {
                 if let Some(status) = &self.ended {
                     let lost = Ended::Lost { status: status.clone(), until: self.deadlines[slot] };
                     self.vacate(slot);
@@ -332,7 +331,11 @@ impl Calls {
 
     /// Removes a call whose request was not sent.
     pub(crate) fn revoke(&mut self, ticket: Ticket) {
-        self.vacate(usize::from(ticket.slot));
+        let slot = usize::from(ticket.slot);
+        if matches!(self.slots[slot].state, State::Timed) {
+            self.forget_timed();
+        }
+        self.vacate(slot);
     }
 
     /// Gives a call up. If an extended server still works on it, `cancel` sends a CANCEL with this id and operation.
@@ -346,6 +349,10 @@ impl Calls {
         let (id, operation) = (entry.id, entry.operation);
         let is_at_work = match entry.state {
             State::Waiting => self.leave(slot, false),
+            State::Timed => {
+                self.end_timed(TimedEnd::GivenUp, false);
+                self.leave(slot, false)
+            }
             State::Expired(answered) => self.leave(slot, answered),
             State::Replied => {
                 entry.reply = Reply::none();
@@ -368,34 +375,43 @@ impl Calls {
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {
-            self.next_deadline = None;
-            let waiting =
-                self.slots.iter_mut().zip(&self.deadlines).filter(|(slot, _)| matches!(slot.state, State::Waiting));
-            for (entry, deadline) in waiting {
-                let Some(deadline) = *deadline else { continue };
-                if deadline <= now {
-                    entry.state = State::Expired(false);
-                    wake.extend(entry.caller.take());
-                } else {
-                    self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
-                }
-            }
-        }
-        if self.timing.is_some() {
-            if self.untimed_turns == 0 {
-                self.end_timing(now);
-            } else {
-                self.untimed_turns -= 1;
-                self.times_next = self.untimed_turns == 0;
-            }
+            self.handle_due(now, wake);
         }
         self.next_deadline
+    }
+
+    /// Looks at all calls, since the deadline of one may have come, and at the one that is timed.
+    #[cold]
+    #[inline(never)]
+    fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
+        if !self.measure_timed(now) {
+            return;
+        }
+        self.next_deadline = None;
+        let mut is_timed_late = false;
+        for (entry, deadline) in self.slots.iter_mut().zip(&self.deadlines) {
+            let is_timed = matches!(entry.state, State::Timed);
+            let Some(deadline) = deadline.filter(|_| is_timed || matches!(entry.state, State::Waiting)) else {
+                continue;
+            };
+            if deadline <= now {
+                entry.state = State::Expired(false);
+                wake.extend(entry.caller.take());
+                is_timed_late |= is_timed;
+            } else {
+                self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+            }
+        }
+        if is_timed_late {
+            self.measure_late(now);
+        }
     }
 
     /// Ends the table with its connection: every call fails, and every later one.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
-        self.forget_timing();
+        self.forget_timed();
+        self.times_next = false;
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).collect()
     }
 
@@ -445,6 +461,20 @@ impl Calls {
 impl Slot {
     fn new(id: PacketId, operation: Operation) -> Self {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
+    }
+
+    /// Takes in the reply. Returns the caller to wake.
+    #[inline(always)]
+    fn answer(&mut self, body: Bytes) -> Option<Waker> {
+        self.state = State::Replied;
+        match &mut self.reply {
+            Reply::Copied(buffer) if body.len() <= COPY_MAX => {
+                buffer.clear();
+                buffer.extend_from_slice(&body);
+            }
+            reply => *reply = Reply::Shared(body),
+        }
+        self.caller.take()
     }
 }
 

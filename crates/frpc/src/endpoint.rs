@@ -26,6 +26,7 @@ use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::prefix::{self, Prefix};
+use crate::wire::report;
 use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
@@ -78,7 +79,9 @@ impl Router for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
-        offered.chain(called).chain(self.offer.mounts.hello_items()).collect()
+        // Of several servers, the one for a call is chosen by what they say of themselves.
+        let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
+        offered.chain(called).chain(asked).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -97,6 +100,7 @@ impl Router for Endpoint {
             caller: Caller::new(
                 connection,
                 self.calls.is_some(),
+                &self.offer.load,
                 self.offer.watching.as_ref().map(Tally::new),
                 self.offer.is_inspectable,
             ),
@@ -122,8 +126,13 @@ impl Router for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if prefix::is_present(&packet.body) && self.is_backward(session, &packet) {
-            return self.route_backward(session, packet, outbox);
+        if prefix::is_present(&packet.body) {
+            if self.is_backward(session, &packet) {
+                return self.route_backward(session, packet, outbox);
+            }
+            if let Some(calls) = &self.calls {
+                calls.handle_prefix(&packet.body);
+            }
         }
         if self.calls.is_none() {
             return self.serve(session, packet, outbox);
@@ -232,6 +241,9 @@ impl Router for Endpoint {
     fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
         let hello = peer.hello();
         session.caller.handle_peer_known(hello.is_some());
+        if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::ASKED)) {
+            session.caller.ask_for_load();
+        }
         let Offer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
         let has = |operation| table.get(operation).is_some() || is_mounted(operation);

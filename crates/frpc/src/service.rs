@@ -11,6 +11,7 @@ pub(crate) mod in_flight;
 pub(crate) mod json;
 pub(crate) mod layered;
 pub(crate) mod lifecycle;
+pub(crate) mod load;
 pub(crate) mod methods;
 pub(crate) mod places;
 pub(crate) mod proto;

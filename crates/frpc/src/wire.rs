@@ -5,3 +5,4 @@ pub(crate) mod layouts;
 pub(crate) mod prefix;
 pub(crate) mod protobuf;
 pub(crate) mod received;
+pub(crate) mod report;

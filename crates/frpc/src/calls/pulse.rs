@@ -1,17 +1,17 @@
 //! How well a server of a fleet works, as one client sees it: how long calls take there, and whether it is to get any.
 //!
-//! One call at a time is timed on each connection, by times that its driver knows anyway, so that measuring costs next to
-//! nothing however many calls there are. What is made of it is one number, the cost, which the choice of a server reads.
+//! One call at a time is timed on each connection; see `timing`. What is made of it is one number, the cost, which the choice
+//! of a server reads. What servers report of themselves is in `reports`, beside the cost.
 
-use super::{Calls, State, Ticket};
-use crate::deadline;
+use crate::calls::clock::FleetClock;
+use crate::wire::report::Report;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What counts as no time at all, in nanoseconds: below it servers differ by chance only, and the calls in flight say more.
-const LEAST: u64 = 1_000_000;
+pub(super) const LEAST: u64 = 1_000_000;
 
 /// A measure that is not repeated loses half of its weight in 2^33 ns, some nine seconds, so that a server which was slow
 /// is tried again.
@@ -48,13 +48,6 @@ const CLOSED_TIMES: u64 = 16;
 /// By what part of the rest a failure raises the aversion.
 const AVERSION_STEP: f64 = 0.25;
 
-/// After a call that took less than [`LEAST`], none is timed in so many turns of its connection: the next ones would say no
-/// more, and would cost as much as the choice.
-const UNTIMED_TURNS: u32 = 32;
-
-/// How often what depends on the time is computed anew, in nanoseconds, at most.
-const REFRESH: u64 = 8_000_000;
-
 /// The cost of a server that is to get a call by which it is measured.
 pub(crate) const TRIAL: u64 = 0;
 
@@ -64,68 +57,11 @@ const COST_MAX: u64 = 1 << 42;
 /// The cost of a server that is to get none.
 pub(crate) const EXCLUDED: u64 = 1 << 43;
 
-/// The time that the servers of a fleet share, in nanoseconds from its making: that of the last turn of any connection.
-#[derive(Debug)]
-pub(crate) struct FleetClock {
-    made: Instant,
-    now: AtomicU64,
-    /// When costs are to be computed anew.
-    due: AtomicU64,
-    /// A connection has come or gone.
-    changed: AtomicBool,
-}
+/// The place of a server that is not chosen by its reports.
+const NOWHERE: u32 = u32::MAX;
 
-impl FleetClock {
-    pub(crate) fn new() -> Arc<Self> {
-        let [now, due] = [1, 0].map(AtomicU64::new);
-        Arc::new(Self { made: deadline::now(), now, due, changed: AtomicBool::new(true) })
-    }
-
-    fn now(&self) -> u64 {
-        self.now.load(Ordering::Relaxed)
-    }
-
-    /// Notes the time of a turn.
-    #[inline]
-    fn advance(&self, instant: Instant) -> u64 {
-        let since = instant.saturating_duration_since(self.made);
-        // Below 2^63 for centuries.
-        let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
-        if now > self.now() {
-            self.now.store(now, Ordering::Relaxed);
-        }
-        now
-    }
-
-    /// Whether costs are to be computed anew.
-    #[inline]
-    pub(crate) fn is_due(&self) -> bool {
-        self.now.load(Ordering::Relaxed) >= self.due.load(Ordering::Relaxed)
-    }
-
-    /// The time, for the one caller that computes the costs.
-    pub(crate) fn take_due(&self) -> Option<u64> {
-        let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
-        let taken = self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
-        (now >= due && taken.is_ok()).then_some(now)
-    }
-
-    /// Has costs be computed anew before the next call is placed.
-    fn hurry(&self) {
-        self.due.store(0, Ordering::Release);
-    }
-
-    /// Notes that a connection has come or gone.
-    fn change(&self) {
-        self.changed.store(true, Ordering::Release);
-        self.hurry();
-    }
-
-    /// Whether a connection has come or gone since.
-    pub(crate) fn take_changed(&self) -> bool {
-        self.changed.swap(false, Ordering::AcqRel)
-    }
-}
+/// By how much a server may claim to be faster than its calls have been: the peak is some times the usual.
+const CLAIM_SHIFT: u32 = 3;
 
 /// What is to be made of all servers together.
 #[derive(Clone, Copy, Default, Debug)]
@@ -144,6 +80,10 @@ pub(crate) struct Pulse {
     cost: AtomicU64,
     /// It is ejected.
     doubted: AtomicBool,
+    /// At present it is to get as many calls as others.
+    open: AtomicBool,
+    /// Its place among the servers that are chosen by their reports.
+    place: AtomicU32,
     state: Mutex<Observed>,
 }
 
@@ -184,8 +124,8 @@ fn coarse(time: u64) -> u64 {
 }
 
 impl Observed {
-    /// The cost of a call that is the only one, while the server is not ejected.
-    fn cost(&self, now: u64) -> u64 {
+    /// The cost of a call that is the only one, while the server is not ejected. Others are preferred to one that is not open.
+    fn cost(&self, now: u64, is_open: bool) -> u64 {
         let halves = |at: u64| now.saturating_sub(at) >> HALF_LIFE_BITS;
         let mut expected = self.peak >> halves(self.measured_at).min(63);
         if self.waits_since != 0 {
@@ -196,8 +136,8 @@ impl Observed {
         } else if self.measured_at == 0 && !self.is_tried {
             return TRIAL;
         }
-        let closed = if fastrand::f64() < self.opening(now) { 1 } else { CLOSED_TIMES };
-        let cost = coarse(expected.max(LEAST)).saturating_mul(closed) as f64 / self.share;
+        let times = if is_open { 1 } else { CLOSED_TIMES };
+        let cost = coarse(expected.max(LEAST)).saturating_mul(times) as f64 / self.share;
         (cost as u64).clamp(TRIAL + 1, COST_MAX)
     }
 
@@ -264,8 +204,9 @@ impl Pulse {
             is_tried: false,
             is_coming: false,
         };
-        let (cost, doubted) = (AtomicU64::new(EXCLUDED), AtomicBool::new(false));
-        Arc::new(Self { clock: clock.clone(), cost, doubted, state: Mutex::new(state) })
+        let [doubted, open] = [false, true].map(AtomicBool::new);
+        let (cost, place) = (AtomicU64::new(EXCLUDED), AtomicU32::new(NOWHERE));
+        Arc::new(Self { clock: clock.clone(), cost, doubted, open, place, state: Mutex::new(state) })
     }
 
     /// What a call costs there if it is the only one: [`TRIAL`], [`EXCLUDED`], or between.
@@ -300,12 +241,14 @@ impl Pulse {
     pub(crate) fn assess(&self, now: u64, is_shown: bool, outlook: Outlook) {
         let mut state = self.state.lock();
         state.is_coming = outlook.is_slow_start && state.coming(now) < 1.0;
+        let is_open = fastrand::f64() < state.opening(now);
         let cost = match is_shown {
             false => EXCLUDED,
-            true if state.ejected_until == 0 || outlook.is_panic => state.cost(now),
+            true if state.ejected_until == 0 || outlook.is_panic => state.cost(now, is_open),
             true if now >= state.ejected_until => TRIAL,
             true => EXCLUDED,
         };
+        self.open.store(is_open, Ordering::Relaxed);
         self.cost.store(cost, Ordering::Relaxed);
     }
 
@@ -317,7 +260,7 @@ impl Pulse {
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
             // Not for long: the call is timed when it is sent, unless it is a stream.
-            Observed { waits_since: now, ..*state }.cost(now)
+            Observed { waits_since: now, ..*state }.cost(now, self.is_open())
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
             EXCLUDED
@@ -366,13 +309,53 @@ impl Pulse {
         self.clock.hurry();
     }
 
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Sets the place among the servers that are chosen by their reports; `None` if it is not.
+    pub(crate) fn set_place(&self, place: Option<u32>) {
+        self.place.store(place.unwrap_or(NOWHERE), Ordering::Relaxed);
+    }
+
+    /// Whether it may have a call for its report, if that came from the server in this place.
+    pub(crate) fn takes_by_report(&self, place: u32) -> bool {
+        let is_usual = (TRIAL + 1..EXCLUDED).contains(&self.cost());
+        is_usual && self.is_open() && self.place.load(Ordering::Relaxed) == place
+    }
+
+    /// Notes what the server says of itself. It is believed as far as its calls bear it out.
+    #[cold]
+    pub(crate) fn report(&self, report: Report) {
+        let place = self.place.load(Ordering::Relaxed);
+        if place == NOWHERE {
+            return;
+        }
+        let state = self.state.lock();
+        let nanos = u64::from(report.micros).saturating_mul(1_000).max(state.peak >> CLAIM_SHIFT).max(1);
+        let cost = (nanos as f64 / state.share) as u64;
+        drop(state);
+        self.clock.reports.note(place, cost, self.clock.now());
+    }
+
+    /// The time of an instant, by the clock of the fleet.
+    pub(super) fn at(&self, instant: Instant) -> u64 {
+        self.clock.advance(instant)
+    }
+
     /// Notes that a call is timed which began at `instant`.
-    fn begin(&self, instant: Instant) {
+    pub(super) fn begin(&self, instant: Instant) {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
+    /// Notes that the timed call is none any more.
+    pub(super) fn forget(&self) {
+        self.state.lock().waits_since = 0;
+    }
+
     /// Notes how the timed call has ended.
-    fn end(&self, took: Duration, end: TimedEnd, now: u64) {
+    pub(super) fn end(&self, took: Duration, end: TimedEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
@@ -380,7 +363,7 @@ impl Pulse {
         let took = if end == TimedEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {
-            self.cost.store(state.cost(now), Ordering::Relaxed);
+            self.cost.store(state.cost(now, self.is_open()), Ordering::Relaxed);
         }
         drop(state);
         if end == TimedEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES)) || self.is_late_again(end)
@@ -397,65 +380,11 @@ impl Pulse {
 
 /// How a timed call has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TimedEnd {
+pub(super) enum TimedEnd {
     Answered,
     /// Its deadline has passed.
     Late,
     GivenUp,
-}
-
-/// The timing of calls of one connection.
-#[derive(Debug)]
-pub(super) struct Timing {
-    pulse: Arc<Pulse>,
-    timed: Option<(Ticket, Instant)>,
-}
-
-impl Calls {
-    /// Has calls timed.
-    pub(super) fn set_pulse(&mut self, pulse: Option<&Arc<Pulse>>) {
-        self.times_next = pulse.is_some();
-        self.timing = pulse.map(|pulse| Box::new(Timing { pulse: pulse.clone(), timed: None }));
-    }
-
-    /// Times a call, which begins at this instant or else now, and no other before it has ended.
-    #[inline(never)]
-    pub(crate) fn time(&mut self, ticket: Ticket, begun: Option<Instant>) {
-        let begun = begun.unwrap_or_else(|| self.now(deadline::now));
-        self.times_next = false;
-        if let Some(timing) = &mut self.timing {
-            timing.pulse.begin(begun);
-            timing.timed = Some((ticket, begun));
-        }
-    }
-
-    /// Ends the timing of the call if that has ended in this turn.
-    #[inline(never)]
-    pub(super) fn end_timing(&mut self, now: Instant) {
-        let Some(timing) = &mut self.timing else { return };
-        let at = timing.pulse.clock.advance(now);
-        let Some((ticket, begun)) = timing.timed else { return };
-        let entry = self.slots.get(usize::from(ticket.slot)).filter(|entry| entry.id == ticket.id);
-        let end = match entry.map(|entry| entry.state) {
-            Some(State::Waiting) => return,
-            Some(State::Expired(_)) => TimedEnd::Late,
-            Some(State::GivenUp) => TimedEnd::GivenUp,
-            Some(State::Replied | State::Free) | None => TimedEnd::Answered,
-        };
-        let took = now.saturating_duration_since(begun);
-        timing.pulse.end(took, end, at);
-        timing.timed = None;
-        self.untimed_turns = if took.as_nanos() < u128::from(LEAST) { UNTIMED_TURNS } else { 0 };
-        self.times_next = self.untimed_turns == 0;
-    }
-
-    /// Forgets the call that is timed: the connection has ended.
-    pub(super) fn forget_timing(&mut self) {
-        if let Some(timing) = self.timing.take() {
-            timing.pulse.state.lock().waits_since = 0;
-            self.times_next = false;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -468,7 +397,7 @@ mod tests {
     fn server() -> (Arc<Pulse>, impl Fn(u64) -> u64) {
         let clock = FleetClock::new();
         let pulse = Pulse::new(&clock);
-        (pulse, move |millis| clock.advance(clock.made + Duration::from_millis(millis)))
+        (pulse, move |millis| clock.advance(clock.made() + Duration::from_millis(millis)))
     }
 
     fn cost(pulse: &Pulse, now: u64) -> u64 {
@@ -494,7 +423,7 @@ mod tests {
     #[test]
     fn a_call_that_waits_counts_by_its_age_and_an_old_measure_less_and_less() {
         let (pulse, at) = server();
-        let made = pulse.clock.made;
+        let made = pulse.clock.made();
         pulse.begin(made);
         assert_eq!(cost(&pulse, at(2)), 1 << 30, "its first call is under way");
         pulse.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
@@ -558,6 +487,31 @@ mod tests {
     #[test]
     fn times_are_rounded_to_the_nearest_power_of_two() {
         assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
+    }
+
+    #[test]
+    fn a_report_that_promises_too_much_gains_little_and_one_of_an_ejected_server_nothing() {
+        let (pulse, at) = server();
+        let honest = Pulse::new(&pulse.clock);
+        for (place, pulse, millis) in [(0, &pulse, 80), (1, &honest, 40)] {
+            pulse.set_place(Some(place));
+            pulse.end(Duration::from_millis(millis), TimedEnd::Answered, at(80));
+            cost(pulse, at(80));
+        }
+        let report = |pulse: &Pulse, micros| pulse.report(Report { in_progress: 0, micros });
+        let takes = || pulse.clock.take_report(|place| [&pulse, &honest][place as usize].takes_by_report(place));
+        report(&pulse, 0);
+        report(&honest, 9_000);
+        assert_eq!(takes(), Some(1), "the other one is taken for 10 ms");
+        report(&honest, 20_000);
+        assert_eq!(takes(), Some(0));
+        report(&pulse, 0);
+        pulse.refuse();
+        cost(&pulse, at(80));
+        assert_eq!(takes(), None, "one is no choice");
+        pulse.set_place(None);
+        report(&pulse, 0);
+        assert!(!pulse.takes_by_report(0));
     }
 
     #[test]

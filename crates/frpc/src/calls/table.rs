@@ -6,6 +6,7 @@ use crate::calls::pulse::Pulse;
 use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
+use crate::wire::report::Report;
 use crate::{Code, Status};
 use frisbee::PeerKind;
 use parking_lot::Mutex;
@@ -109,6 +110,22 @@ impl CallTable {
         } else if pulse.is_doubted() {
             pulse.recover();
         }
+    }
+
+    /// Notes what the server of a fleet says of itself in front of a reply.
+    #[cold]
+    pub(crate) fn handle_prefix(&self, body: &[u8]) {
+        if let Some(pulse) = &self.pulse
+            && let Some(report) = Report::of_reply(body)
+        {
+            pulse.report(report);
+        }
+    }
+
+    /// Has the next call timed.
+    #[cold]
+    pub(crate) fn time_next(&self) {
+        self.calls.lock().time_next();
     }
 
     /// Whether the connection is to a server of a fleet.

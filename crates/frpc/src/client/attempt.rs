@@ -216,7 +216,8 @@ impl<'a, A: Message> Attempt<'a, A> {
             let timeout = timeout.filter(|_| told);
             let metadata = present(self.metadata);
             let form = Form::Extended;
-            let manner = Manner { form, timeout, metadata, trace, lossless: false, backward: link.backward };
+            let backward = link.backward;
+            let manner = Manner { form, timeout, metadata, trace, lossless: false, backward, report: None };
             body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner)
         } else {
             self.put_flat(outbox, ticket.id, server)
@@ -603,7 +604,7 @@ impl<B: Message> Future for PendingCall<B> {
                 // A long reply is read outside of the lock.
                 Body::Shared(body) => unread = Some(body.clone()),
             });
-            if ended.is_ready() && !matches!(reply, Some(Ok(_))) {
+            if !matches!(reply, Some(Ok(_))) {
                 until = calls.deadline(ticket);
             }
             ended

@@ -1,7 +1,8 @@
 //! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
-use crate::calls::pulse::{FleetClock, Pulse};
+use crate::calls::clock::FleetClock;
+use crate::calls::pulse::Pulse;
 use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector};
 use crate::client::fleet::resolving::{Connects, Follower};

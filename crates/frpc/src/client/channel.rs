@@ -251,7 +251,7 @@ impl Channel {
         begun: &mut Option<Instant>,
     ) -> Result<Arc<Link>, Status> {
         let servers = &self.inner.servers;
-        if let Some(link) = servers.current() {
+        if let Some(link) = servers.current_now() {
             return Ok(link);
         }
         let connect = servers.connect(*begun.get_or_insert_with(Instant::now));

@@ -7,8 +7,8 @@ pub(crate) mod terms;
 pub(crate) mod view;
 
 use crate::Status;
+use crate::calls::clock::FleetClock;
 use crate::calls::failures::{closed, unreachable};
-use crate::calls::pulse::FleetClock;
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
 use crate::client::fleet::resolving::Resolving;
 use crate::client::fleet::terms::FleetTerms;
@@ -57,13 +57,18 @@ impl Fleet {
 
     /// The connection for the next call; see [`Choice::next`](choice::Choice::next). If none of those that are drawn is
     /// to get calls, the best of all.
-    #[inline]
+    #[inline(never)] // So that a channel to one server has nothing of it among its instructions.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         if self.clock.is_due() {
             self.assess();
         }
-        let next = self.members.read().choice.next();
+        let next = self.members.read().choice.next(&self.clock);
         next.or_else(|| any(&self.members.read()))
+    }
+
+    /// Notes the time.
+    pub(crate) fn look_at_clock(&self) {
+        self.clock.look();
     }
 
     /// Computes what the choice is made by.
@@ -71,7 +76,7 @@ impl Fleet {
     fn assess(&self) {
         let Some(now) = self.clock.take_due() else { return };
         if self.clock.take_changed() {
-            self.members.write().muster();
+            self.members.write().muster(&self.clock);
         }
         self.members.read().choice.assess(now);
     }
@@ -164,7 +169,7 @@ impl Fleet {
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
-            members.add(rows);
+            members.add(rows, &self.clock);
         }
     }
 }

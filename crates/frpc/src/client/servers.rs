@@ -24,6 +24,14 @@ impl Servers {
         }
     }
 
+    /// As [`current`](Self::current), with a look at the clock: streams are not timed, and an ejection ends all the same.
+    pub(crate) fn current_now(&self) -> Option<Arc<Link>> {
+        if let Self::Several(fleet) = self {
+            fleet.look_at_clock();
+        }
+        self.current()
+    }
+
     /// A connection, or a new one; see [`Links::connect`].
     pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         match self {

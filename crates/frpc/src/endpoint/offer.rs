@@ -7,6 +7,7 @@ use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::service::erased::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
+use crate::service::load::Load;
 use crate::service::methods::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, Hello, Mounts, Router};
@@ -59,6 +60,8 @@ pub(crate) struct Offer {
     pub(crate) is_inspectable: bool,
     /// Who may call, if there are rules for that.
     pub(crate) access: Option<Arc<Access>>,
+    /// How busy the end is.
+    pub(crate) load: Arc<Load>,
 }
 
 impl Offering {
@@ -133,6 +136,7 @@ impl Offering {
             offered,
             is_inspectable: self.is_inspectable,
             access,
+            load: Arc::default(),
         })
     }
 }

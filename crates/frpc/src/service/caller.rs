@@ -5,6 +5,7 @@ use crate::observe::tally::Tally;
 use crate::schema::method::FullName;
 use crate::service::failures::given_up;
 use crate::service::in_flight::{Entered, InFlight};
+use crate::service::load::{Load, Working};
 use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
@@ -16,6 +17,10 @@ pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// How replies are written. They are marked if this end dialled the connection.
     style: Style,
+    /// How busy this end is.
+    load: Arc<Load>,
+    /// The peer asks for that.
+    asks_for_load: bool,
     /// Whoever looks on. In a box, since most servers have nobody.
     onlookers: Option<Box<Onlookers>>,
 }
@@ -28,12 +33,18 @@ struct Onlookers {
 }
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection, backward: bool, tally: Option<Tally>, is_inspectable: bool) -> Self {
+    pub(crate) fn new(
+        connection: &Connection,
+        backward: bool,
+        load: &Arc<Load>,
+        tally: Option<Tally>,
+        is_inspectable: bool,
+    ) -> Self {
         let style = Style { form: Form::Flat, backward };
         let in_flight = is_inspectable.then(|| connection.attachments().get_or_insert::<InFlight>());
         let is_seen = tally.is_some() || in_flight.is_some();
         let onlookers = is_seen.then(|| Box::new(Onlookers { tally, in_flight }));
-        Self { connection: connection.clone(), style, onlookers }
+        Self { connection: connection.clone(), style, load: load.clone(), asks_for_load: false, onlookers }
     }
 
     /// The calls that are observed, if any are.
@@ -68,6 +79,17 @@ impl Caller {
     /// Notes the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
         self.style.form = if extended { Form::Extended } else { Form::Flat };
+    }
+
+    /// Notes that the peer asks how busy this end is.
+    pub(crate) fn ask_for_load(&mut self) {
+        self.asks_for_load = true;
+        self.load.ask();
+    }
+
+    /// Notes a call that is not ready at once, if that is asked for.
+    pub(crate) fn work(&self) -> Option<Working> {
+        Load::enter(&self.load, self.asks_for_load)
     }
 
     /// Whether the peer is extended.

@@ -16,7 +16,7 @@ use std::task::Poll;
 /// The body of a handler's reply.
 pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
     let style = Style { form: Form::Extended, backward: false };
-    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
+    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style, None))
 }
 
 /// The body of a refusal.

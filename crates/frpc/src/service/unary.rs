@@ -14,6 +14,7 @@ use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse,
 use crate::service::guarded::Guard;
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
+use crate::service::load::Working;
 use crate::service::served::{Instance, Running, Unary};
 use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
@@ -241,7 +242,7 @@ where
                     note(status, self.name, &caller.connection);
                 }
                 let before = self.watch.before(outbox);
-                body::put_reply(outbox, id, operation, reply.as_ref(), style);
+                body::put_reply(outbox, id, operation, reply.as_ref(), style, None);
                 self.watch.end(caller.tally(), || code(reply), outbox, before);
             }
             Polled::Pending(parked) => {
@@ -350,7 +351,7 @@ where
                     note(status, call.name, &caller.connection);
                 }
                 let before = self.watch.before(outbox);
-                body::put_reply(outbox, asked.id, asked.operation, reply.as_ref(), caller.style());
+                body::put_reply(outbox, asked.id, asked.operation, reply.as_ref(), caller.style(), None);
                 self.watch.end(caller.tally(), || code(&reply), outbox, before);
             }
             Polled::Pending(parked) => {
@@ -455,8 +456,9 @@ impl Pending<'_> {
         // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
         let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
+        let working = caller.work();
         let spawned = caller.connection.spawn_call(call, memory, site, |task| {
-            let answer = Answer { task, id, operation, style, name, watched: watch.go_on() };
+            let answer = Answer { task, id, operation, style, name, watched: watch.go_on(), working };
             if !inherited.is_something() && permits.is_none() && entered.is_none() {
                 return parked.then(answer);
             }
@@ -508,21 +510,25 @@ struct Answer<T> {
     style: Style,
     name: FullName,
     watched: T,
+    /// The call as one that the end works on, if that is counted.
+    working: Option<Working>,
 }
 
 impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, name, watched } = self;
+        let Self { task, id, operation, style, name, watched, working } = self;
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
             note(status, name, task.connection());
         }
+        // One that fails says nothing of how long others take.
+        let report = working.filter(|_| reply.is_ok()).and_then(Working::end);
         // On a connection that has ended meanwhile, nobody reads the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
-            body::put_reply(outbox, id, operation, reply.as_ref(), style);
+            body::put_reply(outbox, id, operation, reply.as_ref(), style, report);
             length = outbox.len().saturating_sub(before);
         });
         watched.finish(|| code(&reply), || length as u64);

@@ -3,6 +3,7 @@
 use crate::api::metadata::Metadata;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, Said};
+use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
@@ -25,6 +26,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) trace: Option<&'a TraceContext>,
+    pub(crate) report: Option<Report>,
 }
 
 impl Manner<'_> {
@@ -118,9 +120,9 @@ pub(crate) fn put_message<M: Message>(
     message: &M,
     manner: &Manner<'_>,
 ) -> Result<(), PutError> {
-    let Manner { form, lossless, backward, timeout, metadata, trace } = *manner;
-    if backward || timeout.is_some() || metadata.is_some() || trace.is_some() {
-        prefix::put(packet.buffer(), Said { backward, timeout, metadata, trace, ..Said::default() });
+    let Manner { form, lossless, backward, timeout, metadata, trace, report } = *manner;
+    if backward || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
+        prefix::put(packet.buffer(), Said { backward, timeout, metadata, trace, report, ..Said::default() });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder =
@@ -215,7 +217,7 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
-/// Answers a call.
+/// Answers a call. A message may come with a report.
 #[inline(always)]
 pub(crate) fn put_reply<M: Message>(
     outbox: &mut Outbox,
@@ -223,12 +225,13 @@ pub(crate) fn put_reply<M: Message>(
     operation: Operation,
     reply: Result<&Response<M>, &Status>,
     style: Style,
+    report: Option<Report>,
 ) {
     let Style { form, backward } = style;
     match reply {
         Ok(reply) => {
             let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
-            let manner = Manner { metadata, backward, ..Manner::plain(form) };
+            let manner = Manner { metadata, backward, report, ..Manner::plain(form) };
             if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
                 put_error(outbox, id, operation, &error.into_status(), style);
             }

@@ -7,6 +7,7 @@ use crate::api::code::Code;
 use crate::api::extras::{Extras, Held};
 use crate::api::metadata::{self, Metadata};
 use crate::observe::TraceContext;
+use crate::wire::report::Report;
 use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;
@@ -33,6 +34,8 @@ const BACKWARD: u8 = 4;
 const REFUSED: u8 = 5;
 /// The place of the call in a trace: the id of the trace, the id of the span, the flags.
 const TRACE: u8 = 6;
+/// How busy the end is that replies: the calls that it works on, and the time that a further one takes, in microseconds.
+const REPORT: u8 = 7;
 
 /// The first bytes of a prefix that has a trace context and nothing else.
 const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
@@ -91,13 +94,15 @@ pub(crate) struct Said<'a> {
     /// The call has not been run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
+    pub(crate) report: Option<Report>,
 }
 
 /// Writes a prefix, if it has items. The body follows.
 #[inline]
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status, refused, trace } = said;
-    if backward || timeout.is_some() || metadata.is_some() || status.is_some() || refused {
+    let Said { backward, timeout, metadata, status, refused, trace, report } = said;
+    let has_more = backward || timeout.is_some() || metadata.is_some() || status.is_some() || refused;
+    if has_more || report.is_some() {
         put_items(buffer, said);
     } else if let Some(trace) = trace {
         put_trace(buffer, trace);
@@ -106,9 +111,9 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
 
 #[inline(never)]
 fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status, refused, trace } = said;
+    let Said { backward, timeout, metadata, status, refused, trace, report } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
-    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused {
+    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused && report.is_none() {
         if let Some(trace) = trace {
             put_trace(buffer, trace);
         }
@@ -149,6 +154,10 @@ fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
     }
     if refused {
         put_item(buffer, REFUSED, &[]);
+    }
+    if let Some(report) = report {
+        put_head(buffer, REPORT, varint_len(report.in_progress.into()) + varint_len(report.micros.into()));
+        report.put(buffer);
     }
     match u8::try_from(buffer.len() - begin) {
         Ok(length @ ..0x80) => {
@@ -222,6 +231,14 @@ fn trace_among_items(body: &[u8]) -> Option<&[u8]> {
     let (items, _) = split(body.strip_prefix(&[PREFIX]).map(|_| body)?).ok()?;
     let mut items = Items::new(items).take(2).map_while(|item| item);
     items.find(|(kind, _)| *kind == TRACE).map(|(_, context)| context)
+}
+
+/// The report in the prefix of a body, if it has one.
+#[cold]
+pub(crate) fn report(body: &[u8]) -> Option<Report> {
+    let (items, _) = split(body).ok().filter(|_| is_present(body))?;
+    let mut items = Items::new(items).map_while(|item| item);
+    items.find(|(kind, _)| *kind == REPORT).and_then(|(_, item)| Report::from_item(item))
 }
 
 /// Whether a body has a prefix.

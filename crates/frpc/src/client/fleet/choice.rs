@@ -1,8 +1,10 @@
 //! The choice of a server for each call, among those that have a connection.
 //!
 //! It reads one number of each server that is drawn, its cost, and the count of its calls. All that needs thought is done
-//! when one of these changes, or some times in a second: see [`Pulse`].
+//! when one of these changes, or some times in a second: see [`Pulse`]. While servers report how busy they are, most calls go by
+//! that instead.
 
+use crate::calls::clock::FleetClock;
 use crate::calls::pulse::{EXCLUDED, Outlook, Pulse, TRIAL};
 use crate::client::fleet::members::Row;
 use crate::client::fleet::terms::FleetTerms;
@@ -23,6 +25,14 @@ const NEAR_PERCENT: f64 = 70.0;
 /// The parts into which calls are divided between the own zone and others.
 const SPILL_PARTS: u64 = 256;
 
+/// One in so many calls chooses among servers that are drawn though there are reports, so that servers without one are not
+/// forgotten; and one in so many while a server is to have its trial.
+const DRAWN_IN: u64 = 32;
+const TRIED_IN: u64 = 4;
+
+/// One in so many calls is timed where calls take next to no time.
+const TIMED_IN: u64 = 32;
+
 /// The servers among which calls choose.
 #[derive(Default)]
 pub(crate) struct Choice {
@@ -33,6 +43,8 @@ pub(crate) struct Choice {
     dice: AtomicU64,
     /// How many of [`SPILL_PARTS`] of the calls go far.
     spill: AtomicU64,
+    /// One in so many calls is not placed by reports.
+    drawn_in: AtomicU64,
     /// The weight of the servers of the own zone, those without a connection included.
     near_weight: u64,
 }
@@ -85,16 +97,29 @@ impl Choice {
         for server in near.iter().chain(&far) {
             server.pulse.set_share(f64::from(server.weight.max(1)) / heaviest);
         }
-        let [dice, spill] = [fastrand::u64(..), 0].map(AtomicU64::new);
-        Self { near: Tier::new(near), far: Tier::new(far), dice, spill, near_weight }
+        for (place, server) in (0..).zip(&near) {
+            server.pulse.set_place(Some(place));
+        }
+        far.iter().for_each(|server| server.pulse.set_place(None));
+        let [dice, spill, drawn_in] = [fastrand::u64(..), 0, DRAWN_IN].map(AtomicU64::new);
+        Self { near: Tier::new(near), far: Tier::new(far), dice, spill, drawn_in, near_weight }
     }
 
-    /// The connection for the next call; see [`Tier::next`].
+    /// The connection for the next call: by reports, or else by [`Tier::next`].
     #[inline]
-    pub(crate) fn next(&self) -> Option<Arc<Link>> {
+    pub(crate) fn next(&self, clock: &FleetClock) -> Option<Arc<Link>> {
         let dice = self.roll();
         let spill = self.spill.load(Ordering::Relaxed);
-        if spill != 0 && dice % SPILL_PARTS < spill { self.far.next(dice) } else { self.near.next(dice) }
+        if spill != 0 && dice % SPILL_PARTS < spill {
+            return self.far.next(dice);
+        }
+        if clock.has_reports()
+            && !(dice >> 8).is_multiple_of(self.drawn_in.load(Ordering::Relaxed))
+            && let Some(link) = self.near.by_report(clock)
+        {
+            return Some(link);
+        }
+        self.near.next(dice)
     }
 
     /// The next random number, by SplitMix64.
@@ -114,16 +139,20 @@ impl Choice {
         let ejected = all().filter(|server| server.pulse.is_doubted()).count();
         let coming = all().filter(|server| server.pulse.is_coming(now)).count();
         let outlook = outlook(count, ejected, coming);
-        let mut near_works = 0;
+        let (mut near_works, mut drawn_in) = (0, DRAWN_IN);
         for (place, server) in all().enumerate() {
             let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
             server.pulse.assess(now, is_shown, outlook);
+            if server.pulse.cost() == TRIAL {
+                drawn_in = TRIED_IN;
+            }
             if place < self.near.servers.len() && is_shown && !server.pulse.is_doubted() {
                 near_works += u64::from(server.weight);
             }
         }
         let spill = if self.far.servers.is_empty() { 0 } else { spill(near_works, self.near_weight) };
         self.spill.store(spill, Ordering::Relaxed);
+        self.drawn_in.store(drawn_in, Ordering::Relaxed);
     }
 }
 
@@ -146,6 +175,14 @@ impl Tier {
     fn new(servers: Vec<Candidate>) -> Self {
         let weights: Vec<_> = servers.iter().map(|server| server.weight).collect();
         Self { lots: lots(&weights), servers, last: AtomicUsize::default() }
+    }
+
+    /// The server whose report promises the least.
+    #[inline(never)]
+    fn by_report(&self, clock: &FleetClock) -> Option<Arc<Link>> {
+        let at = |place: u32| self.servers.get(place as usize);
+        let place = clock.take_report(|place| at(place).is_some_and(|server| server.pulse.takes_by_report(place)))?;
+        at(place)?.link.upgrade().filter(|link| !link.calls.is_retired())
     }
 
     /// The best of two that are drawn by the dice, in proportion to their weights, and the one that was chosen last: the one
@@ -180,6 +217,9 @@ impl Tier {
         let link = best.link.upgrade().filter(|link| !link.calls.is_retired())?;
         if cost == TRIAL {
             best.pulse.begin_trial();
+        }
+        if dice.is_multiple_of(TIMED_IN) {
+            link.calls.time_next();
         }
         Some(link)
     }

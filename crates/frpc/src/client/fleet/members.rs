@@ -1,5 +1,6 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
+use crate::calls::clock::FleetClock;
 use crate::calls::pulse::Pulse;
 use crate::client::fleet::choice::Choice;
 use crate::client::fleet::terms::FleetTerms;
@@ -60,22 +61,23 @@ impl Members {
         &self.rows
     }
 
-    pub(crate) fn add(&mut self, rows: Vec<Row>) {
+    pub(crate) fn add(&mut self, rows: Vec<Row>, clock: &FleetClock) {
         self.rows.extend(rows);
-        self.muster();
+        self.muster(clock);
     }
 
     /// Changes rows, and removes those for which `stays` is false.
-    pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
+    pub(crate) fn retain(&mut self, clock: &FleetClock, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         let removed = self.rows.extract_if(.., |row| !stays(row)).collect();
-        self.muster();
+        self.muster(clock);
         removed
     }
 
     /// Has calls choose among those that have a connection now.
-    pub(crate) fn muster(&mut self) {
+    pub(crate) fn muster(&mut self, clock: &FleetClock) {
         self.choice = Choice::among(&self.rows, &self.terms);
+        clock.forget_reports();
     }
 }
 

@@ -175,7 +175,7 @@ impl Fleet {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().rows().is_empty();
         let mut members = self.members.write();
-        let removed = members.retain(|row| {
+        let removed = members.retain(&self.clock, |row| {
             match stated.remove(&row.endpoint.key()) {
                 Some(endpoint) => (row.endpoint, row.missing_since) = (endpoint, None),
                 None => drop(row.missing_since.get_or_insert(now)),
@@ -216,7 +216,7 @@ impl Fleet {
             return next(&self.members.read());
         }
         let mut members = self.members.write();
-        let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
+        let removed = members.retain(&self.clock, |row| row.missing_since.is_none_or(|since| end(since) > now));
         let next = next(&members);
         drop(members);
         for row in removed {

@@ -1,0 +1,179 @@
+//! The timing of calls on a connection of a fleet: one at a time, so that it costs next to nothing however many there are.
+//!
+//! The state of the timed call in the table says that it is timed, so no other call and no turn is asked whether it is.
+
+use super::{Calls, State, Ticket};
+use crate::calls::pulse::{LEAST, Pulse, TimedEnd};
+use crate::deadline;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The timing of calls of one connection.
+#[derive(Debug)]
+pub(super) struct Timing {
+    pulse: Arc<Pulse>,
+    timed: Option<Timed>,
+}
+
+/// The call that is timed.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    begun: Instant,
+    /// How it has ended, if it has, until the end of the turn.
+    end: Option<TimedEnd>,
+    /// The next deadline of all calls, if the end has taken its place; see [`Calls::end_timed`].
+    next: Option<Option<Instant>>,
+}
+
+impl Calls {
+    /// Has calls timed.
+    pub(super) fn set_pulse(&mut self, pulse: Option<&Arc<Pulse>>) {
+        self.times_next = pulse.is_some();
+        self.timing = pulse.map(|pulse| Box::new(Timing { pulse: pulse.clone(), timed: None }));
+    }
+
+    /// Times a call, which begins at this instant or else now, and no other before it has ended.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn time(&mut self, ticket: Ticket, begun: Option<Instant>) {
+        let begun = begun.unwrap_or_else(|| self.now(deadline::now));
+        self.times_next = false;
+        let Some(timing) = &mut self.timing else { return };
+        if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
+            entry.state = State::Timed;
+            timing.pulse.begin(begun);
+            timing.timed = Some(Timed { begun, end: None, next: None });
+        }
+    }
+
+    /// Has the next call timed, unless one is.
+    #[cold]
+    pub(crate) fn time_next(&mut self) {
+        self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
+    }
+
+    /// Notes that the timed call has ended. The time is known at the end of the turn: as if a deadline of a call had come,
+    /// it is looked at what has. `is_in_turn` says that no call begins before.
+    #[cold]
+    pub(super) fn end_timed(&mut self, end: TimedEnd, is_in_turn: bool) {
+        let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
+        timed.end = Some(end);
+        timed.next = is_in_turn.then_some(self.next_deadline);
+        self.next_deadline = Some(timed.begun);
+    }
+
+    /// Measures the timed call if it has ended in this turn. Returns whether deadlines have to be looked at.
+    pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
+        let Some(timing) = &mut self.timing else { return true };
+        let Some(Timed { begun, end: Some(end), next }) = timing.timed else { return true };
+        let took = now.saturating_duration_since(begun);
+        timing.pulse.end(took, end, timing.pulse.at(now));
+        timing.timed = None;
+        // The next ones would say no more, and timing would cost as much as the choice.
+        self.times_next = took >= Duration::from_nanos(LEAST);
+        if let Some(next) = next {
+            self.next_deadline = next;
+        }
+        next.is_none_or(|next| next.is_some_and(|next| next <= now))
+    }
+
+    /// Measures the timed call, whose deadline has passed.
+    #[cold]
+    pub(super) fn measure_late(&mut self, now: Instant) {
+        if let Some(timing) = &mut self.timing
+            && let Some(Timed { begun, .. }) = timing.timed.take()
+        {
+            timing.pulse.end(now.saturating_duration_since(begun), TimedEnd::Late, timing.pulse.at(now));
+            self.times_next = true;
+        }
+    }
+
+    /// Forgets the call that is timed: it was not sent, or the connection has ended.
+    #[cold]
+    pub(super) fn forget_timed(&mut self) {
+        if let Some(timing) = &mut self.timing
+            && timing.timed.take().is_some()
+        {
+            timing.pulse.forget();
+            self.times_next = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::clock::FleetClock;
+    use bytes::Bytes;
+    use frisbee::{Operation, Packet};
+    use std::task::Waker;
+
+    const CALLED: Operation = Operation::FIRST_USER;
+
+    fn table() -> (Arc<Pulse>, Calls) {
+        let pulse = Pulse::new(&FleetClock::new());
+        let mut calls = Calls::default();
+        calls.set_pulse(Some(&pulse));
+        (pulse, calls)
+    }
+
+    fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> Ticket {
+        let until = at + Duration::from_millis(timeout);
+        let ticket = calls.begin(CALLED, Some(until), Some(Waker::noop())).expect("there is room");
+        if calls.times_next {
+            calls.time(ticket, Some(at));
+        }
+        ticket
+    }
+
+    fn answer(calls: &mut Calls, ticket: Ticket) {
+        let reply = Packet { id: ticket.id, operation: CALLED, body: Bytes::new() };
+        assert!(calls.handle_reply(reply).is_some(), "the caller is woken");
+    }
+
+    #[test]
+    fn one_call_is_timed_until_its_end_and_deadlines_hold_beside_it() {
+        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        let one = begin(&mut calls, start, 1_000);
+        begin(&mut calls, start, 50);
+        assert!(!calls.times_next && pulse.latency().is_none());
+        answer(&mut calls, one);
+        assert_eq!(calls.handle_time(at(20), &mut wake), Some(at(50)), "the deadline of the other one");
+        assert_eq!(pulse.latency(), Some(Duration::from_millis(20)));
+        assert!(calls.times_next && wake.is_empty());
+        calls.handle_time(at(50), &mut wake);
+        assert_eq!(wake.len(), 1);
+    }
+
+    #[test]
+    fn a_timed_call_whose_deadline_passes_and_one_that_is_given_up_are_measured_too() {
+        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        begin(&mut calls, start, 30);
+        calls.handle_time(at(30), &mut wake);
+        assert_eq!((pulse.latency(), wake.len()), (Some(Duration::from_millis(30)), 1));
+        let given_up = begin(&mut calls, at(30), 1_000);
+        calls.give_up(given_up, |_, _| {});
+        let next = begin(&mut calls, at(30), 90);
+        assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
+        assert_eq!(pulse.latency(), Some(Duration::from_millis(40)));
+        answer(&mut calls, next);
+    }
+
+    #[test]
+    fn after_a_call_of_next_to_no_time_none_is_timed_until_it_is_wished() {
+        let ((_, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let one = begin(&mut calls, start, 1_000);
+        answer(&mut calls, one);
+        calls.handle_time(start + Duration::from_micros(10), &mut wake);
+        assert!(!calls.times_next);
+        calls.time_next();
+        assert!(calls.times_next);
+        let other = begin(&mut calls, start, 1_000);
+        calls.time_next();
+        assert!(!calls.times_next, "one is timed");
+        calls.revoke(other);
+        assert!(calls.times_next, "it was not sent");
+    }
+}

@@ -1,0 +1,125 @@
+//! How busy an end is, for the clients that ask: how many calls it works on, and how long they take with so many.
+//!
+//! Calls whose handlers are ready at once do not count: they are over before anybody could know of them.
+
+use crate::deadline;
+use crate::wire::report::Report;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
+
+/// Numbers of calls in progress are told apart by their powers of two, up to 2^15: a connection has no more.
+const POWERS: usize = 16;
+
+/// Of the difference between what was known and what was measured, one in so many parts counts.
+const SMOOTHING: i64 = 8;
+
+/// How busy an end is.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    /// A client has asked.
+    is_asked: AtomicBool,
+    in_progress: AtomicU32,
+    /// How long calls have taken that began as one of so many, in microseconds; 0 if there were none.
+    micros: [AtomicU32; POWERS],
+}
+
+impl Load {
+    /// Notes that a client asks.
+    pub(crate) fn ask(&self) {
+        self.is_asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes a call that is not ready at once, until the result is dropped. `None` while nobody asks. `is_told` says that
+    /// its caller is one of those who do.
+    pub(crate) fn enter(load: &Arc<Self>, is_told: bool) -> Option<Working> {
+        if !load.is_asked.load(Ordering::Relaxed) {
+            return None;
+        }
+        let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        Some(Working { load: load.clone(), begun: deadline::now(), count, is_told })
+    }
+
+    /// Notes how long a call has taken that began as one of so many.
+    fn measure(&self, count: u32, micros: u32) {
+        let Some(known) = self.micros.get(power(count)) else { return };
+        let (before, now) = (i64::from(known.load(Ordering::Relaxed)), i64::from(micros.max(1)));
+        let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
+        // Between what was known and what was measured.
+        known.store(u32::try_from(next).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// How long a call is going to take that begins as one of so many, by the nearest number of which something is known.
+    fn expected(&self, count: u32) -> u32 {
+        let known = |power: usize| self.micros.get(power).map_or(0, |micros| micros.load(Ordering::Relaxed));
+        let at = power(count);
+        let below = (0..=at).find_map(|by| Some(known(at - by)).filter(|known| *known != 0).map(|known| (known, by)));
+        match below {
+            // Twice as many take twice as long.
+            Some((known, by)) => known.saturating_mul(1 << by),
+            None => (at + 1..POWERS).map(known).find(|known| *known != 0).unwrap_or_default(),
+        }
+    }
+}
+
+fn power(count: u32) -> usize {
+    (count.max(1).ilog2() as usize).min(POWERS - 1)
+}
+
+/// A call in progress.
+#[derive(Debug)]
+pub(crate) struct Working {
+    load: Arc<Load>,
+    begun: Instant,
+    /// It began as one of so many.
+    count: u32,
+    is_told: bool,
+}
+
+impl Working {
+    /// Notes that the call has been answered. Returns what its caller is told, if it asks.
+    pub(crate) fn end(self) -> Option<Report> {
+        let took = deadline::now().saturating_duration_since(self.begun).as_micros();
+        self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
+        let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
+        let micros = self.load.expected(in_progress.saturating_add(1));
+        self.is_told.then_some(Report { in_progress, micros })
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.load.in_progress.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
+        let load = Arc::new(Load::default());
+        assert!(Load::enter(&load, true).is_none(), "nobody asks");
+        load.ask();
+        let [one, other, third] = [true, false, true].map(|is_told| Load::enter(&load, is_told).expect("they count"));
+        assert_eq!(other.end(), None, "its caller does not ask");
+        drop(third);
+        let report = one.end().expect("its caller asks");
+        assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    #[test]
+    fn the_time_of_a_call_depends_on_how_many_there_are() {
+        let load = Load::default();
+        assert_eq!(load.expected(1), 0, "nothing is known");
+        load.measure(4, 4_000);
+        assert_eq!([1, 3, 5, 16].map(|count| load.expected(count)), [4_000, 4_000, 4_000, 16_000]);
+        load.measure(1, 1_000);
+        assert_eq!([1, 2, 7].map(|count| load.expected(count)), [1_000, 2_000, 4_000]);
+        (0..50).for_each(|_| load.measure(1, 500));
+        assert!((500..520).contains(&load.expected(1)), "{}", load.expected(1));
+        load.measure(u32::MAX, u32::MAX);
+        assert_eq!(load.expected(u32::MAX), u32::MAX);
+    }
+}

@@ -1,0 +1,65 @@
+//! Reports of load: what an end says with its replies to a client that chooses among several.
+
+use crate::wire::prefix;
+use frisbee::Hello;
+use frisbee::support::tlv::{put_varint, take_varint};
+
+/// The type of the HELLO item of an end that asks for reports. It has no value.
+pub(crate) const ASKED: u8 = Hello::FIRST_USER_ITEM + 2;
+
+/// What an end says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Report {
+    /// The calls that it works on.
+    pub(crate) in_progress: u32,
+    /// How long a further call is going to take there, in microseconds.
+    pub(crate) micros: u32,
+}
+
+impl Report {
+    /// The value of the item in a prefix.
+    pub(super) fn put(self, buffer: &mut Vec<u8>) {
+        put_varint(buffer, self.in_progress.into());
+        put_varint(buffer, self.micros.into());
+    }
+
+    /// Reads the value of an item, to which later versions may have added something. Numbers that are too large are those
+    /// of an end that is very busy.
+    pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
+        let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        Some(Self { in_progress: number()?, micros: number()? })
+    }
+
+    /// The report in the prefix of a reply, if it has one.
+    pub(crate) fn of_reply(body: &[u8]) -> Option<Self> {
+        prefix::report(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::prefix::{Said, put};
+    use bytes::Bytes;
+
+    #[test]
+    fn a_report_is_these_bytes_and_other_items_are_skipped() {
+        let report = Report { in_progress: 3, micros: 1_500 };
+        let mut bytes = Vec::new();
+        put(&mut bytes, Said { report: Some(report), ..Said::default() });
+        assert_eq!(bytes, [0x10, 5, 7, 3, 3, 0xDC, 0x0B]);
+        bytes.extend_from_slice(&[8, 0]);
+        assert_eq!(Report::of_reply(&bytes), Some(report));
+        let mut body = Bytes::from(bytes.clone());
+        assert!(prefix::take(&mut body).is_ok_and(|prefix| prefix.is_some()));
+        assert_eq!(body, [8, 0][..], "a message follows");
+        for cut in 0..7 {
+            assert_eq!(Report::of_reply(&bytes[..cut]), None, "{cut}");
+        }
+        let vast = [0x10, 13, 7, 11, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 9];
+        assert_eq!(Report::of_reply(&vast), Some(Report { in_progress: u32::MAX, micros: 9 }));
+        for none in [&[0x10, 3, 7, 1, 1][..], &[0x10, 2, 7, 0], &[0x10, 3, 99, 1, 7], &[8, 0], &[]] {
+            assert_eq!(Report::of_reply(none), None, "{none:?}");
+        }
+    }
+}
