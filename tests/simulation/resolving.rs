@@ -1,7 +1,7 @@
 //! Channels that follow a resolver: endpoints join, leave, flap and come twice.
 
 use crate::service::{Memory, Service};
-use frisbee_sim::{Process, World, sim_test};
+use frisbee_sim::{Fault, Process, World, sim_test};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frpc::resolve::{Endpoint, Resolver, StaticResolver, WatchResolver};
 use frpc::{Channel, Code, Server};
@@ -161,11 +161,36 @@ async fn many_clients_do_not_come_to_a_new_endpoint_in_the_same_second(world: Wo
     sleep(Duration::from_secs(4)).await;
     let times = new.connections.lock().clone();
     assert_eq!(times.len(), CLIENTS);
-    let busiest = times.iter().map(|begin| {
+    let busiest = busiest_second(&times);
+    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
+}
+
+/// The most of these times that lie within a second.
+fn busiest_second(times: &[Duration]) -> usize {
+    let within = |begin: &Duration| {
         let end = *begin + Duration::from_secs(1);
         times.iter().filter(|time| (*begin..end).contains(*time)).count()
-    });
-    let busiest = busiest.max().unwrap_or(0);
+    };
+    times.iter().map(within).max().unwrap_or(0)
+}
+
+#[sim_test(seeds = 1)]
+async fn a_thousand_clients_of_a_server_that_was_away_do_not_return_in_the_same_second(world: World) {
+    const CLIENTS: usize = 1_000;
+    let [_stays, away] = ["stays", "away"].map(|name| Node::start(&world, name));
+    let process = world.node("client").process();
+    let mut channels = Vec::new();
+    for _ in 0..CLIENTS {
+        let both = StaticResolver::new(endpoints(&["stays", "away"]));
+        channels.push(channel(&process, both).await.expect("a server is there"));
+    }
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(away.connections(), CLIENTS);
+    world.strike(Fault::Crash { node: "away".to_owned(), down: Duration::from_millis(100), loses_disk: false }).await;
+    sleep(Duration::from_secs(10)).await;
+    let times = away.connections.lock()[CLIENTS..].to_vec();
+    assert_eq!(times.len(), CLIENTS, "all have returned");
+    let busiest = busiest_second(&times);
     assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
 }
 
