@@ -15,6 +15,7 @@ pub mod process;
 pub mod proto;
 pub mod rivals;
 pub mod text;
+pub mod updates;
 
 /// Whatever goes wrong in a benchmark ends it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

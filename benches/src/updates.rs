@@ -1,0 +1,33 @@
+//! Answers of a resolver with many endpoints, as a channel takes them in.
+
+use crate::BoxError;
+use frpc::Channel;
+use frpc::resolve::{Endpoint, WatchResolver};
+use std::time::Duration;
+
+/// The endpoints of each answer.
+pub const ENDPOINTS: usize = 1000;
+
+/// Has a channel take in so many answers, each of which changes the weight of an endpoint. Nobody listens at the endpoints: what
+/// connections cost is another matter.
+pub async fn updated(answers: u64) -> Result<(), BoxError> {
+    let (sets, resolver) = WatchResolver::new(endpoints(0));
+    let channel = Channel::builder().connection_spread(Duration::from_secs(3600)).connect_resolved_lazy(resolver)?;
+    for answer in 0..answers {
+        sets.send_replace(endpoints(answer as usize % ENDPOINTS));
+        // The task that follows the resolver is the only one that is woken.
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+    }
+    let fleet = channel.fleet().ok_or("it follows a resolver")?;
+    let last = endpoints(answers.saturating_sub(1) as usize % ENDPOINTS);
+    let is_last = fleet.servers.iter().all(|server| last.contains(&server.endpoint));
+    if is_last && fleet.servers.len() == ENDPOINTS { Ok(()) } else { Err("the last answer is not taken in".into()) }
+}
+
+/// The endpoints, of which one has more weight.
+fn endpoints(heavy: usize) -> Vec<Endpoint> {
+    let endpoint = |number: usize| Endpoint::new(format!("127.1.{}.{}:1", number / 250, number % 250 + 1));
+    (0..ENDPOINTS).map(|number| endpoint(number).with_weight(if number == heavy { 2 } else { 1 })).collect()
+}
