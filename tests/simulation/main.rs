@@ -10,6 +10,7 @@
 //! ```
 
 mod balancing;
+mod bus;
 mod changing;
 mod channels;
 mod hand_off;

@@ -105,7 +105,8 @@ export class Topics {
       else for (const one of this.subscriptions.values()) if (one.matches(topic)) one.put(message);
     } else if (operation === Op.Lagged) {
       const count = from.varint(10);
-      for (const one of this.subscriptions.values()) one.lost += count;
+      const concerned = id ? [subscribed] : this.subscriptions.values();
+      for (const one of concerned) if (one) one.lost += count;
     } else if (!body.length) subscribed?.activate();
     // Also the answer of a server that has no broker.
     else {

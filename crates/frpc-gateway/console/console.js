@@ -167,8 +167,8 @@ channel.connected();while(s.isClosed);s.write(0,tt+2,r=>{r.sized(C(e)),r.raw(typ
 let r;do r=this.link=await this.channel.connected();while(r.isClosed);let i=this.next=this.next%65535+1,o=new Wt(s?void 0:t?.split("."),()=>{this.subscriptions.
 delete(i)&&t!==void 0&&!r.isClosed&&r.write(i,tt+1)});return this.subscriptions.set(i,o),r.write(i,tt+e,a=>{t!==void 0&&a.sized(C(t)),a.raw(C(s??""))}),await o.
 active,o}handle(e,t,s,r){if(e!==this.link)return;let i=new x(r),o=this.subscriptions.get(t);if(s===2){let a=i.text(),c={topic:a,payload:i.rest()};if(t)o?.put(c);else
-for(let d of this.subscriptions.values())d.matches(a)&&d.put(c)}else if(s===4){let a=i.varint(10);for(let c of this.subscriptions.values())c.lost+=a}else if(!r.
-length)o?.activate();else{let a=i.byte(),c=a===3?8:a===4?12:3,d=E(c,i.text(i.left));this.subscriptions.delete(t),o?.end(d)}}},Wt=class extends ce{constructor(t,s){
+for(let d of this.subscriptions.values())d.matches(a)&&d.put(c)}else if(s===4){let a=i.varint(10),c=t?[o]:this.subscriptions.values();for(let d of c)d&&(d.lost+=
+a)}else if(!r.length)o?.activate();else{let a=i.byte(),c=a===3?8:a===4?12:3,d=E(c,i.text(i.left));this.subscriptions.delete(t),o?.end(d)}}},Wt=class extends ce{constructor(t,s){
 super();this.tokens=t;this.leave=s;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,i)=>{this.activate=r,this.refuse=
 i})}matches(t){let{tokens:s}=this,r=t.split(".");return!s||(s.at(-1)===">"?r.length<s.length:r.length!==s.length)?!1:s.every((i,o)=>i===">"||i==="*"||i===r[o])}put(t){
 for(this.unread+=t.payload.length+Jt;this.unread>$r&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Jt,this.lost++;this.arrived(t)}end(t){this.

@@ -41,6 +41,7 @@
 //! * A slow subscriber slows down no other.
 
 mod broker;
+mod bus;
 mod client;
 mod fanout;
 mod inbox;
@@ -51,6 +52,7 @@ mod tests;
 
 pub use super::topics::TopicError;
 pub use broker::{Broker, BrokerBuilder, Slow};
+pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent, WhenAway};
 pub use client::{Client, PubSubError, Publisher};
 pub use inbox::{Message, RecvError, Subscription};
 pub use receive::ClientRouter;
@@ -80,7 +82,7 @@ enum Kind {
     Message,
     /// Comes back when all that was sent before has been taken in.
     Sync,
-    /// From the broker: so many messages of this subscription were lost.
+    /// From the broker: so many messages were lost, of the subscription whose id is the packet's or of all.
     Lagged,
     /// From the broker: something was not understood or not allowed.
     Refused,
@@ -131,6 +133,8 @@ enum Reason {
     Full = 3,
     /// The operation has no meaning.
     Operation = 4,
+    /// The backplane does not take the message.
+    Backplane = 5,
 }
 
 /// Writes a short packet, which fits into every limit.

@@ -1,5 +1,6 @@
 //! The broker: the subscriptions, and the rights of each connection.
 
+use super::bus::{Backplane, Bus, Interest, WhenAway};
 use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
@@ -94,6 +95,8 @@ pub struct BrokerBuilder {
     slow: Slow,
     per_connection_max: usize,
     total_max: usize,
+    backplane: Option<Arc<dyn Backplane>>,
+    when_away: WhenAway,
 }
 
 /// The state that all connections share.
@@ -111,6 +114,8 @@ pub(super) struct BrokerShared {
     pub(super) published: AtomicU64,
     bounds: Arc<Bounds>,
     settings: BrokerBuilder,
+    /// The other brokers, if there may be any.
+    pub(super) bus: Option<Bus>,
 }
 
 /// The owner of a subscription.
@@ -135,6 +140,8 @@ impl Broker {
             slow: Slow::default(),
             per_connection_max: PER_CONNECTION_MAX,
             total_max: TOTAL_MAX,
+            backplane: None,
+            when_away: WhenAway::default(),
         }
     }
 
@@ -214,10 +221,29 @@ impl BrokerBuilder {
         self
     }
 
+    /// Joins the broker with others: what is published at one of them reaches the subscribers of all. Default: none.
+    ///
+    /// A backplane is for one broker. docs/bus.md has what is promised.
+    pub fn backplane(mut self, backplane: impl Backplane) -> Self {
+        self.backplane = Some(Arc::new(backplane));
+        self
+    }
+
+    /// Sets what becomes of messages that are published while the backplane is away. Default:
+    /// [`WhenAway::StayLocal`].
+    pub fn when_away(mut self, when_away: WhenAway) -> Self {
+        self.when_away = when_away;
+        self
+    }
+
     /// The broker.
-    pub fn build(self) -> Broker {
+    ///
+    /// # Panics
+    /// If the [backplane](Self::backplane) has a broker already.
+    pub fn build(mut self) -> Broker {
+        let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
         let Self { queue_max, memory_max, slow, .. } = self;
-        Broker(Arc::new(BrokerShared {
+        let shared = Arc::new(BrokerShared {
             bounds: Arc::new(Bounds {
                 queue_max,
                 memory_max,
@@ -232,7 +258,12 @@ impl BrokerBuilder {
             next_connection: AtomicU64::new(0),
             operations: self.operations,
             settings: self,
-        }))
+            bus,
+        });
+        if let Some(bus) = &shared.bus {
+            bus.attach(&shared);
+        }
+        Broker(shared)
     }
 }
 
@@ -251,6 +282,8 @@ struct Subscribed {
     pattern: Box<str>,
     /// What it is charged of the server's memory, in bytes.
     charge: usize,
+    /// What it wants from other brokers.
+    interest: Option<Arc<Interest>>,
 }
 
 #[cfg(test)]
@@ -295,9 +328,13 @@ impl Router for Broker {
         match operations.kind(packet.operation) {
             Some(Kind::Message) => {
                 let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
-                match session.fanout.publish(&self.0, &session.subscriber, topic, &packet.body) {
+                match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
                     Ok(Published::Slowly) => return Routed::Slow,
+                    Ok(Published::Refused) => {
+                        let text = session.fanout.refusal();
+                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Backplane, text);
+                    }
                     Err(error) => {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
                         return Routed::Wasted;
@@ -307,8 +344,10 @@ impl Router for Broker {
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
                 match self.0.subscribe(session, packet.id, pattern, group) {
-                    Ok(()) => {
-                        put(outbox, packet.id, packet.operation, &[]);
+                    Ok(is_active) => {
+                        if is_active {
+                            put(outbox, packet.id, packet.operation, &[]);
+                        }
                         // It takes ten times as long as other packets.
                         return Routed::Slow;
                     }
@@ -334,7 +373,7 @@ impl Router for Broker {
     }
 
     fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {
-        session.fanout.flush(&self.0, &session.subscriber);
+        session.fanout.flush(&self.0, &*session.subscriber);
         session.subscriber.pull(turn, session.body_max);
         session.fanout.refresh(&self.0);
         None
@@ -347,7 +386,7 @@ impl Router for Broker {
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
         // Messages that came in the same read as the end have been published all the same.
-        session.fanout.flush(&self.0, &session.subscriber);
+        session.fanout.flush(&self.0, &*session.subscriber);
         Leaving::begin(self.0.clone(), session.subscriber, session.patterns);
     }
 }
@@ -359,13 +398,14 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
+    /// Says whether the subscription is active; if not, its connection is answered when it is.
     fn subscribe(
         &self,
         session: &mut BrokerSession,
         id: PacketId,
         pattern: &[u8],
         group: &[u8],
-    ) -> Result<(), (Reason, String)> {
+    ) -> Result<bool, (Reason, String)> {
         let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
         let group = match group {
             [] => None,
@@ -390,7 +430,7 @@ impl BrokerShared {
         if !session.subscriber.memory().take(least) {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         }
-        let target = Target { subscriber: session.subscriber.clone(), group };
+        let target = Target { subscriber: session.subscriber.clone(), group: group.clone() };
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         let before = subscriptions.nodes();
@@ -407,14 +447,31 @@ impl BrokerShared {
         let nodes = (subscriptions.nodes() - before) * NODE_COST;
         drop(subscriptions);
         session.subscriber.memory().charge(nodes);
-        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), charge: least + nodes });
-        Ok(())
+        let interest = self.bus.as_ref().map(|bus| {
+            let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref());
+            // Again, since what comes from the bus is looked up among those who have joined.
+            self.version.fetch_add(1, Ordering::Release);
+            interest
+        });
+        let is_active =
+            interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
+        session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), charge: least + nodes, interest });
+        Ok(is_active)
+    }
+
+    /// Wants nothing from other brokers for a subscription any more.
+    fn leave(&self, subscriber: u64, id: u16, subscribed: &Subscribed) {
+        if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
+            bus.leave(interest, subscriber, id);
+        }
     }
 
     /// An id without a subscription means nothing: subscribing may have been refused.
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
-        let Some(Subscribed { pattern, charge }) = session.patterns.remove(&id.0) else { return };
+        let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
+        self.leave(session.subscriber.number, id.0, &subscribed);
+        let Subscribed { pattern, charge, .. } = subscribed;
         let mut subscriptions = self.subscriptions.write();
         let removed = subscriptions.remove(&pattern, &(session.subscriber.number, id.0));
         self.version.fetch_add(1, Ordering::Release);
@@ -459,8 +516,11 @@ impl Leaving {
     fn remove_some(&mut self) {
         let rest = self.subscriptions.len().saturating_sub(REMOVED_AT_ONCE);
         let mut freed = 0;
+        for (id, subscribed) in &self.subscriptions[rest..] {
+            self.broker.leave(self.subscriber.number, *id, subscribed);
+        }
         let mut tree = self.broker.subscriptions.write();
-        for (id, Subscribed { pattern, charge }) in self.subscriptions.drain(rest..) {
+        for (id, Subscribed { pattern, charge, .. }) in self.subscriptions.drain(rest..) {
             tree.remove(&pattern, &(self.subscriber.number, id));
             freed += charge;
         }

@@ -120,7 +120,9 @@ struct ClientState {
     /// The caller that waits for the answer to a subscription.
     asked: BTreeMap<u16, oneshot::Sender<Result<(), String>>>,
     /// The callers that wait for a SYNC, in order.
-    syncs: VecDeque<oneshot::Sender<()>>,
+    syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
+    /// Why a message was refused since the last SYNC.
+    refused: Option<String>,
     closed: Option<CloseReason>,
 }
 
@@ -227,7 +229,8 @@ impl Client {
     /// queues, and dropped subscriptions get nothing more.
     ///
     /// # Errors
-    /// If the connection has ended, or the peer does not answer.
+    /// If the connection has ended, the peer does not answer, or the broker has refused a message that was published
+    /// before, as one that is joined with others by a [backplane](super::Backplane) may.
     ///
     /// # Cancel safety
     /// Safe.
@@ -243,7 +246,7 @@ impl Client {
             self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
             inner.syncs.push_back(answer);
         }
-        self.answer(answered).await
+        self.answer(answered).await?.map_err(PubSubError::Refused)
     }
 
     /// The connection.
@@ -392,15 +395,27 @@ impl ClientShared {
 
     /// Handles the answer to the oldest SYNC.
     pub(super) fn handle_sync(&self) {
-        let sync = self.inner.lock().syncs.pop_front();
+        let mut inner = self.inner.lock();
+        let (sync, refused) = (inner.syncs.pop_front(), inner.refused.take());
+        drop(inner);
         if let Some(sync) = sync {
-            let _ = sync.send(());
+            let _ = sync.send(refused.map_or(Ok(()), Err));
         }
     }
 
-    /// Handles the report that so many messages were lost for the connection.
-    pub(super) fn handle_lag(&self, count: u64) {
-        let inboxes: Vec<_> = self.inner.lock().inboxes.values().cloned().collect();
+    /// Handles the report that a message was not taken.
+    pub(super) fn handle_refusal(&self, text: &str) {
+        self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
+    }
+
+    /// Handles the report that so many messages were lost: for a subscription or, with id 0, for the connection.
+    pub(super) fn handle_lag(&self, id: u16, count: u64) {
+        let inner = self.inner.lock();
+        let inboxes: Vec<_> = match id {
+            0 => inner.inboxes.values().cloned().collect(),
+            _ => inner.inboxes.get(&id).cloned().into_iter().collect(),
+        };
+        drop(inner);
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Lagged(count)].into_iter(), self.inbox_max));
     }
 

@@ -6,8 +6,10 @@
 //! and at the end of the turn each subscriber's queue is locked, and its task woken, once.
 
 use super::broker::{BrokerShared, Target};
+use super::bus::Passed;
 use super::queue::{Segment, Subscriber};
 use crate::PacketId;
+use crate::budget::Budget;
 use crate::router::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use std::cell::Cell;
@@ -58,19 +60,56 @@ pub(super) struct Fanout {
     /// Messages of this turn, which are not in the broker's count yet.
     published: u64,
     directed: Vec<Directed>,
+    /// Why the last message was refused.
+    refusal: String,
+}
+
+/// Where messages come from: a connection of this broker, or the bus.
+pub(super) trait Source {
+    /// What comes from here is counted as published, and passed on to the bus.
+    const PUBLISHES: bool;
+
+    /// The number of the connection, which needs not be woken.
+    fn number(&self) -> u64;
+
+    /// The memory that what is shared is charged to.
+    fn budget(&self) -> &Arc<Budget>;
+
+    /// Looks up whom a topic reaches from here.
+    fn route(&self, broker: &BrokerShared, topic: &str) -> Route;
+}
+
+impl Source for Subscriber {
+    const PUBLISHES: bool = true;
+
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn budget(&self) -> &Arc<Budget> {
+        self.budget()
+    }
+
+    fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
+        Route::find(broker, topic)
+    }
 }
 
 /// The subscribers of a topic.
 #[derive(Debug)]
-struct Route {
+pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
     groups: Vec<Group>,
+    /// Other brokers may have subscribers, too.
+    is_for_bus: bool,
+    /// There is more to do than for everybody.
+    is_special: bool,
 }
 
 /// The members of a queue group, and whose turn it is.
 #[derive(Debug)]
-struct Group {
+pub(super) struct Group {
     members: Vec<(Arc<Subscriber>, u16)>,
     next: usize,
 }
@@ -99,14 +138,16 @@ pub(super) enum Published {
     AsUsual,
     /// Its topic had to be looked up, or there are many groups: either may take a thousand times as long.
     Slowly,
+    /// The backplane does not take it, so nobody gets it. See [`Fanout::refusal`].
+    Refused,
 }
 
 impl Fanout {
     /// Publishes a message: `topic` is that of `body`, which is sent unchanged.
-    pub(super) fn publish(
+    pub(super) fn publish<S: Source>(
         &mut self,
         broker: &BrokerShared,
-        from: &Subscriber,
+        from: &S,
         topic: &[u8],
         body: &Bytes,
     ) -> Result<Published, TopicError> {
@@ -122,22 +163,35 @@ impl Fanout {
                 published = Published::Slowly;
             }
         }
-        self.published += 1;
+        self.published += u64::from(S::PUBLISHES);
         let route = self.last;
         let found = &mut self.routes[route];
         let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
-        if !found.groups.is_empty() {
-            // As long a one is not copied into queues.
-            let is_shared = body.len() >= *COPIED_ONCE.start();
-            let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
-            for group in &mut found.groups {
-                let (subscriber, id) = group.choose();
-                self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
+        if found.is_special {
+            let mut groups_are_here = true;
+            if found.is_for_bus {
+                match pass_on(broker, found, body) {
+                    Ok(passed) => groups_are_here = passed == Passed::Local,
+                    Err(refusal) => {
+                        self.published -= 1;
+                        self.refusal = refusal;
+                        return Ok(Published::Refused);
+                    }
+                }
             }
-            self.deliveries += found.groups.len();
-            if found.groups.len() > GROUPS_AT_ONCE {
-                published = Published::Slowly;
+            if groups_are_here && !found.groups.is_empty() {
+                // As long a one is not copied into queues.
+                let is_shared = body.len() >= *COPIED_ONCE.start();
+                let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
+                for group in &mut found.groups {
+                    let (subscriber, id) = group.choose();
+                    self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
+                }
+                self.deliveries += found.groups.len();
+                if found.groups.len() > GROUPS_AT_ONCE {
+                    published = Published::Slowly;
+                }
             }
         }
         if !found.everybody.is_empty() {
@@ -151,6 +205,7 @@ impl Fanout {
     }
 
     /// The run to which a body of a route is to be added.
+    #[inline(always)]
     fn run(&mut self, route: usize, length: usize, everybody: usize) -> &mut Segment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
         let goes_on = last.is_some_and(|last| last.route == route && last.packets.longest < LARGE as u32);
@@ -169,7 +224,7 @@ impl Fanout {
     }
 
     /// Ends a turn: passes on the packets that have been collected.
-    pub(super) fn flush(&mut self, broker: &BrokerShared, from: &Subscriber) {
+    pub(super) fn flush(&mut self, broker: &BrokerShared, from: &impl Source) {
         if self.published > 0 {
             broker.published.fetch_add(std::mem::take(&mut self.published), Ordering::Relaxed);
         }
@@ -212,6 +267,11 @@ impl Fanout {
         }
     }
 
+    /// Why the last message that was refused was.
+    pub(super) fn refusal(&self) -> &str {
+        &self.refusal
+    }
+
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.by_topic.len()
@@ -234,7 +294,7 @@ impl Fanout {
     }
 
     /// The route of a topic, from the table or the broker's tree.
-    fn find(&mut self, broker: &BrokerShared, from: &Subscriber, topic: &[u8]) -> Result<usize, TopicError> {
+    fn find(&mut self, broker: &BrokerShared, from: &impl Source, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
         }
@@ -243,7 +303,7 @@ impl Fanout {
             self.flush(broker, from);
             self.forget(broker);
         }
-        let found = Route::find(broker, text);
+        let found = from.route(broker, text);
         let route = self.routes.len();
         self.remembered += 1 + found.places();
         self.by_topic.insert(found.topic.clone(), route);
@@ -252,8 +312,15 @@ impl Fanout {
     }
 }
 
+/// Passes a message on to other brokers.
+#[cold]
+fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Passed, String> {
+    let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else { return Ok(Passed::Local) };
+    bus.publish(topic, body).map_err(|unsent| unsent.to_string())
+}
+
 /// Delivers several runs, so that each subscriber gets all of its own at once and in order.
-fn deliver_runs(runs: &[Run], routes: &[Route], from: &Subscriber) {
+fn deliver_runs(runs: &[Run], routes: &[Route], from: &impl Source) {
     let everybody = |run: &Run| routes[run.route].everybody.iter();
     let places = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
     let mut places: Vec<_> = places.collect();
@@ -284,7 +351,12 @@ impl Route {
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
         });
-        Self { topic: topic.as_bytes().into(), everybody, groups: groups.collect() }
+        Self::new(topic, everybody, groups.collect(), broker.bus.is_some())
+    }
+
+    pub(super) fn new(topic: &str, everybody: Vec<Arc<Subscriber>>, groups: Vec<Group>, is_for_bus: bool) -> Self {
+        let is_special = is_for_bus || !groups.is_empty();
+        Self { topic: topic.as_bytes().into(), everybody, groups, is_for_bus, is_special }
     }
 
     fn places(&self) -> usize {
@@ -293,6 +365,11 @@ impl Route {
 }
 
 impl Group {
+    /// For a subscription that is to get all.
+    pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
+        Self { members: vec![(subscriber.clone(), id)], next: 0 }
+    }
+
     /// The member that gets the next message: in turn, passing over those that are behind if another is not.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();

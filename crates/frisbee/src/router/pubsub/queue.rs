@@ -1,6 +1,7 @@
 //! The messages that wait for one subscriber: bounded, added by publishers on any thread, removed by the subscriber's
 //! own task.
 
+use super::fanout::Source;
 use super::{Kind, Operations, Slow, put};
 use crate::budget::{Account, Budget};
 use crate::mailbox::Order;
@@ -100,7 +101,7 @@ struct Queue {
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) packets: Outbox,
-    pub(super) messages: u32,
+    pub(super) messages: u64,
     /// The length of the longest body.
     pub(super) longest: u32,
 }
@@ -116,7 +117,7 @@ impl Segment {
     /// Adds a message.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
         if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
-            self.messages += 1;
+            self.messages = self.messages.saturating_add(1);
             self.longest = self.longest.max(u32::try_from(body.len()).unwrap_or(u32::MAX));
         }
     }
@@ -156,6 +157,10 @@ impl Subscriber {
         self.connection.0.mailbox.account.budget()
     }
 
+    pub(super) fn operations(&self) -> Operations {
+        self.operations
+    }
+
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -171,7 +176,7 @@ impl Subscriber {
     }
 
     /// Adds a publisher's packets for this subscriber, and wakes its task unless that is the caller.
-    pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &Self) {
+    pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
             return;
@@ -195,7 +200,7 @@ impl Subscriber {
         self.account(before, &mut queue);
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
-        if !scheduled && self.number != from.number {
+        if !scheduled && self.number != from.number() {
             self.connection.wake();
         }
     }
@@ -273,7 +278,7 @@ impl Delivery<'_> {
     pub(super) fn share(&mut self, packets: &Segment) {
         let segment = self.segment(packets.packets.len());
         segment.packets.extend_from(&packets.packets);
-        segment.messages += packets.messages;
+        segment.messages = segment.messages.saturating_add(packets.messages);
         segment.longest = segment.longest.max(packets.longest);
         self.0.bytes += packets.packets.len();
         self.0.own += packets.packets.len() - packets.packets.shared_len();
@@ -284,6 +289,20 @@ impl Delivery<'_> {
         let segment = self.segment(body.len());
         let before = (segment.charge(), segment.own());
         segment.push(id, operations, body);
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
+    }
+
+    /// Says that so many messages are missing here for one subscription. If this is dropped, they count as lost.
+    pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
+        let mut body = Vec::new();
+        tlv::put_varint(&mut body, count);
+        let segment = self.segment(body.len());
+        let before = (segment.charge(), segment.own());
+        if segment.packets.push(id, operations.of(Kind::Lagged), Bytes::from(body)).is_ok() {
+            segment.messages = segment.messages.saturating_add(count);
+        }
         let added = (segment.charge() - before.0, segment.own() - before.1);
         self.0.bytes += added.0;
         self.0.own += added.1;
@@ -308,8 +327,8 @@ impl Queue {
         let Some(oldest) = self.segments.pop_front() else { return 0 };
         self.bytes -= oldest.charge();
         self.own -= oldest.own();
-        let lost = u64::from(oldest.messages);
-        self.lost += lost;
+        let lost = oldest.messages;
+        self.lost = self.lost.saturating_add(lost);
         lost
     }
 }

@@ -114,10 +114,11 @@ impl Router for ClientRouter {
                     return Routed::close(format!("{NO_BROKER}: malformed count of lost messages"));
                 };
                 session.flush(&self.0);
-                self.0.handle_lag(count);
+                self.0.handle_lag(id.0, count);
             }
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();
+                self.0.handle_refusal(&text);
                 static LINE: Seldom = Seldom::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
                     tracing::warn!(text, suppressed, "the broker refused a packet of this client");

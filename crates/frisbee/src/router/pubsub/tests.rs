@@ -14,19 +14,19 @@ use tokio::runtime::{Handle, Runtime};
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
 /// A connection of a broker, moved by hand.
-struct Member {
+pub(super) struct Member {
     broker: Broker,
-    connection: Connection,
+    pub(super) connection: Connection,
     session: Option<super::broker::BrokerSession>,
-    outbox: Outbox,
+    pub(super) outbox: Outbox,
 }
 
-fn runtime() -> Runtime {
+pub(super) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
 impl Member {
-    fn new(broker: &Broker, runtime: &Handle) -> Self {
+    pub(super) fn new(broker: &Broker, runtime: &Handle) -> Self {
         let config = Config::default();
         let budget = Arc::new(Budget::new(usize::MAX, 0));
         let connection = Connection::server(&config.clone().into(), &budget, runtime.clone(), Ends::default());
@@ -34,12 +34,12 @@ impl Member {
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }
 
-    fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Routed {
+    pub(super) fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Routed {
         let packet = Packet::new(PacketId(id), NUMBERS.of(kind), body);
         self.broker.route(self.session.as_mut().unwrap(), packet, &mut self.outbox)
     }
 
-    fn subscribe(&mut self, id: u16, pattern: &str, group: &str) {
+    pub(super) fn subscribe(&mut self, id: u16, pattern: &str, group: &str) {
         self.ask(id, pattern, group).unwrap();
     }
 
@@ -51,25 +51,25 @@ impl Member {
         answer.body.first().map_or(Ok(()), |reason| Err(*reason))
     }
 
-    fn publish(&mut self, topic: &str, payload: impl AsRef<[u8]>) {
+    pub(super) fn publish(&mut self, topic: &str, payload: impl AsRef<[u8]>) {
         assert!(matches!(self.send(Kind::Message, 0, message(topic, payload)), Routed::Continue | Routed::Slow));
     }
 
-    fn turn(&mut self) -> bool {
+    pub(super) fn turn(&mut self) -> bool {
         let mut turn = Turn { now: Instant::now(), outbox: &mut self.outbox, when_written: false };
         self.broker.turn(self.session.as_mut().unwrap(), &mut turn);
         turn.when_written
     }
 
     /// What is in the outbox.
-    fn taken(&mut self) -> Vec<Packet> {
+    pub(super) fn taken(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
     /// What a turn sends, and the turns after it: ids and payloads of messages, `-` and a number for what was lost.
-    fn received(&mut self) -> Vec<String> {
+    pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
             let again = self.turn();
@@ -88,7 +88,7 @@ impl Member {
         }
     }
 
-    fn vanish(&mut self) {
+    pub(super) fn vanish(&mut self) {
         self.broker.disconnected(self.session.take().unwrap(), &CloseReason::ClosedByPeer);
     }
 
@@ -99,7 +99,7 @@ impl Member {
     }
 }
 
-fn message(topic: &str, payload: impl AsRef<[u8]>) -> Vec<u8> {
+pub(super) fn message(topic: &str, payload: impl AsRef<[u8]>) -> Vec<u8> {
     [&name(topic), payload.as_ref()].concat()
 }
 

@@ -1,0 +1,232 @@
+//! Counting messages by their topics at the broker that publishes them, and at those that hear them, which so know how
+//! many they have missed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The topics that a broker counts what it publishes for. One that publishes to more counts them all anew.
+const SENT_MAX: usize = 16 * 1024;
+
+/// The topics of a portion of marks.
+const PORTION: usize = 256;
+
+/// The rows that one interest remembers, and all interests of a broker. An interest that would exceed either forgets
+/// its own, and says nothing of messages that were lost at that moment.
+const HEARD_MAX: usize = 16 * 1024;
+const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
+
+/// The messages that may have been missed at once, and the eras: more than any bus carries in a year. What says more
+/// comes from no broker.
+const MISSED_MAX: u64 = 1 << 40;
+
+/// The messages by which one may be late. What seems later is of a row whose beginning was not true.
+const LATE_MAX: u64 = 64 * 1024;
+
+/// The place of a message in its row: those that a broker publishes to one topic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    /// The broker that has published it.
+    pub(super) origin: u64,
+    /// Counts begin anew with each era.
+    pub(super) era: u64,
+    /// The messages of the row up to this one.
+    pub(super) count: u64,
+}
+
+/// What a broker has published.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    era: u64,
+    topics: HashMap<Box<str>, u64>,
+}
+
+/// What a broker has published to one topic.
+pub(super) struct Row<'a> {
+    era: u64,
+    count: &'a mut u64,
+}
+
+impl Sent {
+    pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
+        if !self.topics.contains_key(topic) {
+            if self.topics.len() >= SENT_MAX {
+                self.topics = HashMap::new();
+                self.era += 1;
+            }
+            self.topics.insert(topic.into(), 0);
+        }
+        let count = self.topics.get_mut(topic).expect("it has just been inserted");
+        Row { era: self.era, count }
+    }
+
+    /// The place of the last message of a topic.
+    pub(super) fn last(&self, topic: &str, origin: u64) -> Option<Stamp> {
+        self.topics.get(topic).map(|count| Stamp { origin, era: self.era, count: *count })
+    }
+
+    /// All topics, in portions, and in order, so that each run of a simulation is the same.
+    pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
+        let mut topics: Vec<_> = self.topics.keys().cloned().collect();
+        topics.sort_unstable();
+        topics.chunks(PORTION).map(<[_]>::to_vec).collect()
+    }
+}
+
+impl Row<'_> {
+    /// The place of the next message.
+    pub(super) fn next(&self, origin: u64) -> Stamp {
+        Stamp { origin, era: self.era, count: *self.count + 1 }
+    }
+
+    pub(super) fn count(self) {
+        *self.count += 1;
+    }
+}
+
+/// What an interest has heard: the era and the count of each row, by origin and topic.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
+    rows: usize,
+    /// The rows of all interests of the broker.
+    remembered: Arc<AtomicUsize>,
+}
+
+/// What the stamp of a message says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Heed {
+    /// It is new, and so many in front of it have been missed.
+    New(u64),
+    /// It has been heard before, or came so late that it has been said to be missed.
+    Old,
+    /// No broker says so.
+    Malformed,
+}
+
+impl Heard {
+    pub(super) fn new(remembered: Arc<AtomicUsize>) -> Self {
+        Self { origins: HashMap::new(), rows: 0, remembered }
+    }
+
+    /// Takes note of a message.
+    pub(super) fn message(&mut self, topic: &str, stamp: Stamp) -> Heed {
+        let Some(before) = stamp.count.checked_sub(1) else { return Heed::Malformed };
+        self.note(topic, stamp, before)
+    }
+
+    /// Takes note of how many messages there have been, and says how many were missed.
+    pub(super) fn mark(&mut self, topic: &str, stamp: Stamp) -> Heed {
+        self.note(topic, stamp, stamp.count)
+    }
+
+    /// `before` are the messages of the row that should have been heard.
+    fn note(&mut self, topic: &str, stamp: Stamp, before: u64) -> Heed {
+        let rows = self.origins.get_mut(&stamp.origin);
+        let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
+            self.insert(topic, stamp);
+            return Heed::New(0);
+        };
+        let (era, count) = *row;
+        let heed = if stamp.era == era && stamp.count <= count {
+            // A mark of what is known is old, too.
+            if count - stamp.count <= LATE_MAX { Heed::Old } else { Heed::New(0) }
+        } else if stamp.era < era {
+            if era - stamp.era <= LATE_MAX { Heed::Old } else { Heed::New(0) }
+        } else {
+            let missed = if stamp.era == era { before - count } else { before };
+            let is_likely = missed <= MISSED_MAX && stamp.era - era <= MISSED_MAX;
+            if is_likely { Heed::New(missed) } else { Heed::Malformed }
+        };
+        if let Heed::New(_) = heed {
+            *row = (stamp.era, stamp.count);
+        }
+        heed
+    }
+
+    fn insert(&mut self, topic: &str, stamp: Stamp) {
+        let all = self.remembered.fetch_add(1, Ordering::Relaxed);
+        if self.rows >= HEARD_MAX || all >= HEARD_BY_ALL_MAX {
+            self.forget();
+        }
+        self.rows += 1;
+        self.origins.entry(stamp.origin).or_default().insert(topic.into(), (stamp.era, stamp.count));
+    }
+
+    fn forget(&mut self) {
+        self.remembered.fetch_sub(self.rows, Ordering::Relaxed);
+        self.origins = HashMap::new();
+        self.rows = 0;
+    }
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(era: u64, count: u64) -> Stamp {
+        Stamp { origin: 1, era, count }
+    }
+
+    #[test]
+    fn missed_messages_are_counted_and_those_heard_again_are_old() {
+        let mut heard = Heard::default();
+        assert_eq!(heard.message("a", stamp(0, 5)), Heed::New(0), "the first one has nothing to be compared with");
+        assert_eq!(heard.message("a", stamp(0, 6)), Heed::New(0));
+        assert_eq!(heard.message("a", stamp(0, 10)), Heed::New(3));
+        assert_eq!(heard.message("a", stamp(0, 10)), Heed::Old);
+        assert_eq!(heard.message("a", stamp(0, 8)), Heed::Old, "it has been said to be missed");
+        assert_eq!(heard.mark("a", stamp(0, 10)), Heed::Old);
+        assert_eq!(heard.mark("a", stamp(0, 14)), Heed::New(4));
+        assert_eq!(heard.message("a", stamp(0, 15)), Heed::New(0));
+        assert_eq!(heard.message("a", Stamp { origin: 2, ..stamp(0, 40) }), Heed::New(0), "another broker");
+        assert_eq!(heard.message("b", stamp(0, 40)), Heed::New(0), "another topic");
+        assert_eq!(heard.message("a", stamp(1, 3)), Heed::New(2), "a new era");
+        assert_eq!(heard.message("a", stamp(0, 16)), Heed::Old);
+    }
+
+    #[test]
+    fn counts_that_no_broker_reaches_change_nothing() {
+        let mut heard = Heard::default();
+        assert_eq!(heard.message("a", stamp(0, 0)), Heed::Malformed);
+        heard.message("a", stamp(0, 1));
+        assert_eq!(heard.message("a", stamp(0, u64::MAX)), Heed::Malformed);
+        assert_eq!(heard.message("a", stamp(u64::MAX, 1)), Heed::Malformed);
+        assert_eq!(heard.message("a", stamp(0, 2)), Heed::New(0));
+        // A first one that was not true does not silence the others for ever.
+        heard.message("b", stamp(u64::MAX, u64::MAX));
+        assert_eq!(heard.message("b", stamp(0, 2)), Heed::New(0));
+        assert_eq!(heard.message("b", stamp(0, 3)), Heed::New(0));
+    }
+
+    #[test]
+    fn the_rows_that_are_remembered_are_bounded() {
+        let all = Arc::<AtomicUsize>::default();
+        let mut heard = Heard::new(all.clone());
+        for number in 0..100_000_u64 {
+            heard.message("a", Stamp { origin: number, ..stamp(0, 1) });
+            assert!(heard.rows <= HEARD_MAX && all.load(Ordering::Relaxed) == heard.rows);
+        }
+        drop(heard);
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_broker_that_publishes_to_very_many_topics_begins_an_era() {
+        let mut sent = Sent::default();
+        sent.row("a").count();
+        assert_eq!(sent.row("a").next(1), stamp(0, 2));
+        for number in 0..SENT_MAX {
+            sent.row(&number.to_string()).count();
+        }
+        assert_eq!(sent.row("a").next(1), stamp(1, 1));
+        assert!(sent.topics.len() <= SENT_MAX);
+        assert_eq!(sent.topics().concat().len(), sent.topics.len());
+    }
+}

@@ -1,0 +1,166 @@
+//! Brokers on one bus that goes away and loses frames: what subscribers at each of them hear and are told.
+
+use frisbee::pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
+use frisbee::{Connection, Server};
+use frisbee_sim::{Cable, World, sim_test};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+const BROKERS: usize = 3;
+
+const MESSAGES: u64 = 120;
+
+/// The patterns of one connection, all of which match everything.
+const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
+
+/// A time after which nothing more comes.
+const SILENCE: Duration = Duration::from_secs(30);
+
+fn broker(at: usize) -> String {
+    format!("broker {at}")
+}
+
+async fn serve(world: &World, bus: &MemoryBus) {
+    for at in 0..BROKERS {
+        let acceptor = Server::builder().build(Broker::builder().backplane(bus.member()).build());
+        let acceptor = acceptor.expect("a broker can be served");
+        world.node(&broker(at)).start(move |process| {
+            let acceptor = acceptor.clone();
+            process.accept(move |transport| {
+                let acceptor = acceptor.clone();
+                async move { drop(acceptor.serve_connection(transport).await) }
+            });
+            std::future::ready(())
+        });
+    }
+    // Their programs begin when this waits.
+    sleep(Duration::from_millis(1)).await;
+}
+
+async fn client(world: &World, node: &str, at: usize) -> (Client, Connection) {
+    let transport = world.node(node).process().dial(&broker(at)).await.expect("the broker is there");
+    let router = ClientRouter::new();
+    let client = router.client();
+    let connection = frisbee::Client::builder().connect_io(transport, router).await.expect("the broker is there");
+    (client, connection)
+}
+
+/// Publishes numbers from 1 on. The bus takes the first of them.
+async fn publish(world: World, at: usize) {
+    let (client, _connection) = client(&world, &format!("writer {at}"), at).await;
+    for number in 1..=MESSAGES {
+        client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker takes it");
+        sleep(Duration::from_millis(if number == 1 { 1_000 } else { world.draw(|rng| rng.u64(..40)) })).await;
+    }
+    client.sync().await.expect("the broker takes it");
+}
+
+/// The numbers of each topic, in order, and how many messages were missed.
+#[derive(Default)]
+struct Heard {
+    numbers: BTreeMap<String, Vec<u64>>,
+    missed: u64,
+}
+
+async fn listen(mut subscription: Subscription) -> Heard {
+    let mut heard = Heard::default();
+    while let Ok(message) = timeout(SILENCE, subscription.recv()).await {
+        match message {
+            Ok(message) => {
+                let text = String::from_utf8_lossy(message.payload()).into_owned();
+                let numbers = heard.numbers.entry(message.topic().to_owned()).or_default();
+                numbers.push(text.parse().expect("it was published"));
+            }
+            Err(RecvError::Lagged(count)) => heard.missed += count,
+            Err(error) => panic!("the connections live: {error}"),
+        }
+    }
+    heard
+}
+
+/// Lets the bus go away and lose frames, and be there in the end.
+async fn trouble(world: World, bus: MemoryBus) {
+    sleep(Duration::from_millis(1_500)).await;
+    for _ in 0..world.draw(|rng| rng.u64(1..6)) {
+        let (away, lost, pause) = world.draw(|rng| (rng.u64(..800), rng.u64(..20), rng.u64(..500)));
+        bus.lose(lost);
+        sleep(Duration::from_millis(pause)).await;
+        bus.set_away(true);
+        world.note("the bus is away");
+        sleep(Duration::from_millis(away)).await;
+        bus.set_away(false);
+        world.note("the bus is back");
+        sleep(Duration::from_millis(pause)).await;
+    }
+    sleep(Duration::from_secs(20)).await;
+    // The last to be lost may have been those that say so.
+    bus.lose(0);
+    bus.set_away(true);
+    bus.set_away(false);
+}
+
+#[sim_test(seeds = 25)]
+async fn each_subscription_hears_or_is_told_of_all_that_any_broker_has_taken(world: World) {
+    world.set_cables(Cable::default().latency(Duration::ZERO..=Duration::from_millis(5)).splits(0.2));
+    let bus = MemoryBus::new();
+    serve(&world, &bus).await;
+    let mut listeners = JoinSet::new();
+    let mut connections = Vec::new();
+    for at in 0..BROKERS {
+        let (client, connection) = client(&world, &format!("reader {at}"), at).await;
+        connections.push(connection);
+        for pattern in PATTERNS {
+            let subscription = client.subscribe(pattern).await.expect("the broker takes it");
+            listeners.spawn(listen(subscription));
+        }
+    }
+    let troubled = tokio::spawn(trouble(world.clone(), bus));
+    let writers: Vec<_> = (0..BROKERS).map(|at| tokio::spawn(publish(world.clone(), at))).collect();
+    for writer in writers {
+        writer.await.expect("it does not panic");
+    }
+    troubled.await.expect("it does not panic");
+    for heard in listeners.join_all().await {
+        assert_eq!(heard.numbers.len(), BROKERS);
+        for numbers in heard.numbers.values() {
+            assert_eq!(numbers.first(), Some(&1));
+            assert!(numbers.is_sorted_by(|one, next| one < next), "once, and in order: {numbers:?}");
+        }
+        let count = heard.numbers.values().map(Vec::len).sum::<usize>() as u64;
+        assert_eq!(count + heard.missed, MESSAGES * BROKERS as u64, "{count} were heard, {} missed", heard.missed);
+    }
+    drop(connections);
+}
+
+#[sim_test(seeds = 10)]
+async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: World) {
+    let bus = MemoryBus::new();
+    serve(&world, &bus).await;
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let mut connections = Vec::new();
+    for at in 0..BROKERS {
+        let (client, connection) = client(&world, &format!("member {at}"), at).await;
+        connections.push(connection);
+        let mut jobs = client.queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
+        let got = got.clone();
+        tokio::spawn(async move {
+            while let Ok(message) = jobs.recv().await {
+                got.lock().push((message.topic().to_owned(), message.into_payload()));
+            }
+        });
+    }
+    let writers: Vec<_> = (0..BROKERS).map(|at| tokio::spawn(publish(world.clone(), at))).collect();
+    for writer in writers {
+        writer.await.expect("it does not panic");
+    }
+    sleep(SILENCE).await;
+    let mut got = std::mem::take(&mut *got.lock());
+    got.sort();
+    got.dedup();
+    assert_eq!(got.len() as u64, MESSAGES * BROKERS as u64, "each goes to one of them");
+    drop(connections);
+}
