@@ -96,6 +96,7 @@ async fn print_all(mut subscription: Subscription) -> Result<(), Box<dyn Error>>
         match subscription.recv().await {
             Ok(message) => println!("{}: {}", message.topic(), String::from_utf8_lossy(message.payload())),
             Err(RecvError::Lagged(count)) => println!("({count} messages were lost)"),
+            Err(error @ RecvError::Reconnected) => println!("({error})"),
             Err(error) => return Err(error.into()),
         }
     }

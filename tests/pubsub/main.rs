@@ -547,3 +547,42 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
     let synced = broker.sync().await.expect_err("nobody has taken in anything");
     assert!(synced.to_string().contains(none), "{synced}");
 }
+
+#[tokio::test]
+async fn a_client_reconnects_by_itself_and_its_subscriptions_go_on_and_are_told() {
+    let serve = async |address: SocketAddr| {
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let server = Server::builder().bind(address, Broker::new()).await.expect("the port is free");
+        let address = server.local_addr();
+        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+        (address, stop, serving)
+    };
+    let (address, stop, serving) = serve(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+    let client = client(address).await;
+    let mut all = client.subscribe("a.>").await.unwrap();
+    let mut job = client.queue_subscribe("a.b", "g").await.unwrap();
+    let publisher = client.publisher("a.b").unwrap();
+    publisher.publish("1").await.unwrap();
+    assert_eq!((text(&mut all).await, text(&mut job).await), ("a.b 1".to_owned(), "a.b 1".to_owned()));
+    drop(stop);
+    serving.await.unwrap().unwrap();
+    client.connection().unwrap().closed().await;
+    let failed = publisher.publish("2").await.unwrap_err();
+    assert!(matches!(failed, PubSubError::Send(SendError::Closed(_))), "{failed}");
+    let (_, stop, serving) = serve(address).await;
+    for subscription in [&mut all, &mut job] {
+        assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
+    }
+    client.sync().await.unwrap();
+    publisher.publish("3").await.unwrap();
+    client.publish("a.c", "4").await.unwrap();
+    assert_eq!((text(&mut all).await, text(&mut job).await), ("a.b 3".to_owned(), "a.b 3".to_owned()));
+    assert_eq!(text(&mut all).await, "a.c 4");
+    // Once more, and then nobody wants it any more.
+    drop(stop);
+    serving.await.unwrap().unwrap();
+    let (_, _stop, _serving) = serve(address).await;
+    assert!(matches!(next(&mut all).await, Err(RecvError::Reconnected)));
+    drop((client, publisher, job));
+    assert_eq!(all.pattern(), "a.>");
+}

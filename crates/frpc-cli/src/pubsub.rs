@@ -128,6 +128,10 @@ pub(crate) async fn subscribe(
                 eprintln!("warning: {missed} messages were missed: they came faster than they were read");
                 continue;
             }
+            Err(error @ frpc::pubsub::RecvError::Reconnected) => {
+                eprintln!("warning: {error}");
+                continue;
+            }
             Err(error) => return Err(Status::unavailable(error.to_string()).into()),
         };
         count += 1;

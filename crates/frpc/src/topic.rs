@@ -185,6 +185,7 @@ impl<M: Message> TopicSubscription<M> {
     pub async fn recv(&mut self) -> Result<TopicMessage<M>, TopicRecvError> {
         let received = self.subscription.recv().await.map_err(|error| match error {
             RecvError::Lagged(count) => TopicRecvError::Lagged(count),
+            RecvError::Reconnected => TopicRecvError::Reconnected,
             RecvError::Closed(reason) => TopicRecvError::Closed(reason),
             other => TopicRecvError::Undecodable(Status::unknown(other.to_string())),
         })?;
@@ -238,6 +239,8 @@ impl<M> TopicMessage<M> {
 pub enum TopicRecvError {
     /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription goes on.
     Lagged(u64),
+    /// The connection was lost and made again; see [`RecvError::Reconnected`]. The subscription goes on.
+    Reconnected,
     /// The published message cannot be read as the type. The subscription goes on.
     Undecodable(Status),
     /// The connection has ended, and all messages before have been read.
@@ -248,6 +251,7 @@ impl fmt::Display for TopicRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lagged(count) => RecvError::Lagged(*count).fmt(f),
+            Self::Reconnected => RecvError::Reconnected.fmt(f),
             Self::Undecodable(status) => f.write_str(status.message()),
             Self::Closed(reason) => RecvError::Closed(reason.clone()).fmt(f),
         }
@@ -258,17 +262,18 @@ impl std::error::Error for TopicRecvError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Undecodable(status) => Some(status),
-            Self::Lagged(_) | Self::Closed(_) => None,
+            Self::Lagged(_) | Self::Reconnected | Self::Closed(_) => None,
         }
     }
 }
 
-/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost, [`Unavailable`](crate::Code::Unavailable) if the
+/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be, [`Unavailable`](crate::Code::Unavailable) if the
 /// connection has ended.
 impl From<TopicRecvError> for Status {
     fn from(error: TopicRecvError) -> Self {
         match error {
             TopicRecvError::Lagged(count) => RecvError::Lagged(count).into(),
+            TopicRecvError::Reconnected => RecvError::Reconnected.into(),
             TopicRecvError::Undecodable(status) => status,
             TopicRecvError::Closed(reason) => RecvError::Closed(reason).into(),
         }

@@ -47,6 +47,7 @@ mod fanout;
 mod inbox;
 mod queue;
 mod receive;
+mod reconnect;
 #[cfg(test)]
 mod tests;
 

@@ -200,12 +200,12 @@ impl From<PubSubError> for Status {
     }
 }
 
-/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost, [`Unavailable`](crate::Code::Unavailable) if the
-/// connection has ended.
+/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost or may be, [`Unavailable`](crate::Code::Unavailable)
+/// if the connection has ended.
 impl From<RecvError> for Status {
     fn from(error: RecvError) -> Self {
         match error {
-            RecvError::Lagged(_) => Self::data_loss(error.to_string()),
+            RecvError::Lagged(_) | RecvError::Reconnected => Self::data_loss(error.to_string()),
             _ => Self::unavailable(error.to_string()),
         }
     }

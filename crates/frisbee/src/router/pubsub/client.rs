@@ -1,7 +1,8 @@
 //! The broker's other end: publishing and subscribing, and the state that handles and router share.
 
-use super::inbox::{Entry, Inbox, Subscription};
+use super::inbox::{Entry, Inbox, Notice, Subscription};
 use super::receive::ClientRouter;
+use super::reconnect::{Again, keep};
 use super::{Kind, Operations, name, put};
 use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
 use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError};
@@ -10,8 +11,8 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::ToSocketAddrs;
@@ -82,19 +83,30 @@ impl From<SendError> for PubSubError {
 
 /// Publishes and subscribes on one connection. A clone uses the same connection.
 ///
-/// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails. A connection that a
-/// client has made is closed, behind the bytes that wait to be written, when the client and its publishers and
-/// subscriptions have all been dropped.
+/// A connection that a client has made is made again when it is lost, however long that takes, and subscriptions go on:
+/// see [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. It is
+/// closed, behind the bytes that wait to be written, when the client and its publishers and subscriptions have all been
+/// dropped. A connection with a [`ClientRouter`] that its user has made ends with its subscriptions.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<Own>>);
 
 /// The connection that a client has made for itself, held by all its users.
 #[derive(Debug)]
-pub(super) struct Own(Connection);
+pub(super) struct Own(Mutex<Connection>);
+
+impl Own {
+    pub(super) fn connection(&self) -> Connection {
+        self.0.lock().clone()
+    }
+
+    pub(super) fn replace(&self, connection: Connection) {
+        *self.0.lock() = connection;
+    }
+}
 
 impl Drop for Own {
     fn drop(&mut self) {
-        self.0.close();
+        self.0.get_mut().close();
     }
 }
 
@@ -103,7 +115,10 @@ impl Drop for Own {
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
-    pub(super) connection: OnceLock<Connection>,
+    /// The connection at present.
+    connection: Mutex<Option<Connection>>,
+    /// A connection that is lost is made again.
+    is_kept: AtomicBool,
     /// Grows with each change of the subscriptions.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
@@ -112,7 +127,7 @@ pub(super) struct ClientShared {
 #[derive(Debug, Default)]
 struct ClientState {
     /// All inboxes, by id: in order, in which they are told of losses and of the end.
-    inboxes: BTreeMap<u16, Arc<Inbox>>,
+    inboxes: BTreeMap<u16, Entered>,
     /// Those that are not members of a group, by their patterns.
     by_pattern: Trie<u16, Arc<Inbox>>,
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
@@ -123,7 +138,20 @@ struct ClientState {
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
     /// Why a message was refused since the last SYNC.
     refused: Option<String>,
+    /// Why the last connection was lost.
+    lost: Option<CloseReason>,
+    /// Why there is none any more.
     closed: Option<CloseReason>,
+}
+
+/// A subscription, as its connection knows it.
+#[derive(Debug)]
+struct Entered {
+    inbox: Arc<Inbox>,
+    pattern: Box<str>,
+    group: Box<str>,
+    /// It is to be made again on the next connection.
+    is_lost: bool,
 }
 
 impl Client {
@@ -151,8 +179,12 @@ impl Client {
     ) -> Result<Self, crate::Error> {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
-        let own = Own(settings.connect(address, router).await?);
-        Ok(Self(shared, Some(Arc::new(own))))
+        shared.is_kept.store(true, Ordering::Relaxed);
+        let name = address.to_string();
+        let connection = settings.clone().connect(address, router).await?;
+        let own = Arc::new(Own(Mutex::new(connection)));
+        tokio::spawn(keep(Arc::downgrade(&own), Arc::downgrade(&shared), settings, name));
+        Ok(Self(shared, Some(own)))
     }
 
     /// Subscribes to a pattern: topics with `*` for any one token, and `>` at the end for one token or more.
@@ -218,7 +250,8 @@ impl Client {
     pub fn publisher(&self, topic: &str) -> Result<Publisher, PubSubError> {
         let topic = check_topic(topic.as_bytes())?;
         Ok(Publisher {
-            connection: self.connection()?.clone(),
+            connection: self.connection()?,
+            shared: self.0.clone(),
             _own: self.1.clone(),
             head: name(topic).into(),
             operations: self.0.operations,
@@ -249,12 +282,13 @@ impl Client {
         self.answer(answered).await?.map_err(PubSubError::Refused)
     }
 
-    /// The connection.
+    /// The connection at present; one that was lost, until there is another.
     ///
     /// # Errors
     /// If its [router](ClientRouter) has not been connected yet.
-    pub fn connection(&self) -> Result<&Connection, SendError> {
-        self.0.connection.get().ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
+    pub fn connection(&self) -> Result<Connection, SendError> {
+        let connection = self.0.connection.lock().clone();
+        connection.ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
     }
 
     async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, PubSubError> {
@@ -269,7 +303,9 @@ impl Client {
 /// Publishes to one topic.
 #[derive(Clone, Debug)]
 pub struct Publisher {
+    /// The connection when this was made.
     connection: Connection,
+    shared: Arc<ClientShared>,
     _own: Option<Arc<Own>>,
     /// The topic with its length in front.
     head: Bytes,
@@ -304,7 +340,30 @@ impl Publisher {
         context: &mut Context<'_>,
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.connection.poll_send(context, |outbox| {
+        let mut write = Some(write);
+        let sent = self.connection.poll_send(context, |outbox| {
+            let write = write.take().expect("it is called once");
+            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
+            packet.put_slice(&self.head);
+            write(packet)
+        });
+        match (sent, write) {
+            (Poll::Ready(Err(closed @ SendError::Closed(_))), Some(write)) => self.poll_anew(context, write, closed),
+            (sent, _) => sent,
+        }
+    }
+
+    /// As [`poll_publish`](Self::poll_publish), on the connection in the place of one that is closed. The same code
+    /// with a closure of its own, so that the usual one has a single caller and is inlined.
+    #[cold]
+    fn poll_anew<T>(
+        &self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+        closed: SendError,
+    ) -> Poll<Result<T, SendError>> {
+        let Some(connection) = self.shared.newer(&self.connection) else { return Poll::Ready(Err(closed)) };
+        connection.poll_send(context, |outbox| {
             let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
             packet.put_slice(&self.head);
             write(packet)
@@ -317,10 +376,40 @@ impl ClientShared {
         Self {
             operations: Operations::starting_at(first_operation),
             inbox_max: INBOX_MAX,
-            connection: OnceLock::new(),
+            connection: Mutex::default(),
+            is_kept: AtomicBool::new(false),
             version: AtomicU64::new(0),
             inner: Mutex::default(),
         }
+    }
+
+    /// Takes note of a connection, and says whether it is the one to use.
+    pub(super) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
+        let mut current = self.connection.lock();
+        if is_next || current.is_none() {
+            *current = Some(connection.clone());
+        }
+        current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.0, &connection.0))
+    }
+
+    /// The connection, if it is not this one any more.
+    #[cold]
+    fn newer(&self, than: &Connection) -> Option<Connection> {
+        self.connection.lock().clone().filter(|current| !Arc::ptr_eq(&current.0, &than.0))
+    }
+
+    /// The subscriptions of the connection that was lost, to be made again.
+    pub(super) fn again(&self) -> Vec<Again> {
+        let ClientState { inboxes, asked, .. } = &mut *self.inner.lock();
+        let lost = inboxes.iter_mut().filter(|(_, entered)| entered.is_lost);
+        let again = |(id, entered): (&u16, &mut Entered)| {
+            let (answer, answered) = oneshot::channel();
+            asked.insert(*id, answer);
+            entered.is_lost = false;
+            let Entered { inbox, pattern, group, .. } = entered;
+            Again { id: *id, pattern: pattern.clone(), group: group.clone(), inbox: inbox.clone(), answered }
+        };
+        lost.map(again).collect()
     }
 
     /// Makes a place for a subscription, before the broker is asked, so that the first message finds it.
@@ -340,29 +429,31 @@ impl ClientShared {
         let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(PubSubError::TooMany)?;
         let inbox = Arc::<Inbox>::default();
         inner.last_id = id;
-        inner.inboxes.insert(id, inbox.clone());
+        let entered = Entered { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false };
+        inner.inboxes.insert(id, entered);
         inner.asked.insert(id, answer);
         if group.is_empty() {
             inner.by_pattern.insert(pattern, id, inbox.clone());
         }
         self.version.fetch_add(1, Ordering::Release);
         drop(inner);
-        let (pattern, in_group) = (pattern.into(), !group.is_empty());
+        let (pattern, group) = (pattern.into(), group.into());
         let shared = self.clone();
-        Ok(Subscription { shared, _own: own, id, inbox, pattern, in_group, taken: VecDeque::new() })
+        Ok(Subscription { shared, _own: own, id, inbox, pattern, group, taken: VecDeque::new() })
     }
 
     pub(super) fn leave(&self, subscription: &Subscription) {
         let mut inner = self.inner.lock();
         inner.inboxes.remove(&subscription.id);
         inner.asked.remove(&subscription.id);
-        if !subscription.in_group {
+        if subscription.group.is_empty() {
             inner.by_pattern.remove(&subscription.pattern, &subscription.id);
         }
         self.version.fetch_add(1, Ordering::Release);
         let closed = inner.closed.is_some();
         drop(inner);
-        if let Some(connection) = self.connection.get().filter(|_| !closed) {
+        let connection = self.connection.lock().clone();
+        if let Some(connection) = connection.filter(|_| !closed) {
             let operation = self.operations.of(Kind::Unsubscribe);
             // If the connection has ended, so has the subscription.
             let _ = connection.send_now(|outbox| put(outbox, PacketId(subscription.id), operation, &[]));
@@ -370,12 +461,12 @@ impl ClientShared {
     }
 
     fn close_reason(&self) -> CloseReason {
-        self.inner.lock().closed.clone().unwrap_or(CloseReason::Local)
+        self.inner.lock().lost.clone().unwrap_or(CloseReason::Local)
     }
 
     /// The inbox of a subscription.
     pub(super) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
-        self.inner.lock().inboxes.get(&id).cloned()
+        self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
     /// The inboxes of the subscriptions outside groups that match a topic.
@@ -412,19 +503,27 @@ impl ClientShared {
     pub(super) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            0 => inner.inboxes.values().cloned().collect(),
-            _ => inner.inboxes.get(&id).cloned().into_iter().collect(),
+            0 => inner.inboxes.values().map(|entered| entered.inbox.clone()).collect(),
+            _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
         drop(inner);
-        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Lagged(count)].into_iter(), self.inbox_max));
+        inboxes
+            .iter()
+            .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
     }
 
     /// Handles the end of the connection, and informs all callers that wait.
     pub(super) fn handle_close(&self, reason: &CloseReason) {
+        let ends = !self.is_kept.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();
-        inner.closed = Some(reason.clone());
         let (asked, syncs) = (std::mem::take(&mut inner.asked), std::mem::take(&mut inner.syncs));
-        let inboxes: Vec<_> = inner.inboxes.values().cloned().collect();
+        inner.lost = Some(reason.clone());
+        let mut inboxes = Vec::new();
+        inner.inboxes.values_mut().for_each(|entered| entered.is_lost = true);
+        if ends {
+            inner.closed = Some(reason.clone());
+            inboxes.extend(inner.inboxes.values().map(|entered| entered.inbox.clone()));
+        }
         drop(inner);
         drop((asked, syncs));
         inboxes.iter().for_each(|inbox| inbox.close(reason));

@@ -46,6 +46,10 @@ pub enum RecvError {
     /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
     /// whichever of them the messages were for.
     Lagged(u64),
+    /// The connection was lost, and the subscription goes on by a new one.
+    ///
+    /// What was published in between is missing; how much that is nobody knows.
+    Reconnected,
     /// The connection has ended, and all that came before has been read.
     Closed(CloseReason),
 }
@@ -54,6 +58,7 @@ impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lagged(count) => write!(f, "{count} messages were lost because the subscriber is too slow"),
+            Self::Reconnected => f.write_str("the connection was lost and made again; messages may be missing"),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }
     }
@@ -69,7 +74,7 @@ pub struct Subscription {
     pub(super) id: u16,
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
-    pub(super) in_group: bool,
+    pub(super) group: Box<str>,
     /// Taken out of the inbox, to be given out without its lock.
     pub(super) taken: VecDeque<Entry>,
 }
@@ -78,8 +83,8 @@ impl Subscription {
     /// The next message.
     ///
     /// # Errors
-    /// [`RecvError::Lagged`] if messages were lost in this place; call it again for the next one. [`RecvError::Closed`]
-    /// if the connection has ended.
+    /// [`RecvError::Lagged`] if messages were lost in this place, and [`RecvError::Reconnected`] if the connection was;
+    /// call it again for the next one. [`RecvError::Closed`] if the connection has ended.
     ///
     /// # Cancel safety
     /// Safe: a message is taken out only when the future is ready.
@@ -103,7 +108,8 @@ impl Subscription {
         }
         match self.taken.pop_front() {
             Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
-            Some(Entry::Lagged(count)) => Poll::Ready(Err(RecvError::Lagged(count))),
+            Some(Entry::Notice(Notice::Lagged(count))) => Poll::Ready(Err(RecvError::Lagged(count))),
+            Some(Entry::Notice(Notice::Reconnected)) => Poll::Ready(Err(RecvError::Reconnected)),
             None => Poll::Pending,
         }
     }
@@ -137,14 +143,21 @@ struct Queue {
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Message(Message),
+    Notice(Notice),
+}
+
+/// What stands between messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Notice {
     Lagged(u64),
+    Reconnected,
 }
 
 impl Entry {
     fn charge(&self) -> usize {
         match self {
             Self::Message(message) => message.payload.len() + MESSAGE_CHARGE,
-            Self::Lagged(_) => MESSAGE_CHARGE,
+            Self::Notice(_) => MESSAGE_CHARGE,
         }
     }
 }
@@ -184,7 +197,7 @@ impl Inbox {
 impl Queue {
     #[cold]
     fn drop_oldest(&mut self, bytes_max: usize) {
-        let mut lost = 0_u64;
+        let (mut lost, mut was_reconnected) = (0_u64, false);
         while self.bytes > bytes_max
             && self.entries.len() > 1
             && let Some(oldest) = self.entries.pop_front()
@@ -192,15 +205,23 @@ impl Queue {
             self.bytes -= oldest.charge();
             let more = match oldest {
                 Entry::Message(_) => 1,
-                Entry::Lagged(count) => count,
+                Entry::Notice(Notice::Lagged(count)) => count,
+                Entry::Notice(Notice::Reconnected) => {
+                    was_reconnected = true;
+                    0
+                }
             };
             lost = lost.saturating_add(more);
+        }
+        if was_reconnected {
+            self.bytes += MESSAGE_CHARGE;
+            self.entries.push_front(Entry::Notice(Notice::Reconnected));
         }
         if lost == 0 {
             return; // A single message that is longer than all that may wait.
         }
         self.bytes += MESSAGE_CHARGE;
-        self.entries.push_front(Entry::Lagged(lost));
+        self.entries.push_front(Entry::Notice(Notice::Lagged(lost)));
     }
 }
 
@@ -211,7 +232,7 @@ mod tests {
     #[test]
     fn counts_of_lost_messages_do_not_overflow_for_any_number_of_a_broker() {
         let inbox = Inbox::default();
-        inbox.extend((0..8).map(|_| Entry::Lagged(u64::MAX)), 2 * MESSAGE_CHARGE);
+        inbox.extend((0..8).map(|_| Entry::Notice(Notice::Lagged(u64::MAX))), 2 * MESSAGE_CHARGE);
         let message = Message { topic: "a".into(), payload: Bytes::from_static(b"x") };
         inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
     }

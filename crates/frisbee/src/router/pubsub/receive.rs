@@ -25,7 +25,15 @@ const REMEMBERED_MAX: usize = 1024;
 ///
 /// It is for one connection; on further ones it does nothing.
 #[derive(Debug)]
-pub struct ClientRouter(Arc<ClientShared>);
+pub struct ClientRouter(Arc<ClientShared>, Which);
+
+/// Which connection a router is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Which {
+    First,
+    /// One in the place of another that was lost.
+    Next,
+}
 
 impl ClientRouter {
     /// A router for a broker's default operations.
@@ -38,7 +46,12 @@ impl ClientRouter {
     /// # Panics
     /// If they are not all between 10 and 65 535.
     pub fn starting_at(first: u16) -> Self {
-        Self(Arc::new(ClientShared::new(first)))
+        Self(Arc::new(ClientShared::new(first)), Which::First)
+    }
+
+    /// A router for a connection in the place of one that was lost.
+    pub(super) fn again(shared: Arc<ClientShared>) -> Self {
+        Self(shared, Which::Next)
     }
 
     /// The handle by which the connection of this router is used, once it is there.
@@ -88,8 +101,8 @@ impl Router for ClientRouter {
     }
 
     fn connected(&self, connection: &Connection) -> ClientSession {
-        let mine = self.0.connection.get_or_init(|| connection.clone());
-        ClientSession { is_mine: Arc::ptr_eq(&mine.0, &connection.0), ..ClientSession::default() }
+        let is_mine = self.0.connected(connection, self.1 == Which::Next);
+        ClientSession { is_mine, ..ClientSession::default() }
     }
 
     fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
