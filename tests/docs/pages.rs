@@ -177,6 +177,20 @@ mod pubsub {
     }
 }
 
+mod bus {
+    use super::*;
+
+    async fn broker() -> Outcome {
+        statements!("bus-1");
+        Ok(())
+    }
+
+    async fn settings() -> Outcome {
+        statements!("bus-2");
+        Ok(())
+    }
+}
+
 mod hand_off {
     use super::*;
     use crate::fixtures::{NoTls, PostgresConfig};

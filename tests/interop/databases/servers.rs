@@ -168,6 +168,51 @@ async fn start_etcd(program: &Path, place: &Place, address: &str, peers: &str) -
     child
 }
 
+/// A server of NATS, which can be killed and started again at its address.
+pub(crate) struct Nats {
+    pub(crate) address: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    child: Child,
+    place: Place,
+}
+
+/// A server of NATS with these further arguments.
+pub(crate) async fn nats(arguments: &[&str]) -> Option<Nats> {
+    let program = find("nats-server", [])?;
+    let place = Place::new("nats");
+    let address = format!("127.0.0.1:{}", port().await);
+    let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    let child = start_nats(&program, &place, &address, &arguments).await;
+    Some(Nats { address, program, arguments, child, place })
+}
+
+impl Nats {
+    /// Ends the process from one moment to the next.
+    pub(crate) async fn kill(&mut self) {
+        self.child.kill().await.expect("it runs");
+    }
+
+    /// Starts it again at the same address.
+    pub(crate) async fn restart(&mut self) {
+        self.child = start_nats(&self.program, &self.place, &self.address, &self.arguments).await;
+    }
+}
+
+async fn start_nats(program: &Path, place: &Place, address: &str, arguments: &[String]) -> Child {
+    let (host, port) = address.split_once(':').expect("it has a port");
+    let mut serve = command(program, &place.0, None);
+    let child = serve.args(["-a", host, "-p", port]).args(arguments).spawn().expect("it was found");
+    until("NATS", || async {
+        let mut socket = TcpStream::connect(address).await.ok()?;
+        let mut greeting = [0; 4];
+        socket.read_exact(&mut greeting).await.ok()?;
+        (&greeting == b"INFO").then_some(())
+    })
+    .await;
+    child
+}
+
 /// Prometheus with this configuration.
 pub(crate) async fn prometheus(config: &str) -> Option<Running> {
     let program = find("prometheus", [])?;

@@ -1,0 +1,99 @@
+//! The subjects of a bus, and the names of its queue groups, in the form that NATS takes.
+//!
+//! A topic is a subject as it stands, behind the name of the bus: its tokens have no white space, no wildcards and no
+//! dots within, so NATS takes each. Groups may have any name, so theirs are escaped.
+
+use std::fmt::Write;
+use std::io;
+
+/// The longest name of a bus, in bytes.
+const NAME_MAX: usize = 64;
+
+/// The subjects of one bus.
+#[derive(Clone, Debug)]
+pub(crate) struct Subjects {
+    /// What stands in front of topics.
+    topics: String,
+    control: String,
+    nobody: String,
+}
+
+impl Subjects {
+    /// The subjects of a bus with this name, which is one token: so no bus is within another.
+    pub(crate) fn of(name: &str) -> io::Result<Self> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(fits) {
+            let text = format!(
+                "the name of a bus must have 1 to {NAME_MAX} letters, digits, hyphens and underscores, not {name:?}"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        Ok(Self { topics: format!("{name}.t."), control: format!("{name}.c"), nobody: format!("{name}.n") })
+    }
+
+    /// The subject of a topic or a pattern.
+    pub(crate) fn of_topic(&self, topic: &str) -> String {
+        [&self.topics, topic].concat()
+    }
+
+    /// The topic of a subject; empty if it is none of this bus.
+    pub(crate) fn topic_of<'a>(&self, subject: &'a str) -> &'a str {
+        subject.strip_prefix(&self.topics).unwrap_or_default()
+    }
+
+    /// What brokers say to each other.
+    pub(crate) fn control(&self) -> &str {
+        &self.control
+    }
+
+    /// What nobody listens to.
+    pub(crate) fn nobody(&self) -> &str {
+        &self.nobody
+    }
+}
+
+/// The name of a queue group: each byte that is neither a letter, a digit, `-` nor `_` becomes `%` and two digits.
+pub(crate) fn group(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+            escaped.push(char::from(byte));
+        } else {
+            write!(escaped, "%{byte:02x}").expect("a string takes all");
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_subjects_behind_the_name_of_their_bus() {
+        let subjects = Subjects::of("shop").unwrap();
+        for topic in ["orders.north", "$SYS.x", "a-b.\u{E4}.%20", "orders.*.>"] {
+            let subject = subjects.of_topic(topic);
+            assert!(async_nats::Subject::validated(&*subject).is_ok(), "{subject}");
+            assert_eq!(subjects.topic_of(&subject), topic);
+        }
+        assert_eq!(subjects.topic_of("other.t.orders"), "");
+        assert_eq!(subjects.topic_of("shop.t"), "");
+    }
+
+    #[test]
+    fn a_name_that_could_reach_into_another_bus_is_refused() {
+        for name in ["", "a.b", "a b", "*", ">", "$SYS", "\u{E4}", &"a".repeat(65)] {
+            assert!(Subjects::of(name).is_err(), "{name:?}");
+        }
+        assert!(Subjects::of("A-1_b").is_ok());
+    }
+
+    #[test]
+    fn groups_of_different_names_stay_different_and_nats_takes_them() {
+        assert_eq!(group("Workers-1_a"), "Workers-1_a");
+        assert_eq!(group("two words.*>"), "two%20words%2e%2a%3e");
+        assert_eq!(group("%20"), "%2520");
+        assert_eq!(group("\u{E4}\n"), "%c3%a4%0a");
+    }
+}

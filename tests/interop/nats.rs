@@ -1,0 +1,315 @@
+//! Brokers that are joined by NATS, from Debian's package `nats-server`: what their subscribers hear, also when the
+//! server is killed.
+//!
+//! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! `FRISBEE_BUS_MESSAGES` is how many messages each broker publishes, 10 000 unless it is set.
+
+use crate::databases::servers;
+use async_nats::ConnectOptions;
+use frisbee::Server;
+use frisbee::pubsub::{Broker, BrokerBuilder, Client, PubSubError, RecvError, Subscription, WhenAway};
+use frisbee_nats::NatsBus;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+const BROKERS: usize = 3;
+
+/// The patterns of one connection, all of which match everything.
+const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
+
+/// The messages that may be on their way: far less than queues hold.
+const UNHEARD_MAX: u64 = 20_000;
+
+/// No test waits longer for what comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn messages() -> u64 {
+    let messages = std::env::var("FRISBEE_BUS_MESSAGES").ok();
+    messages.map_or(10_000, |messages| messages.parse().expect("it is a number"))
+}
+
+async fn client(address: &str, settings: BrokerBuilder) -> (Client, Broker) {
+    let bus = NatsBus::connect("test", address).await.expect("NATS is there");
+    let broker = settings.backplane(bus).build();
+    let server = Server::builder().bind("127.0.0.1:0", broker.clone()).await.expect("a port is free");
+    let here = server.local_addr();
+    tokio::spawn(server.serve());
+    (Client::connect(here).await.expect("it serves"), broker)
+}
+
+/// A client of each of three brokers.
+async fn clients(address: &str) -> Vec<Client> {
+    let mut clients = Vec::new();
+    for _ in 0..BROKERS {
+        clients.push(client(address, Broker::builder()).await.0);
+    }
+    clients
+}
+
+async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes")?;
+    Ok(format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload())))
+}
+
+/// Waits until something is true.
+async fn until(what: &str, is: impl Fn() -> bool) {
+    let waiting = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
+}
+
+/// Publishes from 1 on to the topic of a broker, no faster than all are heard. `heard` is what each subscription has
+/// heard of all brokers.
+async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, heard: Vec<Arc<AtomicU64>>) {
+    let publisher = client.publisher(&format!("numbers.{at}.x")).expect("it is a topic");
+    for number in 1..=messages() {
+        publisher.publish(number.to_string()).await.expect("the broker is there");
+        let all = published.fetch_add(1, Ordering::Relaxed) + 1;
+        if number % 100 == 0 {
+            let unheard = || heard.iter().map(|heard| all.saturating_sub(heard.load(Ordering::Relaxed))).max();
+            until("messages are heard", || unheard() < Some(UNHEARD_MAX)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overlapping_patterns_at_three_brokers_hear_each_message_once_and_in_order() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let all = messages() * BROKERS as u64;
+    let (mut listeners, mut heard) = (JoinSet::new(), Vec::new());
+    for client in &clients {
+        for pattern in PATTERNS {
+            let mut subscription = client.subscribe(pattern).await.expect("the broker takes it");
+            let count = Arc::<AtomicU64>::default();
+            heard.push(count.clone());
+            listeners.spawn(async move {
+                let mut last = BTreeMap::<String, u64>::new();
+                while count.load(Ordering::Relaxed) < all {
+                    let text = next(&mut subscription).await.expect("nothing is lost");
+                    let (topic, number) = text.split_once(' ').expect("it has both");
+                    let last = last.entry(topic.to_owned()).or_default();
+                    assert_eq!(number.parse(), Ok(*last + 1), "{pattern} hears {topic}");
+                    *last += 1;
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+                subscription
+            });
+        }
+    }
+    let published = Arc::<AtomicU64>::default();
+    let mut writers = JoinSet::new();
+    for (at, client) in clients.iter().enumerate() {
+        writers.spawn(publish(client.clone(), at, published.clone(), heard.clone()));
+    }
+    writers.join_all().await;
+    // Nothing comes twice: the next message of each broker is the next that each subscription hears.
+    let mut subscriptions = listeners.join_all().await;
+    for client in &clients {
+        client.publish("end", "").await.expect("the broker is there");
+        for subscription in subscriptions.iter_mut().filter(|subscription| subscription.pattern() == ">") {
+            assert_eq!(next(subscription).await.expect("nothing is lost"), "end ");
+        }
+    }
+    println!("{all} messages, heard by {} subscriptions", heard.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_of_groups_have_equal_shares_wherever_they_are() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let all = messages() * BROKERS as u64;
+    let (heard, mut shares) = (Arc::<AtomicU64>::default(), Vec::new());
+    // A group may have any name. At the three brokers it has one, two and three members.
+    for (at, client) in clients.iter().enumerate() {
+        for _ in 0..=at {
+            let subscribed = client.queue_subscribe("numbers.>", "two words.*").await;
+            let (mut jobs, heard, share) =
+                (subscribed.expect("it is taken"), heard.clone(), Arc::<AtomicU64>::default());
+            shares.push(share.clone());
+            tokio::spawn(async move {
+                while jobs.recv().await.is_ok() {
+                    share.fetch_add(1, Ordering::Relaxed);
+                    heard.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    }
+    let published = Arc::<AtomicU64>::default();
+    let mut writers = JoinSet::new();
+    for (at, client) in clients.iter().enumerate() {
+        writers.spawn(publish(client.clone(), at, published.clone(), vec![heard.clone()]));
+    }
+    writers.join_all().await;
+    until("all are heard", || heard.load(Ordering::Relaxed) >= all).await;
+    let shares: Vec<_> = shares.iter().map(|share| share.load(Ordering::Relaxed)).collect();
+    assert_eq!(shares.iter().sum::<u64>(), all, "each goes to one of them");
+    let fair = all as f64 / shares.len() as f64;
+    println!("shares of {fair}: {shares:?}");
+    assert!(shares.iter().all(|share| (*share as f64 / fair - 1.0).abs() < 0.05), "{shares:?} of {fair}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_only_member_of_a_group_hears_the_messages_of_its_own_broker() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let mut jobs = clients[0].queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
+    for number in 0..100 {
+        clients[0].publish("numbers.x", number.to_string()).await.expect("the broker is there");
+    }
+    for number in 0..100 {
+        assert_eq!(next(&mut jobs).await.expect("nothing is lost"), format!("numbers.x {number}"));
+    }
+}
+
+/// What a subscription has heard and was told to have missed.
+#[derive(Default)]
+struct Account {
+    heard: AtomicU64,
+    missed: AtomicU64,
+}
+
+impl Account {
+    fn sum(&self) -> u64 {
+        self.heard.load(Ordering::SeqCst) + self.missed.load(Ordering::SeqCst)
+    }
+}
+
+async fn keep(mut subscription: Subscription, account: Arc<Account>) {
+    let mut last = BTreeMap::<String, u64>::new();
+    loop {
+        match subscription.recv().await {
+            Ok(message) => {
+                let number = String::from_utf8_lossy(message.payload()).parse().expect("it is a number");
+                let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
+                assert!(number > before, "{number} comes behind {before}");
+                account.heard.fetch_add(1, Ordering::SeqCst);
+            }
+            Err(RecvError::Lagged(count)) => {
+                account.missed.fetch_add(count, Ordering::SeqCst);
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() {
+    let Some(mut server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let mut accounts = Vec::new();
+    for client in &clients {
+        for pattern in PATTERNS {
+            let account = Arc::<Account>::default();
+            tokio::spawn(keep(client.subscribe(pattern).await.expect("the broker takes it"), account.clone()));
+            accounts.push(account);
+        }
+    }
+    let (over, published) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+    let mut writers = JoinSet::new();
+    for (at, client) in clients.iter().cloned().enumerate() {
+        let (over, published) = (over.clone(), published.clone());
+        writers.spawn(async move {
+            for number in 1.. {
+                // The third says no more once the server has gone, and what it said in between is to be told, too.
+                if over.load(Ordering::SeqCst) || at == 2 && number > 3_000 {
+                    break;
+                }
+                client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker is there");
+                published.fetch_add(1, Ordering::SeqCst);
+                if number % 10 == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            client.sync().await.expect("the broker is there");
+        });
+    }
+    let all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
+    until("all are heard", || all(3_000)).await;
+    server.kill().await;
+    let missing = published.load(Ordering::SeqCst);
+    until("more is published", || published.load(Ordering::SeqCst) > missing + 5_000).await;
+    server.restart().await;
+    let back = Instant::now();
+    until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
+    println!("said {:?} after the server was back", back.elapsed());
+    over.store(true, Ordering::SeqCst);
+    writers.join_all().await;
+    let published = published.load(Ordering::SeqCst);
+    until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    for account in &accounts {
+        assert_eq!(account.sum(), published, "{} were said to be missed", account.missed.load(Ordering::SeqCst));
+    }
+    println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
+    // Groups are resumed as well.
+    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
+    clients[1].publish("jobs", "1").await.expect("the broker is there");
+    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
+    let Some(mut server) = servers::nats(&[]).await else { return };
+    let (client, _) = client(&server.address, Broker::builder().when_away(WhenAway::Refuse)).await;
+    let mut subscription = client.subscribe("a").await.expect("the broker takes it");
+    // The default of NATS is a MiB.
+    client.publish("a", vec![0; 1 << 20]).await.expect("the broker is there");
+    let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
+    assert!(text.ends_with("exceeds the 1048576 bytes that the backplane takes"), "{text}");
+    client.publish("a", "x").await.expect("the broker is there");
+    client.sync().await.expect("it is taken");
+    assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+    server.kill().await;
+    let refused = async {
+        loop {
+            client.publish("a", "y").await.expect("the broker is there");
+            if let Err(PubSubError::Refused(text)) = client.sync().await {
+                return text;
+            }
+        }
+    };
+    let text = timeout(PATIENCE, refused).await.expect("the broker notices");
+    assert!(text.starts_with("the backplane is away: "), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let mut subscription = clients[0].subscribe(">").await.expect("the broker takes it");
+    let stranger = async_nats::connect(&server.address).await.expect("NATS is there");
+    for subject in ["test.t.a", "test.t", "test.t.a.b", "test.c", "other.t.a"] {
+        for payload in [&b""[..], b"x", b"\x03", &[0xFF; 1000], b"\x01\0\0\0\0\0\0\0\x01\0\x01\x01bx"] {
+            stranger.publish(subject, payload.to_vec().into()).await.expect("NATS is there");
+        }
+    }
+    // Deeper than topics are.
+    let deep = format!("test.t{}", ".a".repeat(300));
+    stranger.publish(deep, "x".into()).await.expect("NATS is there");
+    stranger.flush().await.expect("NATS is there");
+    // The same connection as that of a broker would take it on behind them.
+    for _ in 0..2 {
+        clients[1].publish("a", "x").await.expect("the broker is there");
+        assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_of_nats_are_passed_on_and_others_get_no_bus() {
+    let Some(server) = servers::nats(&["--user", "ada", "--pass", "secret"]).await else { return };
+    let options = frisbee_nats::options().user_and_password("ada".to_owned(), "secret".to_owned());
+    let bus = NatsBus::connect_with("test", &*server.address, options).await;
+    assert!(bus.is_ok(), "{bus:?}");
+    let refused = NatsBus::connect("test", &*server.address).await.map(drop);
+    assert!(refused.is_err_and(|error| error.to_string().contains("authorization")));
+    let invalid = NatsBus::connect_with("a.b", &*server.address, ConnectOptions::new()).await.map(drop);
+    assert!(invalid.is_err_and(|error| error.kind() == std::io::ErrorKind::InvalidInput));
+}
