@@ -201,7 +201,7 @@ async fn every_wrong_port_is_named_to_a_call_with_streams() {
 }
 
 #[tokio::test]
-async fn every_wrong_port_is_named_to_whoever_asks_the_connection() {
+async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
     for other in OTHERS {
         let client = frisbee::Client::builder().peer_kind_timeout(Duration::from_millis(300));
         let connection = client.connect(other.listen().await.to_string(), frisbee::Handlers::new()).await;

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_and_shrinks_is_charged_by_the_difference() {
+    fn a_charge_that_grows_or_shrinks_is_adjusted_by_the_difference() {
         let budget = Arc::new(Budget::new(64 * MIB, 7));
         let account = of(&budget, 1);
         for (before, now) in [(0, 5000), (5000, 7000), (7000, 2000), (2000, 2000)] {

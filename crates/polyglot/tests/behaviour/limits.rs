@@ -202,7 +202,7 @@ fn long_shared_bytes_are_slices_of_the_input_and_short_ones_do_not_keep_it_alive
 }
 
 #[test]
-fn a_decoder_says_whether_what_it_has_read_keeps_its_input_alive() {
+fn a_decoder_says_whether_values_that_it_has_read_keep_its_input_alive() {
     let long = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN] }, Form::Flat));
     let short = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN - 1] }, Form::Flat));
     let has_sliced = |mut decoder: Decoder<'_>| {

@@ -191,7 +191,7 @@ impl AsyncWrite for Reset {
 }
 
 #[tokio::test]
-async fn what_a_server_said_before_it_left_is_read_although_writing_to_it_fails() {
+async fn the_last_words_of_a_server_are_read_although_writing_to_it_fails() {
     let (packets, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"HTTP/1.1 400 Bad Request");
     for (unread, kind, routed) in [
         (&[][..], CloseKind::Io, 0),
