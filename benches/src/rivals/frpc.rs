@@ -137,7 +137,11 @@ pub async fn serve(setup: Setup, workers: Workers, bound: Bound) -> Result<(), B
     serve_with(setup, Server::builder().workers(workers), bound).await
 }
 
-pub(super) async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
+/// As [`serve`], with settings.
+///
+/// # Errors
+/// If the server cannot be started.
+pub async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
     let server = server.add_service(BenchmarkServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
     bound.at(server.local_addr());
     Ok(server.serve().await?)
