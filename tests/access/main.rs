@@ -4,3 +4,4 @@ mod connections;
 mod doors;
 mod support;
 mod tokens;
+mod topics;

@@ -502,6 +502,13 @@ mod security {
         statements!("security-3");
         Ok(())
     }
+
+    fn topics() -> Outcome {
+        use frpc::{Access, Server, Who};
+
+        statements!("security-4");
+        Ok(())
+    }
 }
 
 mod fleet {

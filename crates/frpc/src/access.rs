@@ -8,6 +8,7 @@
 mod certificates;
 pub(crate) mod limits;
 pub(crate) mod tokens;
+pub(crate) mod topics;
 pub(crate) mod visitor;
 pub(crate) mod who;
 

@@ -73,6 +73,7 @@ mod wire;
 pub use access::Access;
 pub use access::limits::Rate;
 pub use access::tokens::{TokenError, Tokens};
+pub use access::topics::TopicRules;
 pub use access::who::Who;
 pub use api::code::Code;
 pub use api::error::Error;

@@ -51,8 +51,8 @@ mod reconnect;
 #[cfg(test)]
 mod tests;
 
-pub use super::topics::TopicError;
-pub use broker::{Broker, BrokerBuilder, Slow};
+pub use super::topics::{TopicError, covers};
+pub use broker::{Broker, BrokerBuilder, Slow, TopicUse};
 pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent, WhenAway};
 pub use client::{Client, PubSubError, Publisher};
 pub use inbox::{Message, RecvError, Subscription};
@@ -134,8 +134,10 @@ enum Reason {
     Full = 3,
     /// The operation has no meaning.
     Operation = 4,
+    /// The connection may not do this with the topic or pattern.
+    NotAllowed = 5,
     /// The backplane does not take the message.
-    Backplane = 5,
+    Backplane = 6,
 }
 
 /// Writes a short packet, which fits into every limit.

@@ -90,6 +90,28 @@ pub(crate) fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
     Ok(pattern)
 }
 
+/// Whether each topic that matches a pattern matches another one as well, as each that matches `orders.*.created` matches
+/// `orders.>`. A topic without wildcards is a pattern that only it matches.
+///
+/// ```
+/// use frisbee::pubsub::covers;
+///
+/// assert!(covers("orders.>", "orders.*.created") && covers("orders.*", "orders.north"));
+/// assert!(!covers("orders.*", "orders.>"));
+/// ```
+#[must_use]
+pub fn covers(pattern: &str, other: &str) -> bool {
+    let (mut tokens, mut others) = (pattern.split('.'), other.split('.'));
+    loop {
+        match (tokens.next(), others.next()) {
+            (None, None) | (Some(REST), Some(_)) => return true,
+            (Some(ONE), Some(token)) if token != REST => {}
+            (Some(wanted), Some(token)) if wanted == token => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
 ///
 /// A tree with a node for each beginning of a pattern. Empty nodes are removed, so that removed patterns leave no memory
@@ -388,6 +410,30 @@ mod tests {
             }
             prop_assert_eq!((trie.len(), trie.nodes(), below(&trie.root)), (0, 0, 0));
             prop_assert!(trie.root.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_pattern_covers_another_one_only_if_it_matches_all_of_its_topics(
+            pair in (pattern(), pattern()), topics in proptest::collection::vec(topic(), 1..20)
+        ) {
+            let (wide, narrow) = pair;
+            prop_assert!(covers(&wide, &wide));
+            for topic in topics {
+                prop_assert_eq!(covers(&wide, &topic), matches(&wide, &topic));
+                prop_assert!(!covers(&wide, &narrow) || !matches(&narrow, &topic) || matches(&wide, &topic));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_those_that_are_narrower() {
+        for (wide, narrow) in [(">", "*"), (">", ">"), ("a.>", "a.*.>"), ("*.*", "a.*"), ("a", "a"), ("*.>", "a.b.>")] {
+            assert!(covers(wide, narrow), "{wide} {narrow}");
+        }
+        for (wide, other) in [("*", ">"), ("a.*", "a.>"), ("a", "*"), ("a.>", "a"), ("*", "a.b"), ("*.*", "*")] {
+            assert!(!covers(wide, other), "{wide} {other}");
         }
     }
 

@@ -4,7 +4,7 @@ use super::bus::{Backplane, Bus, Interest, WhenAway};
 use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
-use crate::router::topics::{TOPIC_MAX, Trie, check_pattern};
+use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, check_topic};
 use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn, WhenFull};
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -55,6 +55,28 @@ pub enum Slow {
     Disconnect,
 }
 
+/// What a connection wants to do at a broker; see [`BrokerBuilder::permit`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TopicUse<'a> {
+    /// Publish to this topic.
+    Publish(&'a str),
+    /// Subscribe to this pattern.
+    Subscribe(&'a str),
+}
+
+/// Says what connections may do.
+#[derive(Clone)]
+struct Permit(Arc<May>);
+
+type May = dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync;
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Permit")
+    }
+}
+
 /// A router that passes messages from publishers to subscribers.
 ///
 /// It serves eight operations, from [`FIRST_OPERATION`] on unless [configured
@@ -97,6 +119,7 @@ pub struct BrokerBuilder {
     total_max: usize,
     backplane: Option<Arc<dyn Backplane>>,
     when_away: WhenAway,
+    permit: Option<Permit>,
 }
 
 /// The state that all connections share.
@@ -142,6 +165,7 @@ impl Broker {
             total_max: TOTAL_MAX,
             backplane: None,
             when_away: WhenAway::default(),
+            permit: None,
         }
     }
 
@@ -236,6 +260,31 @@ impl BrokerBuilder {
         self
     }
 
+    /// Sets a function that says which connection may publish to which topic, and subscribe to which pattern. Default: each
+    /// may do everything.
+    ///
+    /// What it does not allow is refused, and counted as waste. It is asked for each subscription, and for a message if its
+    /// topic is not that of the connection's message before, or the connection's [attachments](Connection::attachments)
+    /// have changed since. It must not block. Subscriptions stay as long as they are held, whatever it would say later.
+    ///
+    /// ```
+    /// use frisbee::pubsub::{Broker, TopicUse, covers};
+    ///
+    /// /// The topics of a connection, which `on_connect` has attached.
+    /// struct Own(String);
+    ///
+    /// let broker = Broker::builder().permit(|connection, wish| match wish {
+    ///     TopicUse::Publish(topic) => connection.attachments().get::<Own>().is_some_and(|own| covers(&own.0, topic)),
+    ///     TopicUse::Subscribe(pattern) => covers("news.>", pattern),
+    ///     _ => false,
+    /// });
+    /// # broker.build();
+    /// ```
+    pub fn permit(mut self, may: impl Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.permit = Some(Permit(Arc::new(may)));
+        self
+    }
+
     /// The broker.
     ///
     /// # Panics
@@ -275,6 +324,8 @@ pub struct BrokerSession {
     fanout: Fanout,
     /// The longest body that the peer accepts.
     body_max: u32,
+    /// The topic to which it may publish as it did last, and the state of its attachments at that time.
+    permitted: Option<(Box<[u8]>, u32)>,
 }
 
 /// What a session knows of a subscription.
@@ -284,6 +335,23 @@ struct Subscribed {
     charge: usize,
     /// What it wants from other brokers.
     interest: Option<Arc<Interest>>,
+}
+
+impl BrokerSession {
+    /// Whether the connection may publish to a topic.
+    fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
+        let connection = self.subscriber.connection();
+        let changes = connection.attachments().changes();
+        if self.permitted.as_ref().is_some_and(|(last, of)| **last == *topic && *of == changes) {
+            return Ok(());
+        }
+        let text = check_topic(topic).map_err(|error| (Reason::Topic, error.to_string()))?;
+        if !(permit.0)(connection, TopicUse::Publish(text)) {
+            return Err((Reason::NotAllowed, format!("you may not publish to {text}")));
+        }
+        self.permitted = Some((topic.into(), changes));
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +382,7 @@ impl Router for Broker {
             patterns: HashMap::new(),
             fanout: Fanout::default(),
             body_max: u32::MAX,
+            permitted: None,
         }
     }
 
@@ -328,6 +397,12 @@ impl Router for Broker {
         match operations.kind(packet.operation) {
             Some(Kind::Message) => {
                 let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
+                if let Some(permit) = &self.0.settings.permit
+                    && let Err((reason, text)) = session.may_publish(permit, topic)
+                {
+                    refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
+                    return Routed::Wasted;
+                }
                 match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
                     Ok(Published::Slowly) => return Routed::Slow,
@@ -417,6 +492,10 @@ impl BrokerShared {
                 Some(group.map_err(|_| (Reason::Topic, "the name of a group must be UTF-8".to_owned()))?.into())
             }
         };
+        let permit = self.settings.permit.as_ref();
+        if permit.is_some_and(|permit| !(permit.0)(session.subscriber.connection(), TopicUse::Subscribe(pattern))) {
+            return Err((Reason::NotAllowed, format!("you may not subscribe to {pattern}")));
+        }
         if id.0 == 0 || session.patterns.contains_key(&id.0) {
             return Err((Reason::Id, format!("id {id} is 0 or in use by another subscription")));
         }

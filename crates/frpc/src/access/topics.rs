@@ -1,0 +1,65 @@
+//! Who may publish to which topic, and subscribe to which pattern.
+
+use crate::access::who::Who;
+use crate::api::principal::Principal;
+use crate::deadline;
+use frisbee::Connection;
+use frisbee::pubsub::{TopicUse, covers};
+
+/// Who may publish to which topics, and subscribe to which patterns, at a [`Broker`](crate::pubsub::Broker).
+///
+/// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](crate::pubsub::covers) all of
+/// it: one for `orders.*` does not allow `orders.>`. Callers are known by their connection, as for
+/// [`Access::allow_mounted`](crate::Access::allow_mounted), which has to let them come as far as to the broker. A pattern
+/// in a rule that is none allows nothing.
+///
+/// ```
+/// use frpc::pubsub::{Broker, OPERATIONS};
+/// use frpc::{Access, Server, TopicRules, Who};
+///
+/// let rules = TopicRules::new()
+///     .publish(["orders.>"], Who::role("till"))
+///     .subscribe(["orders.*.created"], Who::known())
+///     .subscribe([">"], Who::role("auditor"));
+/// let broker = Broker::builder().permit(move |connection, wish| rules.may(connection, wish)).build();
+/// let access = Access::new().allow_mounted(OPERATIONS, Who::known());
+/// let server = Server::builder().mount(OPERATIONS, broker).access(access);
+/// ```
+#[derive(Clone, Default, Debug)]
+#[must_use]
+pub struct TopicRules {
+    publish: Vec<(Vec<String>, Who)>,
+    subscribe: Vec<(Vec<String>, Who)>,
+}
+
+impl TopicRules {
+    /// Rules that allow nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets callers publish to all topics that match one of these patterns.
+    pub fn publish<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>, who: Who) -> Self {
+        self.publish.push((patterns.into_iter().map(Into::into).collect(), who));
+        self
+    }
+
+    /// Lets callers subscribe to these patterns, and to all that match no other topics.
+    pub fn subscribe<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>, who: Who) -> Self {
+        self.subscribe.push((patterns.into_iter().map(Into::into).collect(), who));
+        self
+    }
+
+    /// Whether the peer of a connection may do this, for [`BrokerBuilder::permit`](crate::pubsub::BrokerBuilder::permit).
+    pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
+        let (rules, topics) = match wish {
+            TopicUse::Publish(topic) => (&self.publish, topic),
+            TopicUse::Subscribe(pattern) => (&self.subscribe, pattern),
+            _ => return false,
+        };
+        let is_valid = |principal: &Principal| principal.expires().is_none_or(|expires| expires > deadline::now());
+        let principal = Principal::of(connection).filter(is_valid);
+        let includes = |patterns: &[String]| patterns.iter().any(|pattern| covers(pattern, topics));
+        rules.iter().any(|(patterns, who)| includes(patterns) && who.includes(principal.as_ref()))
+    }
+}

@@ -1,0 +1,99 @@
+//! Rules for single topics: who may publish to which, and subscribe to which patterns.
+
+use crate::support::PATIENCE;
+use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
+use frisbee_tests::serve;
+use frpc::{Access, Channel, Connection, Principal, Proof, Server, TopicRules, Who};
+use std::net::SocketAddr;
+use tokio::sync::mpsc;
+
+/// Rules for a till and for everybody who is known.
+fn rules() -> TopicRules {
+    TopicRules::new()
+        .publish(["orders.*.created", "news"], Who::role("till"))
+        .subscribe(["orders.*.>"], Who::role("till"))
+        .subscribe(["news"], Who::known())
+}
+
+/// A server with topics, whose connections `connected` sees, and its broker.
+async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (SocketAddr, Broker) {
+    let rules = rules();
+    let broker = Broker::builder().permit(move |connection, wish| rules.may(connection, wish)).build();
+    let access = Access::new().allow_mounted(OPERATIONS, Who::known());
+    let server = Server::builder().mount(OPERATIONS, broker.clone()).access(access).on_connect(connected);
+    (serve(server).await, broker)
+}
+
+/// Signs somebody in who has a role of the same name.
+fn sign_in(name: &str, connection: &Connection) {
+    let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(PATIENCE);
+    somebody.sign_in(connection).expect("whoever was there before expires");
+}
+
+/// As [`open`], with connections of somebody.
+async fn open_for(name: &'static str) -> (SocketAddr, Broker) {
+    open(move |connection| sign_in(name, connection)).await
+}
+
+/// Publishes, and waits until the broker has it.
+async fn publish(client: &Client, topics: &[&str]) {
+    for topic in topics {
+        client.publish(topic, "today").await.expect("it is open");
+    }
+    tokio::time::timeout(PATIENCE, client.sync()).await.expect("it is answered").expect("it is open");
+}
+
+/// A client of its own, and one on the connection of a channel.
+async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
+    let router = ClientRouter::new();
+    let beside = router.client();
+    let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.expect("it listens");
+    [(Client::connect(address).await.expect("it listens"), None), (beside, Some(channel))]
+}
+
+/// The patterns, of those that are tried, to which a client may subscribe.
+async fn open_to(client: &Client) -> Vec<&'static str> {
+    let mut open = Vec::new();
+    for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
+        match tokio::time::timeout(PATIENCE, client.subscribe(pattern)).await.expect("it is answered") {
+            Ok(_subscription) => open.push(pattern),
+            Err(PubSubError::Refused(text)) => assert_eq!(text, format!("you may not subscribe to {pattern}")),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    open
+}
+
+#[tokio::test]
+async fn a_caller_subscribes_to_what_the_rules_cover_and_to_nothing_wider() {
+    for (name, expected) in [("till", vec!["news", "orders.north.created", "orders.*.>"]), ("guest", vec!["news"])] {
+        for (client, _channel) in clients(open_for(name).await.0).await {
+            assert_eq!(open_to(&client).await, expected, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
+    for (name, expected) in [("till", 2), ("guest", 0)] {
+        let (address, broker) = open_for(name).await;
+        for (client, _channel) in clients(address).await {
+            let before = broker.published();
+            publish(&client, &["orders.north.created", "orders.north.gone", "news", "news.local", "orders"]).await;
+            assert_eq!(broker.published() - before, expected, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_signs_in_as_somebody_else_publishes_by_the_rules_for_that_one() {
+    let (told, mut connections) = mpsc::unbounded_channel();
+    let (address, broker) = open(move |connection| drop(told.send(connection.clone()))).await;
+    let client = Client::connect(address).await.expect("it listens");
+    let connection = connections.recv().await.expect("it is connected");
+    for (name, published) in [("till", 1), ("guest", 1), ("till", 2)] {
+        sign_in(name, &connection);
+        publish(&client, &["news"]).await;
+        assert_eq!(broker.published(), published, "{name}");
+    }
+}
