@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! cargo run --release -p benches --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
-//!                                                            or open doors cost native calls over 1 %
+//!                                                            or open doors cost native calls over 1 %, or
+//!                                                            a rule over 10 instructions
 //! cargo run --release -p benches --bin hot_path -- update    writes instructions.toml
 //! cargo run --release -p benches --bin hot_path -- run CASE CALLS
 //! ```
@@ -37,7 +38,9 @@ use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::json::{from_json, to_json};
 use frpc::observe::Counters;
-use frpc::{Call, CallResponse, Channel, Next, Request, Response, ServerBuilder, Status, Workers};
+use frpc::{
+    Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
+};
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use frpc_otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
@@ -56,7 +59,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 27] = [
+const CASES: [(&str, u64); 28] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
@@ -65,6 +68,7 @@ const CASES: [(&str, u64); 27] = [
     ("chosen_10_in_flight", 5000),
     ("endpoints_1000_updated", 50),
     (BESIDE_DOORS, 5000),
+    (WITH_RULES, 5000),
     ("observed_1_in_flight", 3000),
     ("observed_10_in_flight", 5000),
     ("carried_10_in_flight", 5000),
@@ -90,12 +94,18 @@ const CASES: [(&str, u64); 27] = [
 const BESIDE_DOORS: &str = "unary_10_beside_doors";
 const WITHOUT_DOORS: &str = "unary_10_in_flight";
 
+/// Calls of a caller who is known to a server with rules, to be compared with those to one without.
+const WITH_RULES: &str = "ruled_10_in_flight";
+
 /// A message of twelve fields with a nested one, lists and a map, to JSON and back.
 const JSON_ENCODED: &str = "json_encoded";
 const JSON_DECODED: &str = "json_decoded";
 
 /// How far calls beside doors may exceed those without: native calls do not pay for doors.
 const DOORS_TOLERANCE: f64 = 1.01;
+
+/// How many instructions more a call may take by which a rule is looked at.
+const RULES_MAX: f64 = 10.0;
 
 /// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
 /// than anything worth noticing.
@@ -134,6 +144,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "chosen_10_in_flight" => balanced(1, 10, calls).await,
             "endpoints_1000_updated" => updated(calls).await,
             BESIDE_DOORS => beside_doors(10, calls).await,
+            WITH_RULES => ruled(10, calls).await,
             "observed_1_in_flight" => observed(1, calls).await,
             "observed_10_in_flight" => observed(10, calls).await,
             "carried_10_in_flight" => traced(10, calls, 0.0).await,
@@ -307,6 +318,20 @@ impl BenchmarkService for Waiting {
 async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = serve_doors(in_flight).await?;
     let client = BenchmarkServiceClient::connect(address.to_string()).await?;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`], by a caller who is known, with a rule that lets it in.
+async fn ruled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let robot = Principal::new("robot", Proof::Other).with_role("robot");
+    let rules = Access::new().allow(["benchmark.BenchmarkService/Benchmark"], Who::role("robot"));
+    let server = frpc::Server::builder().access(rules).on_connect(move |connection| {
+        if let Err(status) = robot.sign_in(connection) {
+            eprintln!("{status}");
+        }
+    });
+    let client = BenchmarkServiceClient::connect(started(server, in_flight).await?).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
 }
@@ -535,6 +560,11 @@ fn check() -> Result<ExitCode, BoxError> {
         let ratio = beside / without;
         println!("native calls beside open doors take {ratio:.3}x as many instructions as without doors");
         worse |= ratio > DOORS_TOLERANCE;
+    }
+    if let (Some(ruled), Some(without)) = (figures.get(WITH_RULES), figures.get(WITHOUT_DOORS)) {
+        let more = ruled - without;
+        println!("a rule takes {more:.0} instructions of a call, at most {RULES_MAX}");
+        worse |= more > RULES_MAX;
     }
     Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
