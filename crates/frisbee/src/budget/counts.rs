@@ -231,7 +231,7 @@ mod tests {
         times(4, &|| counts.count_shed());
         times(5, &|| counts.count_unaccepted(&io::ErrorKind::OutOfMemory.into(), Duration::ZERO, now));
         let traffic = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
-        traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.count(what, count));
+        traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
         budget.charge(11);
