@@ -286,13 +286,17 @@ async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_anothe
         Ok(stream) => stream.into_inner().message().await.is_err(),
         Err(_) => true,
     };
-    let first = async { while !is_reset().await {} };
-    tokio::time::timeout(Duration::from_secs(20), first).await.expect("it is chosen, once it has shown what it is");
+    let chosen = async || {
+        let chosen = async { while !is_reset().await {} };
+        tokio::time::timeout(Duration::from_secs(20), chosen).await
+    };
+    chosen().await.expect("it is chosen, once it has shown what it is");
     let mut reset = 0;
     for _ in 0..200 {
         reset += usize::from(is_reset().await);
     }
-    assert!((2..=10).contains(&reset), "{reset} of 200 streams were opened there");
+    assert!(reset <= 10, "{reset} of 200 streams were opened there");
+    chosen().await.expect("it is tried again");
 }
 
 #[tokio::test]

@@ -263,7 +263,7 @@ impl Client {
     ///
     /// # Errors
     /// If the connection has ended, the peer does not answer, or the broker has refused a message that was published
-    /// before, as one that is joined with others by a [backplane](super::Backplane) may.
+    /// before, as by its [rules](super::BrokerBuilder::permit) or for its [backplane](super::Backplane).
     ///
     /// # Cancel safety
     /// Safe.
