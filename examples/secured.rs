@@ -182,7 +182,7 @@ mod tests {
     use frpc::Code;
 
     #[tokio::test]
-    async fn each_caller_gets_what_the_rules_say() {
+    async fn rules_let_each_caller_in_or_refuse_it() {
         let answers = calls().await.expect("all is on this machine");
         let code = |answer: &Result<String, Status>| answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
         let codes: Vec<_> = answers.iter().map(|(_, answer)| code(answer)).collect();

@@ -72,7 +72,7 @@ async fn open_to(client: &Client) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a_caller_subscribes_to_what_the_rules_cover_and_to_nothing_wider() {
+async fn a_caller_subscribes_to_patterns_that_the_rules_cover_and_to_none_wider() {
     for (name, expected) in [("till", vec!["news", "orders.north.created", "orders.*.>"]), ("guest", vec!["news"])] {
         for (client, _channel) in clients(open_for(name).await.0).await {
             assert_eq!(open_to(&client).await, expected, "{name}");
@@ -94,7 +94,7 @@ async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn whoever_signs_in_as_somebody_else_publishes_by_the_rules_for_that_one() {
+async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
     let (told, mut connections) = mpsc::unbounded_channel();
     let (address, broker) = open(move |connection| drop(told.send(connection.clone()))).await;
     let client = Client::connect(address).await.expect("it listens");
