@@ -101,18 +101,15 @@ export class Topics {
     if (operation === Op.Message) {
       const topic = from.text();
       const message = { topic, payload: from.rest() };
-      if (id) subscribed?.put(message);
-      else for (const one of this.subscriptions.values()) if (one.matches(topic)) one.put(message);
+      for (const one of this.subscriptions.values()) if (id ? one === subscribed : one.matches(topic)) one.put(message);
     } else if (operation === Op.Lagged) {
       const count = from.varint(10);
-      const concerned = id ? [subscribed] : this.subscriptions.values();
-      for (const one of concerned) if (one) one.lost += count;
+      for (const one of this.subscriptions.values()) if (id ? one === subscribed : count) one.lost += count;
     } else if (!body.length) subscribed?.activate();
     // Also the answer of a server that has no broker.
     else {
-      const reason = from.byte();
-      const code = reason === 3 ? Is.RESOURCE_EXHAUSTED : reason === 4 ? Is.UNIMPLEMENTED : Is.INVALID_ARGUMENT;
-      const status = notRun(code, from.text(from.left));
+      const code = [Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][from.byte() - 3];
+      const status = notRun(code ?? Is.INVALID_ARGUMENT, from.text(from.left));
       this.subscriptions.delete(id);
       subscribed?.end(status);
     }

@@ -1,8 +1,8 @@
 "use strict";(()=>{function l(n,e={},...t){let s=document.createElement(n);for(let[r,i]of Object.entries(e))i!==void 0&&(r.startsWith("on")?s.addEventListener(r.slice(2),i):r.includes(
-"-")||r==="role"||r==="list"?s.setAttribute(r,String(i)):s[r]=i);return En(s,...t),s}function En(n,...e){for(let t of e)t!==!1&&t!==void 0&&n.append(typeof t=="\
-number"?String(t):t)}function y(n,...e){n.replaceChildren(),En(n,...e)}function A(n,e,...t){let s=document.createElementNS("http://www.w3.org/2000/svg",n);for(let[
+"-")||r==="role"||r==="list"?s.setAttribute(r,String(i)):s[r]=i);return kn(s,...t),s}function kn(n,...e){for(let t of e)t!==!1&&t!==void 0&&n.append(typeof t=="\
+number"?String(t):t)}function y(n,...e){n.replaceChildren(),kn(n,...e)}function A(n,e,...t){let s=document.createElementNS("http://www.w3.org/2000/svg",n);for(let[
 r,i]of Object.entries(e))s.setAttribute(r,String(i));return s.append(...t),s}function R(n){let e=document.getElementById(n);if(!e)throw new Error(`the page has \
-no ${n}`);return e}var Ks=0,M=()=>`e${++Ks}`;function Et(n,e,t){let s=n.map(o=>l("button",{type:"button",role:"tab",onclick:()=>r(o)},o)),r=o=>{for(let a of s){
+no ${n}`);return e}var Ks=0,M=()=>`e${++Ks}`;function kt(n,e,t){let s=n.map(o=>l("button",{type:"button",role:"tab",onclick:()=>r(o)},o)),r=o=>{for(let a of s){
 let c=a.textContent===o;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}t(o)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:o=>{let a=o.key==="ArrowRight"?1:o.key==="ArrowLeft"?-1:0;if(a===0)return;let c=s[(s.indexOf(o.target)+a+s.length)%s.length];c?.focus(),c?.click(),o.preventDefault()}},
 ...s),select:r}}function re(n){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(n()).then(()=>"Copied",()=>"\
@@ -25,17 +25,17 @@ return e===void 0&&He(),this.at++,e}varint(e=5){let t=0;for(let s=1;e-- >0;s*=12
 let{bytes:t,at:s}=this,r="",i=0;if(e<=Mt)for(let o;i<e&&(o=t[s+i])<128;i++)r+=String.fromCharCode(o);if(i<e){let o=this.view(e);try{return Zs.decode(o)}catch{throw new g(
 "a text is not UTF-8")}}return this.at+=e,r}};var Je={OK:0,CANCELLED:1,UNKNOWN:2,INVALID_ARGUMENT:3,DEADLINE_EXCEEDED:4,NOT_FOUND:5,ALREADY_EXISTS:6,PERMISSION_DENIED:7,RESOURCE_EXHAUSTED:8,FAILED_PRECONDITION:9,
 ABORTED:10,OUT_OF_RANGE:11,UNIMPLEMENTED:12,INTERNAL:13,UNAVAILABLE:14,DATA_LOSS:15,UNAUTHENTICATED:16};var v=class n extends Error{constructor(t,s,{details:r=new Uint8Array,metadata:i={},mayHaveRun:o=!0,cause:a}={}){super(s,{cause:a});this.code=t;this.name="Statu\
-s";this.details=r,this.metadata=i,this.mayHaveRun=o}static from(t){return t instanceof n?t:new n(2,t instanceof Error?t.message:String(t),{cause:t})}},E=(n,e)=>new v(
-n,e,{mayHaveRun:!1}),We=n=>n>0&&n<=16?n:2,oe=(n=!0)=>new v(1,"the caller gave the call up",{mayHaveRun:n}),Ve=(n=!0)=>new v(4,"no answer before the deadline",{mayHaveRun:n});var Ee=100,Qs=64<<20,er=12,$t=8,Tt=56,b=(n,e,t)=>new Nt(n,e,t);function At(n,e){let t=new F;return Me(t,n,e),t.done()}var Ct=(n,e)=>Ne(new x(e),n,0),Me=(n,e,t)=>An(
-n,e,t,Ee);function Ne(n,e,t){let s={depth:Ee,memory:Math.max(Qs,n.left*er),missing:t};return Cn(n,e,s)??Rn(e,{})}var Nt=class n{constructor(e,t,s){this.name=e;this.
+s";this.details=r,this.metadata=i,this.mayHaveRun=o}static from(t){return t instanceof n?t:new n(2,t instanceof Error?t.message:String(t),{cause:t})}},k=(n,e)=>new v(
+n,e,{mayHaveRun:!1}),We=n=>n>0&&n<=16?n:2,oe=(n=!0)=>new v(1,"the caller gave the call up",{mayHaveRun:n}),Ve=(n=!0)=>new v(4,"no answer before the deadline",{mayHaveRun:n});var ke=100,Qs=64<<20,er=12,$t=8,Tt=56,b=(n,e,t)=>new Nt(n,e,t);function At(n,e){let t=new F;return Me(t,n,e),t.done()}var Ct=(n,e)=>Ne(new x(e),n,0),Me=(n,e,t)=>An(
+n,e,t,ke);function Ne(n,e,t){let s={depth:ke,memory:Math.max(Qs,n.left*er),missing:t};return Cn(n,e,s)??Rn(e,{})}var Nt=class n{constructor(e,t,s){this.name=e;this.
 spec=t;this.refs=s}get fields(){if(this.known)return this.known;let e=this.refs?.()??[],t={},s=0;return this.known=(this.spec&&this.spec.split(" ")||[]).map(r=>{
 let[,i,o,a,c,d,p]=/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)$/.exec(r),u=p==="e"||p==="m"?e[s++]:void 0,m=u instanceof n?tr(u):u?ir(u):$n[p],f=c==="?"?nr(m):c===
 "*"?sr(m):c?rr($n[d],m):m;if(!o)return Mn(f,i);let h=t[o]??=[],S={...m,case:i,number:+a,all:h};return h.push(S),Mn({...m,zero(){}},o,S)})}},Mn=({kind:n,least:e,
-zero:t,put:s,take:r},i,o)=>({kind:n,least:e,zero:t,put:s,take:r,name:i,member:o});function An(n,e,t,s){if(!s)throw Tn(e.name,`nests deeper than ${Ee}`);n.byte(8),
+zero:t,put:s,take:r},i,o)=>({kind:n,least:e,zero:t,put:s,take:r,name:i,member:o});function An(n,e,t,s){if(!s)throw Tn(e.name,`nests deeper than ${ke}`);n.byte(8),
 n.byte(0);let r="";try{for(let i of e.fields){let{name:o,member:a}=i;if(r=o,!a)i.put(n,t[o],s);else if(a===a.all[0]){n.byte(3);let c=t[o],d=c&&a.all.find(p=>p.case===
 c.case);if(c&&!d)throw new Error(`has no member ${c.case}`);n.varint(d?d.number:0),d?.put(n,c?.value,s)}}}catch(i){throw i instanceof v?i:Tn(`${e.name}.${r}`,i.
-message)}}function Cn(n,e,t){let s=n.byte();if(s===0)return;if(s!==8)throw new g(`${e.name}: byte ${s} begins no message`);n.byte();let r=t.depth===Ee;if(!t.depth--)
-throw new g(`messages nest deeper than ${Ee}`);let{fields:i}=e;Rt(t,Tt+$t*i.length);let o={},a;for(let c of i){let{name:d,member:p}=c;if(!n.left&&r&&t.missing>0)
+message)}}function Cn(n,e,t){let s=n.byte();if(s===0)return;if(s!==8)throw new g(`${e.name}: byte ${s} begins no message`);n.byte();let r=t.depth===ke;if(!t.depth--)
+throw new g(`messages nest deeper than ${ke}`);let{fields:i}=e;Rt(t,Tt+$t*i.length);let o={},a;for(let c of i){let{name:d,member:p}=c;if(!n.left&&r&&t.missing>0)
 t.missing--,Object.hasOwn(o,d)||(o[d]=c.zero());else if(!p)o[d]=c.take(n,t);else if(p===p.all[0]&&n.next===3){n.at++,(a??=[]).push(d);let u=n.varint(),m=p.all.find(
 f=>f.number===u);if(u&&!m)throw new g(`${e.name}.${d} has no member ${u}`);o[d]=m&&{case:m.case,value:It(m,n,t)}}else if(!a?.includes(d)){let u=p.take(n,t);(u instanceof
 Uint8Array?u.length>0:u!==""&&u!==0n&&u!==!1&&u!==void 0&&!Object.is(u,0))?o[d]={case:p.case,value:u}:Object.hasOwn(o,d)||(o[d]=void 0)}}return t.depth++,o}function Rn(n,e){
@@ -47,27 +47,27 @@ for(let o of t)Xe(n,o);let i=n.varint();return i*s>n.left&&He(),Rt(e,i*r),i}func
 for(let i of s)n.put(t,i,r)},take(t,s){let r=[];for(let i=On(t,s,e,n.least,$t);i>0;i--)r.push(It(n,t,s));return r}}}function rr(n,e){let t=[2,n.kind,e.kind,10];
 return{...e,zero:()=>new Map,put(s,r=new Map,i){In(s,t,r.size);for(let[o,a]of r)n.put(s,o,i),e.put(s,a,i)},take(s,r){let i=new Map;if(s.next===0)s.at++;else for(let o=On(
 s,r,t,n.least+e.least,Tt);o>0;o--)i.set(n.take(s,r),It(e,s,r));return i}}}var J=(n,e,t,s,r)=>({kind:n,least:e,zero:t,put(i,o=t()){i.byte(n),s(i,o)},take(i){return Xe(
-i,n),r(i)}});function ir(n){let e=Object.values(n);return J(10,2,()=>e[0],(t,s)=>{let r=e.indexOf(s),i=s+2147483648;ke(r>=0||s===(s|0)&&s<0&&i>=e.length,s),t.varint(
+i,n),r(i)}});function ir(n){let e=Object.values(n);return J(10,2,()=>e[0],(t,s)=>{let r=e.indexOf(s),i=s+2147483648;Ee(r>=0||s===(s|0)&&s<0&&i>=e.length,s),t.varint(
 r<0?i:r)},t=>{let s=t.varint()>>>0,r=s-2147483648;if(s>=e.length&&(r>=0||e.includes(r)))throw new g(`an enum has the index ${s}`);return e[s]??r})}var je=(n,e)=>J(
-n?13:11,2,()=>e?0:0n,(t,s)=>{let r=BigInt(s),i=Number(r),o=n?i<0?-2*i-1:2*i:i;if(Number.isSafeInteger(o)&&o>=0)return t.varint(o);ke((n?BigInt.asIntN:BigInt.asUintN)(
+n?13:11,2,()=>e?0:0n,(t,s)=>{let r=BigInt(s),i=Number(r),o=n?i<0?-2*i-1:2*i:i;if(Number.isSafeInteger(o)&&o>=0)return t.varint(o);Ee((n?BigInt.asIntN:BigInt.asUintN)(
 64,r)===r,s);let a=n?r<<1n^r>>63n:r;for(;a>>53n;a>>=7n)t.byte(Number(a&127n)|128);t.varint(Number(a))},t=>{let{at:s}=t,r=t.varint(10);if(r<=Number.MAX_SAFE_INTEGER)
 n&&(r=r%2?(r+1)/-2:r/2);else{let i=0n;for(let o=0n;s<t.at;o+=7n)i|=BigInt(t.bytes[s++]&127)<<o;i=BigInt.asUintN(64,i),r=n?i>>1n^-(i&1n):i}if(!e)return BigInt(r);
 if(!Number.isSafeInteger(Number(r)))throw new g("an integer is beyond 2^53");return Number(r)}),Nn=(n,e,t)=>J(n,e+1,()=>0,(s,r)=>{Se[`set${t}`](0,r);for(let i=0;i<
 e;i++)s.byte(Se.getUint8(i))},s=>{for(let r=0;r<e;r++)Se.setUint8(r,s.byte());return Se[`get${t}`](0)}),$n={b:J(7,2,()=>!1,(n,e)=>n.byte(+e),n=>{let e=n.byte();
-if(e>1)throw new g(`a bool is ${e}`);return e>0}),i:J(12,2,()=>0,(n,e)=>{ke(e===(e|0),e),n.varint((e<<1^e>>31)>>>0)},n=>{let e=n.varint();return e>>>1^-(e&1)}),
-u:J(10,2,()=>0,(n,e)=>{ke(e===e>>>0,e),n.varint(e)},n=>n.varint()>>>0),l:je(!0,!1),w:je(!1,!1),L:je(!0,!0),W:je(!1,!0),f:Nn(14,4,"Float32"),d:Nn(15,8,"Float64"),
-s:J(5,3,()=>"",(n,e)=>{ke(typeof e=="string",e),n.byte(10),n.text(e)},n=>(Xe(n,10),n.text())),y:J(4,3,()=>new Uint8Array,(n,e)=>{n.byte(10),n.sized(e)},n=>(Xe(n,
-10),n.view().slice()))},Tn=(n,e)=>E(3,`${n} ${e}`);function ke(n,e){if(!n)throw new Error(`cannot be ${String(e)}`)}var Lt=16,Ln=65536,Fn=256,or=61440,ar=/^[a-z0-9_.-]{1,256}$/,lr=/^[ -~]*$/,cr={metadata:{}},Un=(n,e)=>ar.test(n)&&(typeof e=="string"?!Ot(n)&&lr.test(e):Ot(n)),
+if(e>1)throw new g(`a bool is ${e}`);return e>0}),i:J(12,2,()=>0,(n,e)=>{Ee(e===(e|0),e),n.varint((e<<1^e>>31)>>>0)},n=>{let e=n.varint();return e>>>1^-(e&1)}),
+u:J(10,2,()=>0,(n,e)=>{Ee(e===e>>>0,e),n.varint(e)},n=>n.varint()>>>0),l:je(!0,!1),w:je(!1,!1),L:je(!0,!0),W:je(!1,!0),f:Nn(14,4,"Float32"),d:Nn(15,8,"Float64"),
+s:J(5,3,()=>"",(n,e)=>{Ee(typeof e=="string",e),n.byte(10),n.text(e)},n=>(Xe(n,10),n.text())),y:J(4,3,()=>new Uint8Array,(n,e)=>{n.byte(10),n.sized(e)},n=>(Xe(n,
+10),n.view().slice()))},Tn=(n,e)=>k(3,`${n} ${e}`);function Ee(n,e){if(!n)throw new Error(`cannot be ${String(e)}`)}var Lt=16,Ln=65536,Fn=256,or=61440,ar=/^[a-z0-9_.-]{1,256}$/,lr=/^[ -~]*$/,cr={metadata:{}},Un=(n,e)=>ar.test(n)&&(typeof e=="string"?!Ot(n)&&lr.test(e):Ot(n)),
 Ot=n=>n.endsWith("-bin");function Ge(n,{backward:e,timeout:t,metadata:s,status:r}){let i=new F(64);e&&i.item(4),t!==void 0&&i.item(1,c=>c.varint(Math.min(Math.max(
-0,Math.round(t*1e3)),Number.MAX_SAFE_INTEGER)));let o=Object.entries(s??{}),a=0;for(let[c,d]of o){if(!Un(c,d))throw E(3,`metadata cannot have this entry: ${c}`);
-if(a+=c.length+d.length+8,o.length>Fn||a>or)throw E(8,"too much metadata");i.item(2,p=>{p.text(c),p.raw(typeof d=="string"?C(d):d)})}r&&(i.item(3,c=>{c.varint(r.
+0,Math.round(t*1e3)),Number.MAX_SAFE_INTEGER)));let o=Object.entries(s??{}),a=0;for(let[c,d]of o){if(!Un(c,d))throw k(3,`metadata cannot have this entry: ${c}`);
+if(a+=c.length+d.length+8,o.length>Fn||a>or)throw k(8,"too much metadata");i.item(2,p=>{p.text(c),p.raw(typeof d=="string"?C(d):d)})}r&&(i.item(3,c=>{c.varint(r.
 code),i.at+r.details.length+16<=Ln&&c.raw(r.details)}),r.mayHaveRun||i.item(5)),i.at&&(n.byte(Lt),n.sized(i.done()))}function ze(n){if(n.next!==Lt)return cr;n.at++;
 let e=new x(n.view());if(e.left>Ln)throw new g("a prefix is too long");let t=Object.create(null),s={metadata:t},r=0;for(;e.left;){let i=e.byte(),o=new x(e.view());
 if(i===1)s.timeout=o.varint(10)/1e3;else if(i===2){let a=o.text(),c=Ot(a)?o.rest():o.text(o.left);if(!Un(a,c)||++r>Fn)throw new g("metadata breaks the rules");t[a]=
 c}else i===3?(s.code=We(o.varint(10)),s.details=o.rest()):i===5&&(s.refused=!0)}return s}function Bn(n){if(n[0]!==Lt)return!1;let e=1;for(;e<6&&n[e]>127;)e++;return n[e+
 1]===4&&n[e+2]===0}var Ke=n=>n.next===6;function Ye(n,{metadata:e,code:t,details:s,refused:r}){if(n.at++,n.byte()!==5||n.byte()!==10)throw new g("an error has n\
 o text");return new v(t??2,n.text(),{metadata:e,mayHaveRun:!r,...s&&{details:s}})}function Dn(n,e,t){Ge(n,{backward:t,status:e,metadata:e.metadata});for(let s of[
-6,5,10])n.byte(s);n.text(e.message)}var z=(n,e,t,s)=>({name:n,fingerprint:e,compatible:t,methods:s});function Pn(n,e){if(n.fingerprint===e.fingerprint||e.compatible.includes(n.fingerprint))return 0;if(!n.compatible.includes(e.fingerprint))throw E(9,`incompatibl\
+6,5,10])n.byte(s);n.text(e.message)}var z=(n,e,t,s)=>({name:n,fingerprint:e,compatible:t,methods:s});function Pn(n,e){if(n.fingerprint===e.fingerprint||e.compatible.includes(n.fingerprint))return 0;if(!n.compatible.includes(e.fingerprint))throw k(9,`incompatibl\
 e layouts of ${n.name}`);return 1}var Ft=({added:n=[0,0]},e,t)=>e*n[t],Ut=n=>Object.values(n.methods);function Bt(n,e){let t=r=>{for(let i=0;i<16;i+=2)n.byte(parseInt(
 r.slice(i,i+2),16))};n.text(e.name),t(e.fingerprint),n.varint(e.compatible.length),e.compatible.forEach(t);let s=0;for(let r of Ut(e).map(i=>i.operation).sort((i,o)=>i-
 o))n.varint(r-s),s=r}function _n(n){let e=()=>{let s="";for(let r=0;r<8;r++)s+=n.byte().toString(16).padStart(2,"0");return s},t={service:n.text(),fingerprint:e(),
@@ -78,7 +78,7 @@ max(0,n),xr)),Ze=class{constructor(e,t,s,r,i){this.owner=t;this.named=s;this.ser
 this.pong=!1;this.heard=!1;this.sent=!1;this.silent=0;this.alarmAt=1/0;this.settle=()=>{this.out.at!==this.seen?(this.seen=this.out.at,queueMicrotask(this.settle)):
 (this.flushing=!1,this.flush())};this.setup=Y(wr,()=>this.fail("no HELLO in time")),this.transport=e({open:()=>{this.hello(),this.flush(),this.beat=setInterval(
 ()=>this.tick(),br)},data:o=>this.data(o),close:o=>this.closed(o)})}write(e,t,s){let{out:r}=this,{at:i}=r;try{for(let c of[15,e,t,0,0])r.half(c);s?.(r);let o=r.
-at,a=o-i-le;if(a>this.bodyMax)throw E(8,`the message has ${a} bytes, and the server accepts ${this.bodyMax}`);r.at=i+6,r.half(a>>>16),r.half(a),r.at=o}catch(o){
+at,a=o-i-le;if(a>this.bodyMax)throw k(8,`the message has ${a} bytes, and the server accepts ${this.bodyMax}`);r.at=i+6,r.half(a>>>16),r.half(a),r.at=o}catch(o){
 throw r.at=i,o}r.at>gr?this.flush():this.flushing||(this.flushing=!0,this.seen=0,queueMicrotask(this.settle))}number(e,t,s){this.write(e,t,r=>r.varint(s))}flush(){
 let{out:e}=this;e.at&&(this.pong=!1,this.sent=!0,this.isClosed||this.transport.send(e.done()),e.at=0,this.seen=0,e.bytes.length>1<<20&&(e.bytes=new Uint8Array(16384)),
 this.transport.buffered()>yr&&this.fail("the server does not take what is sent"))}hello(){this.write(0,3,e=>{e.raw(C("fris"));let t=this.serving?fr:0;[Dt,t,t,Qe].
@@ -97,10 +97,10 @@ off");if(t===5&&i)return i.credited(r.varint(10));if(t===7&&i)return s.length?i.
 y packets that belong to nothing")}greeted(e){if(e.left>pr||e.text(4)!=="fris"||!e.byte())throw new g("it sent no HELLO");for(;e.left;){let t=e.byte(),s=new x(e.
 view());if(t===1)this.bodyMax=Math.max(s.varint(),ur);else if(t===2)this.streamsMax=s.varint();else if(t===3)this.callsMax=Math.min(s.varint(),K);else if(t===4)
 this.credit=s.varint();else if(t===32||t===33)try{(t===32?this.offered:this.calling).push(_n(s))}catch{}}this.isUp=!0,clearTimeout(this.setup),this.owner.room(this)}opening(e,t){
-let s=e-this.theirStream&32767;if(e<32768||!s||s>16384)return this.wasted();this.theirStream=e;try{if(!this.serving)throw E(12,"this end serves nothing");this.serving.
+let s=e-this.theirStream&32767;if(e<32768||!s||s>16384)return this.wasted();this.theirStream=e;try{if(!this.serving)throw k(12,"this end serves nothing");this.serving.
 open(this,e,t)}catch(r){this.number(e,5,0),this.reset(e,v.from(r))}}reset(e,{code:t,message:s}){this.isClosed||this.write(e,7,r=>{r.varint(t),r.raw(C(s.slice(0,
 256)))})}fits(e){let t=this.known.get(e);if(t!==void 0)return t;let s=this.offered.find(r=>r.service===e.name);if(s){if(s.fingerprint!==e.fingerprint&&!this.named.
-includes(e))return;t=Pn(e,s)}else{let r=Ut(e).map(({operation:o})=>o),i=this.offered.find(o=>o.operations.some(a=>r.includes(a)));if(i)throw E(12,`the server ha\
+includes(e))return;t=Pn(e,s)}else{let r=Ut(e).map(({operation:o})=>o),i=this.offered.find(o=>o.operations.some(a=>r.includes(a)));if(i)throw k(12,`the server ha\
 s ${i.service} in the place of ${e.name}`);t=0}return this.known.set(e,t),t}enter(e){if(this.inFlight>=this.callsMax)return-1;this.inFlight++;let t=this.free.pop()??
 this.slots.length,s=(this.ids[t]??t)+K&65535;return this.ids[t]=s,this.slots[t]=e,e.until<this.alarmAt&&this.wake(e.until),s}release(e){let t=e&K-1;this.slots[t]=
 void 0,this.free.push(t),this.inFlight--,this.inFlight===this.callsMax-1&&this.owner.room(this),this.closeIfIdle()}cancel(e){let t=e.id&K-1;this.slots[t]!==e||e.
@@ -116,11 +116,11 @@ lost(t);for(let s of[...this.streams.values()])s.lost(t);this.serving?.down(this
 this.readers.push({resolve:e,reject:t}),this.serve()})}return(){return this.leave(),this.finished(!0,!0),Promise.resolve(qn)}get isAwaited(){return this.readers.
 length>0}arrived(e){this.items.push(e),this.serve()}finished(e,t=!1){t&&(this.items.length=0),this.last||=e,this.serve()}serve(){for(;this.isAwaited;){let e=this.
 items.shift();if(e===void 0&&!this.last)return;let t=this.readers.shift();try{if(e===void 0){let{last:s}=this;if(this.last=!0,this.told?.(),s instanceof v)throw s;
-t.resolve(qn)}else{let s=this.taken(e);s===void 0?this.readers.unshift(t):t.resolve({done:!1,value:s})}}catch(s){t.reject(s)}}}};var Pt=64,kr=4,_t=(n,e)=>n instanceof g?new v(13,`not a valid ${e.name}: ${n.message}`):v.from(n),et=class extends ce{constructor(t,s,r){super();this.sends=t;this.
+t.resolve(qn)}else{let s=this.taken(e);s===void 0?this.readers.unshift(t):t.resolve({done:!1,value:s})}}catch(s){t.reject(s)}}}};var Pt=64,Er=4,_t=(n,e)=>n instanceof g?new v(13,`not a valid ${e.name}: ${n.message}`):v.from(n),et=class extends ce{constructor(t,s,r){super();this.sends=t;this.
 receives=s;this.metadata={};this.id=0;this.missing=0;this.credit=0;this.sending=!0;this.receiving=!0;this.refused=!1;this.discards=!1;this.unread=0;this.consumed=
 0;this.whenOver=r??(()=>{})}begin(t,s,r){this.link=t,this.id=s,this.missing=r,this.credit=t.credit,t.streams.set(s,this)}get isOpen(){return this.link!==void 0}get isOver(){
 return!this.sending&&!this.receiving}within(t){this.deadline=Y(t,()=>this.fail(Ve(this.isOpen)))}leave(){this.stop(!0)}told(){clearTimeout(this.deadline),this.id<
-32768&&this.leave()}taken(t){let s=t.length+Pt;this.unread-=s,this.consumed+=s;let{link:r}=this;r&&this.consumed*kr>=Qe&&this.receiving&&(r.number(this.id,5,this.
+32768&&this.leave()}taken(t){let s=t.length+Pt;this.unread-=s,this.consumed+=s;let{link:r}=this;r&&this.consumed*Er>=Qe&&this.receiving&&(r.number(this.id,5,this.
 consumed),this.consumed=0);try{let i=new x(t),o=ze(i);if(i.at&&this.whenMetadata?.(this.metadata=o.metadata),i.at&&!i.left)return;if(Ke(i))throw Ye(i,o);return Ne(
 i,this.receives,this.missing)}catch(i){throw this.leave(),_t(i,this.receives)}}async pump(t,s=!1){let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.
 iterator]();this.stopSource=()=>r.return?.();try{for(;;){for(;this.credit<=0&&!this.isOver;)await new Promise(c=>this.wakeSender=c);if(this.isOver)return;let i=r.
@@ -132,23 +132,23 @@ t:new Uint8Array(t))}}credited(t){this.refused||=t===0,this.credit+=t,this.credi
 let s=We(t.varint()),r="";try{r=t.text(Math.min(t.left,4096))}catch{}this.lost(new v(s,r,{mayHaveRun:!this.refused}))}lost(t){this.sending=this.receiving=!1,this.
 finished(t),this.release()}fail(t){this.stop(t,t)}discard(){this.items.length=0,this.discards=!0}stop(t,s=oe()){this.isOver||this.link?.reset(this.id,s),this.sending=
 this.receiving=!1,this.finished(t,!0),this.release()}release(){let{whenOver:t}=this;!this.isOver||!t||(this.whenOver=void 0,this.wakeSender?.(),clearTimeout(this.
-deadline),this.stopSource?.(),this.link?.over(this),t())}};var Er=3e4,Mr=5e3,Hn="not sent: the channel is closed",Nr=20,Jn=2e3,Wn=10,$e=class{constructor(e,t={}){this.dial=e;this.options=t;this.failures=0;this.retries=Wn;
+deadline),this.stopSource?.(),this.link?.over(this),t())}};var kr=3e4,Mr=5e3,Hn="not sent: the channel is closed",Nr=20,Jn=2e3,Wn=10,$e=class{constructor(e,t={}){this.dial=e;this.options=t;this.failures=0;this.retries=Wn;
 this.dialledAt=0;this.isClosed=!1;this.trouble="";this.waiting=new Map;this.named=new Set;this.mounts=[];this.owner={room:e=>queueMicrotask(()=>this.drain(e)),left:(e,t)=>{
 this.link===e&&(this.link=void 0,this.judge(e,t))}};t.stayConnected&&queueMicrotask(()=>this.connect())}name(e){this.named.add(e)}mount(e){this.mounts.push(e)}connected(){
 return new Promise((e,t)=>{let s=r=>(e(r),!0);this.run({isOver:!1,start:s,fail:t},1/0)})}unary(e,t,s,r){return new Promise((i,o)=>{let a=new qt(this,e,t,s,this.
 terms(r),i,o);this.run(a,a.until)})}serverStreaming(e,t,s,r){return this.twoWay(e,t,[s],r)}twoWay(e,t,s,r){return this.open(e,t,s,r)}open(e,t,s,r){return new Ht(
 this,e,t,s,{...this.terms(r),told:r?.timeout}).replies}async clientStreaming(e,t,s,r){let i=this.open(e,t,s,r),{done:o,value:a}=await i.next();if(o)throw new v(
-13,"there is no reply");return i.leave(),a}close(){this.isClosed=!0,clearTimeout(this.pause);for(let[e,t]of this.waiting)clearTimeout(t),e.fail(E(9,Hn));this.waiting.
-clear(),this.link?.leave()}run(e,t){let{link:s}=this;if(s?.isUp&&this.starts(e,s))return;if(this.isClosed)return e.fail(E(9,Hn));let r=performance.now()+(this.options.
+13,"there is no reply");return i.leave(),a}close(){this.isClosed=!0,clearTimeout(this.pause);for(let[e,t]of this.waiting)clearTimeout(t),e.fail(k(9,Hn));this.waiting.
+clear(),this.link?.leave()}run(e,t){let{link:s}=this;if(s?.isUp&&this.starts(e,s))return;if(this.isClosed)return e.fail(k(9,Hn));let r=performance.now()+(this.options.
 patience??Mr),i=()=>{let o=performance.now();o<t&&(o<r||this.link?.isUp)?this.waiting.set(e,Y((o<r?Math.min(t,r):t)-o,i)):this.waiting.delete(e)&&e.fail(o<t?this.
 unreachable():Vn())};this.waiting.set(e,void 0),i(),this.connect()}starts(e,t){let{isOver:s,service:r}=e;try{let i=s||!r?0:t.fits(r);return i!==void 0?s||e.start(
-t,i):(this.named.add(r),this.failures=0,t.leave(),!1)}catch(i){return e.fail(v.from(i)),!0}}unreachable(){return E(14,`not sent: there is no connection to the s\
-erver${this.trouble&&`; ${this.trouble}`}`)}terms(e){let{timeout:t,metadata:s}=this.options,r=e?.timeout??t;return{...e,told:r,timeout:r??Er,metadata:s&&e?.metadata?
+t,i):(this.named.add(r),this.failures=0,t.leave(),!1)}catch(i){return e.fail(v.from(i)),!0}}unreachable(){return k(14,`not sent: there is no connection to the s\
+erver${this.trouble&&`; ${this.trouble}`}`)}terms(e){let{timeout:t,metadata:s}=this.options,r=e?.timeout??t;return{...e,told:r,timeout:r??kr,metadata:s&&e?.metadata?
 {...s,...e.metadata}:e?.metadata??s}}earn(){this.retries<Wn&&(this.retries+=.1)}spend(){return this.retries<1?!1:(this.retries--,!0)}connect(){this.link||this.pause!==
 void 0||this.isClosed||!this.waiting.size&&!this.options.stayConnected||(this.dialledAt=performance.now(),this.link=new Ze(this.dial,this.owner,[...this.named],
 this.options.serve,this.mounts))}judge(e,t){if(e.isUp&&performance.now()-this.dialledAt>=Jn)this.failures=0;else{this.trouble=t;let r=Math.min(Nr*2**Math.min(this.
 failures++,16),Jn);clearTimeout(this.pause),this.pause=Y(Math.random()*r,()=>{this.pause=void 0,this.connect()})}this.connect()}drain(e){for(let[t,s]of this.waiting){
-if(this.link!==e||!this.starts(t,e))return;clearTimeout(s),this.waiting.delete(t)}}},Vn=()=>E(4,"not sent: the deadline has passed"),qt=class{constructor(e,t,s,r,i,o,a){
+if(this.link!==e||!this.starts(t,e))return;clearTimeout(s),this.waiting.delete(t)}}},Vn=()=>k(4,"not sent: the deadline has passed"),qt=class{constructor(e,t,s,r,i,o,a){
 this.channel=e;this.service=t;this.method=s;this.request=r;this.terms=i;this.resolve=o;this.reject=a;this.id=0;this.isOver=!1;this.missing=0;this.abort=()=>{this.
 link?.cancel(this),this.over(oe(this.link!==void 0))};this.operation=s.operation,this.until=performance.now()+i.timeout,i.signal?.addEventListener("abort",this.
 abort)}start(e,t){let{terms:s,method:r}=this,{told:i,metadata:o}=s;if(s.signal?.aborted)throw oe(!1);if(s.timeout<=0)throw Vn();if((this.id=e.enter(this))<0)return!1;
@@ -160,28 +160,28 @@ this.before??e)}over(e){this.reject(e),this.end()}end(){this.isOver=!0,this.term
 this.service=t;this.method=s;this.requests=r;this.terms=i;let{signal:o,told:a}=i,c=()=>this.replies.fail(oe(this.replies.isOpen));this.replies=new et(s.request,
 s.reply,()=>o?.removeEventListener("abort",c)),this.replies.whenMetadata=i.onMetadata,a!==void 0&&this.replies.within(a),this.until=performance.now()+(a??1/0),o?.
 addEventListener("abort",c),o?.aborted?c():e.run(this,this.until)}get isOver(){return this.replies.isOver}start(e,t){let{method:s,replies:r,terms:{told:i,metadata:o}}=this;
-if(!e.streamsMax)throw E(12,"the server does not accept streams");let a=e.streamId();return a<0?!1:(r.begin(e,a,Ft(s,t,1)),e.write(a,2,c=>{Ge(c,{timeout:i&&this.
+if(!e.streamsMax)throw k(12,"the server does not accept streams");let a=e.streamId();return a<0?!1:(r.begin(e,a,Ft(s,t,1)),e.write(a,2,c=>{Ge(c,{timeout:i&&this.
 until-performance.now(),metadata:o}),c.byte(9),c.varint(s.operation)}),r.pump(this.requests),!0)}fail(e){this.replies.fail(e)}};var tt=65280,$r=16<<20,Jt=64,Te=class{constructor(e){this.channel=e;this.subscriptions=new Map;this.next=0;e.mount({packet:(t,s,r,i)=>this.handle(t,s,r-tt,i),down:(t,s)=>{
 if(t===this.link)for(let r of this.subscriptions.values())r.end(s)}})}async subscribe(e,{group:t=""}={}){return this.ask(0,e,t)}async publish(e,t){let s;do s=await this.
 channel.connected();while(s.isClosed);s.write(0,tt+2,r=>{r.sized(C(e)),r.raw(typeof t=="string"?C(t):t)})}async sync(){await(await this.ask(3)).return()}async ask(e,t,s){
 let r;do r=this.link=await this.channel.connected();while(r.isClosed);let i=this.next=this.next%65535+1,o=new Wt(s?void 0:t?.split("."),()=>{this.subscriptions.
 delete(i)&&t!==void 0&&!r.isClosed&&r.write(i,tt+1)});return this.subscriptions.set(i,o),r.write(i,tt+e,a=>{t!==void 0&&a.sized(C(t)),a.raw(C(s??""))}),await o.
-active,o}handle(e,t,s,r){if(e!==this.link)return;let i=new x(r),o=this.subscriptions.get(t);if(s===2){let a=i.text(),c={topic:a,payload:i.rest()};if(t)o?.put(c);else
-for(let d of this.subscriptions.values())d.matches(a)&&d.put(c)}else if(s===4){let a=i.varint(10),c=t?[o]:this.subscriptions.values();for(let d of c)d&&(d.lost+=
-a)}else if(!r.length)o?.activate();else{let a=i.byte(),c=a===3?8:a===4?12:3,d=E(c,i.text(i.left));this.subscriptions.delete(t),o?.end(d)}}},Wt=class extends ce{constructor(t,s){
-super();this.tokens=t;this.leave=s;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,i)=>{this.activate=r,this.refuse=
-i})}matches(t){let{tokens:s}=this,r=t.split(".");return!s||(s.at(-1)===">"?r.length<s.length:r.length!==s.length)?!1:s.every((i,o)=>i===">"||i==="*"||i===r[o])}put(t){
-for(this.unread+=t.payload.length+Jt;this.unread>$r&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Jt,this.lost++;this.arrived(t)}end(t){this.
-leave(),this.refuse(t),this.finished(t)}taken({topic:t,payload:s}){let{lost:r}=this;return this.unread-=s.length+Jt,this.lost=0,{topic:t,payload:s,lagged:r}}};var Vt="frisbee.1";function jt(n,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return s=>{let r=new t(String(n),[Vt,...e]);return r.binaryType="arraybuf\
+active,o}handle(e,t,s,r){if(e!==this.link)return;let i=new x(r),o=this.subscriptions.get(t);if(s===2){let a=i.text(),c={topic:a,payload:i.rest()};for(let d of this.
+subscriptions.values())(t?d===o:d.matches(a))&&d.put(c)}else if(s===4){let a=i.varint(10);for(let c of this.subscriptions.values())(t?c===o:a)&&(c.lost+=a)}else if(!r.
+length)o?.activate();else{let a=[8,12,7][i.byte()-3],c=k(a??3,i.text(i.left));this.subscriptions.delete(t),o?.end(c)}}},Wt=class extends ce{constructor(t,s){super();
+this.tokens=t;this.leave=s;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,i)=>{this.activate=r,this.refuse=i})}matches(t){
+let{tokens:s}=this,r=t.split(".");return!s||(s.at(-1)===">"?r.length<s.length:r.length!==s.length)?!1:s.every((i,o)=>i===">"||i==="*"||i===r[o])}put(t){for(this.
+unread+=t.payload.length+Jt;this.unread>$r&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Jt,this.lost++;this.arrived(t)}end(t){this.leave(),
+this.refuse(t),this.finished(t)}taken({topic:t,payload:s}){let{lost:r}=this;return this.unread-=s.length+Jt,this.lost=0,{topic:t,payload:s,lagged:r}}};var Vt="frisbee.1";function jt(n,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return s=>{let r=new t(String(n),[Vt,...e]);return r.binaryType="arraybuf\
 fer",r.onopen=()=>{r.protocol===Vt?s.open():r.close()},r.onmessage=({data:i})=>{i instanceof ArrayBuffer?s.data(new Uint8Array(i)):r.close()},r.onerror=()=>{},r.
 onclose=({code:i,reason:o})=>{s.close(`the WebSocket was closed (${i}${o&&`, ${o}`})`)},{send:i=>r.send(i),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}var Tr=64;var nt=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:t,bytes:s}of I(e))t===1&&this.file(s)}message(e){let t=this.messages.get(e);
 if(!t)throw new Error(`the schema has no message ${e}`);return t}enumeration(e){let t=this.enums.get(e);if(!t)throw new Error(`the schema has no enum ${e}`);return t}entry(e){
 let t=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return t?.isEntry?t:void 0}file(e){let t="",s=[],r=new Map;for(let{number:o,bytes:a}of I(e))o===
 2?t=U(a):o===4||o===5?s.push({number:o,bytes:a}):o===9&&(r=Rr(a));let i={4:0,5:0};for(let{number:o,bytes:a}of s){let c=i[o]??0;i[o]=c+1;let d=`${o},${c}`;o===4?
 this.declare(a,t,[],d,r,0):this.declareEnum(a,t,[],d,r)}}declare(e,t,s,r,i,o){if(o>Tr)throw new g("types are declared too deep within each other");let a=[],c=[],
-d=[],p=[],u="",m=!1;for(let{number:k,bytes:T}of I(e))k===1?u=U(T):k===2?a.push(T):k===3?c.push(T):k===4?d.push(T):k===7?m=Kn(T,7):k===8&&p.push({name:Gn(T),docs:i.
-get(`${r},8,${p.length}`)??""});let f=[...s,u],h=Xn(t,f),S=a.map((k,T)=>Ar(k,i.get(`${r},2,${T}`)??""));this.messages.set(h,{name:h,package:t,path:f,docs:i.get(
-r)??"",fields:S,oneofs:p,isEntry:m}),c.forEach((k,T)=>this.declare(k,t,f,`${r},3,${T}`,i,o+1)),d.forEach((k,T)=>this.declareEnum(k,t,f,`${r},4,${T}`,i))}declareEnum(e,t,s,r,i){
+d=[],p=[],u="",m=!1;for(let{number:E,bytes:T}of I(e))E===1?u=U(T):E===2?a.push(T):E===3?c.push(T):E===4?d.push(T):E===7?m=Kn(T,7):E===8&&p.push({name:Gn(T),docs:i.
+get(`${r},8,${p.length}`)??""});let f=[...s,u],h=Xn(t,f),S=a.map((E,T)=>Ar(E,i.get(`${r},2,${T}`)??""));this.messages.set(h,{name:h,package:t,path:f,docs:i.get(
+r)??"",fields:S,oneofs:p,isEntry:m}),c.forEach((E,T)=>this.declare(E,t,f,`${r},3,${T}`,i,o+1)),d.forEach((E,T)=>this.declareEnum(E,t,f,`${r},4,${T}`,i))}declareEnum(e,t,s,r,i){
 let o=[],a="";for(let{number:p,bytes:u}of I(e)){if(p===1&&(a=U(u)),p!==2)continue;let m=0;for(let f of I(u))f.number===2&&(m=f.low|0);o.push({name:Gn(u),number:m,
 docs:i.get(`${r},2,${o.length}`)??""})}let c=[...s,a],d=Xn(t,c);this.enums.set(d,{name:d,package:t,path:c,docs:i.get(r)??"",values:o})}},zn=n=>n===11||n===10||n===
 14,Xn=(n,e)=>[...n?[n]:[],...e].join(".");function Ar(n,e){let t="",s="",r="",[i,o,a,c]=[0,0,0,-1],d=!1,p=!1;for(let u of I(n))u.number===1?t=U(u.bytes):u.number===
@@ -290,7 +290,7 @@ p(requests);"]:[]),p.push("while let Some(reply) = replies.message().await? {",'
 `)}function ls({path:n,package:e}){let t=[...n.slice(0,-1).map(ut),ne(n[n.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${t}`:t}var Qt=(n,e)=>`${"\
     ".repeat(e)}${n}`;function cs(n,e,t,s){let r=n.message(e),i=ls(r),o=typeof t=="object"&&t!==null&&!Array.isArray(t)?t:{},a=[],c=new Set;for(let u of r.fields){
 let m=o[o[u.jsonName]===void 0?u.name:u.jsonName];if(m===void 0||m===null&&u.type!=="google.protobuf.Value")continue;let f=u.oneof===void 0?void 0:r.oneofs[u.oneof],
-h=Qr(n,r,u,m,s+1),S=f?f.name:u.name;c.add(S);let k=[...r.path.map(ut),ne(f?.name??"")].join("::");a.push(Qt(`${ut(S)}: ${f?`Some(${k}::${ne(u.name)}(${h}))`:h},`,
+h=Qr(n,r,u,m,s+1),S=f?f.name:u.name;c.add(S);let E=[...r.path.map(ut),ne(f?.name??"")].join("::");a.push(Qt(`${ut(S)}: ${f?`Some(${E}::${ne(u.name)}(${h}))`:h},`,
 s+1))}let d=new Set(r.fields.map(u=>u.oneof===void 0?u.name:r.oneofs[u.oneof]?.name));if(a.length===0)return`${i}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(Qt(`..${i}::default()`,s+1));let p=`${i} { ${a.map(u=>u.trim().replace(/,$/,"")).join(", ")} }`;return p.length<90&&!p.includes(`
 `)?p:`${i} {
@@ -333,12 +333,12 @@ name} has more than ${bs>>20} MiB`;return}e=new Uint8Array(await h.arrayBuffer()
 !1,f.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,i.textContent=o.value="",t.disabled=s.disabled=!1,a.hidden=!0},d=h=>{if(h==="text")return new TextEncoder().encode(t.value);if(h==="base64")return O(t.
 value.replace(/\s/g,""));let S=t.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(S))throw new Error("it is no row of pairs of hexadecimal digits");return Uint8Array.
-from(S.match(/../g)??[],k=>parseInt(k,16))},p=(h,S)=>{let k=S==="text"?me(h):void 0;s.value=r=S==="text"&&k===void 0?"base64":S,t.value=s.value==="text"?k??"":s.
+from(S.match(/../g)??[],E=>parseInt(E,16))},p=(h,S)=>{let E=S==="text"?me(h):void 0;s.value=r=S==="text"&&E===void 0?"base64":S,t.value=s.value==="text"?E??"":s.
 value==="hex"?ee(h):D(h),m()},u=()=>{try{p(d(r),s.value)}catch{r=s.value,m()}},m=()=>sn(t,()=>void d(s.value)),f=l("div",{className:"bytes"},t,s,l("button",{type:"\
 button",className:"quiet",onclick:()=>o.click()},"File…"),o,i,a);return he({element:f,id:n,get(){let h=e??d(s.value);return h.length>0?D(h):void 0},set(h){c(),
 p(typeof h=="string"?O(h):new Uint8Array,s.value)}},"")}function se(n,e,t){let s=M(),r=nn({id:s,placeholder:e,oninput:()=>sn(r,()=>void(n==="json"&&r.value&&JSON.
 parse(r.value)))}),i=t&&l("button",{type:"button",className:"quiet",onclick:()=>r.value=t.json()},t.label);return{element:l("div",{className:"free"},r,i),id:s,get:()=>r.
-value.trim()?n==="json"?JSON.parse(r.value):r.value.trim():void 0,set:o=>r.value=o===void 0?"":n==="json"?JSON.stringify(o):String(o)}}var ri=3,ft=class{constructor(e,t,s){this.schema=e;this.name=t;this.editor=Es(e,t),this.element=l("div",{className:"form",oninput:s,onchange:s,onclick:s},this.editor.
+value.trim()?n==="json"?JSON.parse(r.value):r.value.trim():void 0,set:o=>r.value=o===void 0?"":n==="json"?JSON.stringify(o):String(o)}}var ri=3,ft=class{constructor(e,t,s){this.schema=e;this.name=t;this.editor=ks(e,t),this.element=l("div",{className:"form",oninput:s,onchange:s,onclick:s},this.editor.
 element)}get(){return this.editor.get()??N()}set(e){this.editor.set(e)}example(){this.set(Ss(this.schema,this.name,[]))}};function Ss(n,e,t){switch(e){case"goog\
 le.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let s=n.message(
@@ -352,8 +352,8 @@ return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 
 return e.kind===14?vs(n.enumeration(e.type)):e.kind===12?ws():e.kind!==11?rn(e):ai(n,e.type)}function ai(n,e){switch(e){case"google.protobuf.Timestamp":return se(
 "text","2030-01-31T12:00:00Z",{label:"Now",json:()=>new Date().toISOString()});case"google.protobuf.Duration":return se("text","1.5s");case"google.protobuf.Fiel\
 dMask":return se("text","name,homeAddress.city");case"google.protobuf.Struct":return se("json",'{ "key": "value" }');case"google.protobuf.Value":return se("json",
-"any JSON");case"google.protobuf.ListValue":return se("json","[1, 2]")}let t=Z(e)?n.message(e).fields[0]:void 0;if(!t)return Es(n,e);let s=ye(n,t);return{...s,get:()=>s.
-get()??ks(t)}}var ks=n=>n.kind===8?!1:n.kind===9||n.kind===12?"":0;function Es(n,e){let t=n.message(e),s=[],r=l("div",{className:"fields"}),i=new Set;for(let o of t.
+"any JSON");case"google.protobuf.ListValue":return se("json","[1, 2]")}let t=Z(e)?n.message(e).fields[0]:void 0;if(!t)return ks(n,e);let s=ye(n,t);return{...s,get:()=>s.
+get()??Es(t)}}var Es=n=>n.kind===8?!1:n.kind===9||n.kind===12?"":0;function ks(n,e){let t=n.message(e),s=[],r=l("div",{className:"fields"}),i=new Set;for(let o of t.
 fields){if(o.oneof!==void 0){if(i.has(o.oneof))continue;i.add(o.oneof);let c=pi(n,t,o.oneof);r.append(c.element),s.push({editor:c,names:[],put:d=>Object.assign(
 d,c.get()),take:d=>c.set(d)});continue}let a=li(n,o);r.append(Ms(o.name,ii(n,o),o.docs,a,o.isDeprecated)),s.push({editor:a,names:[o.jsonName],put:c=>{let d=a.get();
 d!==void 0&&(c[o.jsonName]=d)},take:c=>a.set(c[o.jsonName]??c[o.name])})}return t.fields.length===0&&r.append(l("p",{className:"muted"},`${e} has no fields.`)),
@@ -361,7 +361,7 @@ d!==void 0&&(c[o.jsonName]=d)},take:c=>a.set(c[o.jsonName]??c[o.name])})}return 
 let i=s.id?l("label",{htmlFor:s.id,className:"name"},n):l("span",{className:"name"},n);return s.id||(s.element.setAttribute("role","group"),s.element.setAttribute(
 "aria-label",n)),l("div",{className:"row"},l("div",{className:"about"},i,l("span",{className:"type"},e),r&&l("span",{className:"tag"},"deprecated")),l("div",{className:"\
 value"},s.element,t&&l("p",{className:"docs"},t)))}function li(n,e){let t=n.entry(e);return t?ui(n,t):e.isRepeated?di(()=>ye(n,e)):e.isOptional||e.kind===11?ci(
-()=>ye(n,e),()=>e.kind===11?N():ks(e)):ye(n,e)}function ci(n,e){let t=M(),s,r=l("input",{type:"checkbox",id:t,"aria-label":"set",onchange:()=>a(r.checked)}),i=l(
+()=>ye(n,e),()=>e.kind===11?N():Es(e)):ye(n,e)}function ci(n,e){let t=M(),s,r=l("input",{type:"checkbox",id:t,"aria-label":"set",onchange:()=>a(r.checked)}),i=l(
 "div",{className:"inside"}),o=l("div",{className:"presence"},r,i),a=c=>{r.checked=c,c?y(i,(s??=n()).element):y(i,l("span",{className:"muted"},"not set"))};return a(
 !1),{element:o,get:()=>r.checked?s?.get()??e():void 0,set(c){a(c!=null),r.checked&&s?.set(c)}}}var Ns=n=>l("button",{type:"button",className:"icon","aria-label":"\
 Remove",title:"Remove",onclick:n},"×");function di(n){let e=[],t=l("div",{className:"items"}),s=i=>{let o=n();i!==void 0&&o.set(i),e.push(o);let a=l("div",{className:"\
@@ -413,7 +413,7 @@ client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sig
 s;this.records=r;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new ge(()=>this.
 note(""));this.timeout=l("input",{type:"text",id:M(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
-nse","aria-label":"Response"});this.tabs=Et(wi,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let i="";try{s.callable(),this.form=new ft(t.schema,
+nse","aria-label":"Response"});this.tabs=kt(wi,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let i="";try{s.callable(),this.form=new ft(t.schema,
 s.request,()=>this.note("")),this.form.example()}catch(o){i=o.message}this.element=l("article",{className:"method"},this.header(),i?l("p",{className:"notice"},`\
 This method cannot be called here: ${i}.`):l("div",{className:"panes"},this.request(),this.output)),i||(this.tabs.select("Form"),this.act(),y(this.output,l("p",
 {className:"empty"},"Nothing has been called yet.")))}send(){this.attempt(()=>{let e=this.text(),t=this.run&&!this.run.isOver;if(t&&!this.method.sends)return;let s=Q(
@@ -431,7 +431,7 @@ value unit"},this.timeout,"ms"))),this.problem,this.actions)}formText(){return J
 json.value.trim()||"{}":this.formText()}show(e){let t=this.tab;this.attempt(()=>{e==="JSON"&&t!=="JSON"&&(this.json.value=this.formText()),e!=="JSON"&&t==="JSON"&&
 this.form?.set(V(this.json.value))}),this.tab=e,e==="Form"?y(this.body,this.form?.element):e==="JSON"?y(this.body,this.json):this.attempt(()=>y(this.body,this.commands()))}commands(){
 let e=l("pre",{className:"code",tabIndex:0}),{method:t}=this,s=this.run?.messages.filter(a=>a.isSent).map(a=>V(a.json)),r=t.sends&&s&&s.length>0?s:[V(this.formText())],
-i={schema:this.catalog.schema,method:t,requests:r,origin:location.origin,...this.terms()},o=Et(Object.keys(As),"Copy as",a=>{this.command=a,e.textContent="",this.
+i={schema:this.catalog.schema,method:t,requests:r,origin:location.origin,...this.terms()},o=kt(Object.keys(As),"Copy as",a=>{this.command=a,e.textContent="",this.
 attempt(()=>e.textContent=As[this.command](i))});return o.select(this.command),l("div",{className:"commands"},l("div",{className:"bar"},o.element,l("span",{className:"\
 grow"}),re(()=>e.textContent??"")),e)}terms(){let e=this.timeout.value.trim(),t=e===""?void 0:Number(e);if(t!==void 0&&!(t>=0))throw new Error(`the deadline is \
 a number of milliseconds, not ${e}`);return{metadata:this.metadata.get(),timeout:t}}begin(){let e=new ht(this.server,this.catalog,this.method,this.terms(),t=>this.
@@ -443,14 +443,14 @@ dataset.state=i;let o=this.actions.contains(document.activeElement),a=e.sends?l(
 send()},s?"Send":"Open and send",r("Ctrl ↵")):l("button",{type:"button",className:"primary",disabled:s,onclick:()=>this.send()},"Call",r("Ctrl ↵"));y(this.actions,
 a,e.sends&&!s&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&s&&l("button",{type:"button",disabled:t.hasEnded,onclick:()=>this.
 end()},"End",r("Ctrl ⇧ ↵")),s&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",r("Esc"))),o&&[...this.actions.querySelectorAll("button")].find(
-c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(t){this.note(t.message)}}note(e){this.problem.textContent!==e&&(this.problem.textContent=e)}};var xi={UNKNOWN:0,PLAIN:1,EXTENDED:2,FOREIGN:3},Si=b("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),ki=b("frpc.introspection.v\
-1.Close","kind:s reason:s peer:s ageMs:w"),Ei=b("frpc.introspection.v1.CloseCount","kind:s count:w"),Mi=b("frpc.introspection.v1.CodeCount","code:i count:w"),dn=b(
+c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(t){this.note(t.message)}}note(e){this.problem.textContent!==e&&(this.problem.textContent=e)}};var xi={UNKNOWN:0,PLAIN:1,EXTENDED:2,FOREIGN:3},Si=b("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),Ei=b("frpc.introspection.v\
+1.Close","kind:s reason:s peer:s ageMs:w"),ki=b("frpc.introspection.v1.CloseCount","kind:s count:w"),Mi=b("frpc.introspection.v1.CodeCount","code:i count:w"),dn=b(
 "frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",()=>[xi]),
 Ni=b("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[Si,Ui,dn,Ri]),$i=b("frpc.introspection.v1.ConnectionReques\
 t","server:s number:w"),Ti=b("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[dn]),Ai=b("frpc.introspection.v1.ConnectionsRequest","server:\
 s after:w limit:u"),Ci=b("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[Mi]),Ri=b("frpc.introspection.v1.Hello","version:\
 u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),Ii=b("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[Ci]),Cs=b("frpc.introspection.v1.Se\
-rver","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m",()=>[Ei,ki,Pi,Ii]),Oi=b("frpc.introsp\
+rver","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m",()=>[ki,Ei,Pi,Ii]),Oi=b("frpc.introsp\
 ection.v1.ServerConnections","connections:*m server:m",()=>[dn,Cs]),Li=b("frpc.introspection.v1.ServersReply","servers:*m",()=>[Cs]),Fi=b("frpc.introspection.v1\
 .ServersRequest",""),Ui=b("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),Bi=b("frpc.introspection.v1.WatchReply",
 "servers:*m",()=>[Oi]),Di=b("frpc.introspection.v1.WatchRequest","intervalMs:u connections:u"),Pi=b("frpc.introspection.v1.Worker","tasks:w ready:w polls:w thre\
@@ -537,8 +537,8 @@ as.value.trim();try{if(this.schema?.catalog.schema.messages.has(t))return JSON.s
 2)}catch(r){return`not a valid ${t}: ${r.message}
 ${ee(e.subarray(0,Hs))}`}let s=e.subarray(0,Hs);return(t==="hex"?void 0:me(s))??ee(s)}};var Xi=[["/","filter the methods"],["↑ ↓","go through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","give the c\
 all up"],["?","show the keys"]],[Js,bn,Ws,De,wn]=[R("services"),R("main"),R("state"),R("filter"),R("keys")],_=new rt(`${location.origin.replace(/^http/,"ws")}/`,
-()=>Gi()),kt=new qe,St=new Map,js=new xt(_),q,Pe="",Vs=!1,H,vn=0,xn=new wt(_,kt,()=>q,n=>zs(n),()=>void Xs(!0));async function Xs(n){let e=++vn,t=n?void 0:q;try{
-let s=await _.catalog(t);if(e!==vn)return;if(Pe="",s){q=s;for(let[r,i]of St)i.isBusy||St.delete(r);js.know(s)}}catch(s){if(e!==vn)return;Pe=s.message}Sn(),kn(),
+()=>Gi()),Et=new qe,St=new Map,js=new xt(_),q,Pe="",Vs=!1,H,vn=0,xn=new wt(_,Et,()=>q,n=>zs(n),()=>void Xs(!0));async function Xs(n){let e=++vn,t=n?void 0:q;try{
+let s=await _.catalog(t);if(e!==vn)return;if(Pe="",s){q=s;for(let[r,i]of St)i.isBusy||St.delete(r);js.know(s)}}catch(s){if(e!==vn)return;Pe=s.message}Sn(),En(),
 Vs=await _.hasBroker(),R("to-topics").hidden=!Vs}function Gi(){Ws.textContent=_.wire==="open"?"connected":_.wire==="lost"?"connection lost":"connecting",Ws.className=
 `state ${_.wire}`,_.wire==="open"&&setTimeout(()=>void Xs(!1))}function Sn(){let n=De.value.trim().toLowerCase().split(/\s+/),e=i=>n.every(o=>B(i).toLowerCase().
 includes(o)),t=decodeURIComponent(location.hash.slice(2)),s=(q?.services??[]).map(i=>({service:i,methods:i.methods.filter(e)})).filter(({methods:i})=>i.length>0),
@@ -546,18 +546,18 @@ r=i=>/^(frpc|grpc)\./.test(i);s.sort((i,o)=>Number(r(i.service.name))-Number(r(o
 De.value!==""||t.startsWith(`${i.name}/`)},l("summary",{title:i.docs},l("span",{},i.name.includes(".")&&l("span",{className:"of"},i.name.slice(0,i.name.lastIndexOf(
 "."))),i.name.slice(i.name.lastIndexOf(".")+1))),l("ul",{},...o.map(c=>{let d=B(c),p=cn(c),u=l("a",{href:`#/${encodeURI(d)}`,title:c.docs,className:c.isDeprecated?
 "deprecated":""},c.name,l("span",{className:"sign",title:p.name,"aria-label":p.name,role:"img"},p.sign));return d===t&&u.setAttribute("aria-current","page"),l("\
-li",{},u)}))))),s.length===0&&y(Js,l("p",{className:"empty"},q?"No method has this name.":Pe?"No services.":"Asking the server…"))}function kn(){let n=decodeURIComponent(
+li",{},u)}))))),s.length===0&&y(Js,l("p",{className:"empty"},q?"No method has this name.":Pe?"No services.":"Asking the server…"))}function En(){let n=decodeURIComponent(
 location.hash.slice(2));for(let t of document.querySelectorAll("nav a"))decodeURIComponent(t.hash.slice(2))===n?t.setAttribute("aria-current","page"):t.removeAttribute(
 "aria-current");document.body.classList.remove("listing"),H=void 0;let e=q?.services.flatMap(t=>t.methods).find(t=>B(t)===n);if(document.title=e?`${e.name} · fr\
-pc console`:`${location.host} · frpc console`,n==="topics")y(bn,js.element);else if(e&&q)H=St.get(n)??new yt(_,q,e,kt),St.set(n,H),y(bn,H.element,Ki(n));else{let t=n&&
+pc console`:`${location.host} · frpc console`,n==="topics")y(bn,js.element);else if(e&&q)H=St.get(n)??new yt(_,q,e,Et),St.set(n,H),y(bn,H.element,Ki(n));else{let t=n&&
 q?`The server shows no method ${n}.`:"";y(bn,Pe&&zi(),t&&l("p",{className:"notice"},t),xn.element),xn.draw()}}function zi(){return l("div",{className:"notice"},
 l("p",{},`The schema of the server could not be had: ${Pe}.`),l("p",{className:"muted"},"The console needs a server with Reflection::new() of frpc-reflection. I\
-f its middleware asks for metadata, such as a token, give it below and ask again."))}function Ki(n){let e=l("div",{}),t=()=>y(e,ot(kt.all.filter(s=>s.path===n),
-zs,!0));return t(),Gs=t,l("section",{className:"past"},l("h2",{},"History"),e)}var Gs=()=>{};kt.listen(()=>{Gs(),xn.draw()});function zs(n){location.hash===`#/${encodeURI(
+f its middleware asks for metadata, such as a token, give it below and ask again."))}function Ki(n){let e=l("div",{}),t=()=>y(e,ot(Et.all.filter(s=>s.path===n),
+zs,!0));return t(),Gs=t,l("section",{className:"past"},l("h2",{},"History"),e)}var Gs=()=>{};Et.listen(()=>{Gs(),xn.draw()});function zs(n){location.hash===`#/${encodeURI(
 n.path)}`?H?.restore(n):(location.hash=`#/${encodeURI(n.path)}`,addEventListener("hashchange",()=>H?.restore(n),{once:!0}))}function Yi(n){let e=[...document.querySelectorAll(
 "nav a, nav summary")].filter(s=>s.offsetParent!==null),t=e.indexOf(document.activeElement);e[Math.max(0,Math.min(e.length-1,t+n))]?.focus()}addEventListener("k\
 eydown",n=>{let e=n.target,t=e.matches("input, textarea, select"),s=n.ctrlKey||n.metaKey;if(n.key==="Enter"&&s)n.shiftKey?H?.end():H?.send();else if(n.key==="Es\
 cape"&&!wn.open){if(!H?.cancel())return}else if(n.key==="/"&&!t)De.focus();else if(n.key==="?"&&!t)wn.showModal();else if((n.key==="ArrowDown"||n.key==="ArrowUp")&&
-e.closest("nav")&&!e.matches("select"))Yi(n.key==="ArrowDown"?1:-1);else return;n.preventDefault()});addEventListener("hashchange",kn);De.addEventListener("inpu\
+e.closest("nav")&&!e.matches("select"))Yi(n.key==="ArrowDown"?1:-1);else return;n.preventDefault()});addEventListener("hashchange",En);De.addEventListener("inpu\
 t",Sn);R("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains("listing")&&De.focus()});R("help").addEventListener(
-"click",()=>wn.showModal());y(R("key-list"),...Xi.flatMap(([n,e])=>[l("dt",{},...n.split(" ").map(t=>l("kbd",{},t))),l("dd",{},e)]));Sn();kn();})();
+"click",()=>wn.showModal());y(R("key-list"),...Xi.flatMap(([n,e])=>[l("dt",{},...n.split(" ").map(t=>l("kbd",{},t))),l("dd",{},e)]));Sn();En();})();

@@ -10,7 +10,7 @@ too long")}view(e=this.varint()){return e>this.left&&Z(),this.bytes.subarray(thi
 bytes:t,at:n}=this,r="",s=0;if(e<=pe)for(let o;s<e&&(o=t[n+s])<128;s++)r+=String.fromCharCode(o);if(s<e){let o=this.view(e);try{return St.decode(o)}catch{throw new h(
 "a text is not UTF-8")}}return this.at+=e,r}};var c=class i extends Error{constructor(t,n,{details:r=new Uint8Array,metadata:s={},mayHaveRun:o=!0,cause:a}={}){super(n,{cause:a});this.code=t;this.name="Statu\
 s";this.details=r,this.metadata=s,this.mayHaveRun=o}static from(t){return t instanceof i?t:new i(2,t instanceof Error?t.message:String(t),{cause:t})}},y=(i,e)=>new c(
-i,e,{mayHaveRun:!1}),ee=i=>i>0&&i<=16?i:2,O=(i=!0)=>new c(1,"the caller gave the call up",{mayHaveRun:i}),D=(i=!0)=>new c(4,"no answer before the deadline",{mayHaveRun:i});var z=100,xt=64<<20,At=12,ye=8,ve=56,T=(i,e,t)=>new me(i,e,t);var be=(i,e)=>U(new v(e),i,0),P=(i,e,t)=>je(i,e,t,z);function U(i,e,t){let n={depth:z,memory:Math.max(xt,i.left*At),missing:t};return ze(i,e,n)??Ge(e,{})}var me=class i{constructor(e,t,n){
+i,e,{mayHaveRun:!1}),ee=i=>i>0&&i<=16?i:2,O=(i=!0)=>new c(1,"the caller gave the call up",{mayHaveRun:i}),$=(i=!0)=>new c(4,"no answer before the deadline",{mayHaveRun:i});var z=100,xt=64<<20,At=12,ye=8,ve=56,T=(i,e,t)=>new me(i,e,t);var be=(i,e)=>U(new v(e),i,0),P=(i,e,t)=>je(i,e,t,z);function U(i,e,t){let n={depth:z,memory:Math.max(xt,i.left*At),missing:t};return ze(i,e,n)??Ge(e,{})}var me=class i{constructor(e,t,n){
 this.name=e;this.spec=t;this.refs=n}get fields(){if(this.known)return this.known;let e=this.refs?.()??[],t={},n=0;return this.known=(this.spec&&this.spec.split(
 " ")||[]).map(r=>{let[,s,o,a,d,l,p]=/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)$/.exec(r),f=p==="e"||p==="m"?e[n++]:void 0,u=f instanceof i?Et(f):f?It(f):Ve[p],
 m=d==="?"?Tt(u):d==="*"?kt(u):d?Mt(Ve[l],u):u;if(!o)return He(m,s);let b=t[o]??=[],A={...u,case:s,number:+a,all:b};return b.push(A),He({...u,zero(){}},o,A)})}},
@@ -54,7 +54,7 @@ o text");return new c(t??2,i.text(),{metadata:e,mayHaveRun:!r,...n&&{details:n}}
 e layouts of ${i.name}`);return 1}var Y=({added:i=[0,0]},e,t)=>e*i[t],K=i=>Object.values(i.methods);function Ae(i,e){let t=r=>{for(let s=0;s<16;s+=2)i.byte(parseInt(
 r.slice(s,s+2),16))};i.text(e.name),t(e.fingerprint),i.varint(e.compatible.length),e.compatible.forEach(t);let n=0;for(let r of K(e).map(s=>s.operation).sort((s,o)=>s-
 o))i.varint(r-n),n=r}function tt(i){let e=()=>{let n="";for(let r=0;r<8;r++)n+=i.byte().toString(16).padStart(2,"0");return n},t={service:i.text(),fingerprint:e(),
-compatible:[],operations:[]};for(let n=i.varint();n>0;n--)t.compatible.push(e());for(let n=0;i.left;)t.operations.push(n+=i.varint());return t}var Ee=5<<20,Ut=1024,Nt=65536,W=10,B=16384,Bt=B/2,Te=256,de=262144,$t=1e5,Dt=64<<20,Pt=65536,_t=2e3,Wt=5,Ft=1e4,Ht=2147483647,M=(i,e)=>setTimeout(e,Math.min(Math.
+compatible:[],operations:[]};for(let n=i.varint();n>0;n--)t.compatible.push(e());for(let n=0;i.left;)t.operations.push(n+=i.varint());return t}var Ee=5<<20,Ut=1024,Nt=65536,W=10,B=16384,Bt=B/2,Te=256,de=262144,Dt=1e5,$t=64<<20,Pt=65536,_t=2e3,Wt=5,Ft=1e4,Ht=2147483647,M=(i,e)=>setTimeout(e,Math.min(Math.
 max(0,i),Ht)),ae=class{constructor(e,t,n,r,s){this.owner=t;this.named=n;this.serving=r;this.mounts=s;this.bodyMax=Ee;this.streamsMax=1/0;this.credit=0;this.opened=
 0;this.isUp=!1;this.isClosed=!1;this.isLeft=!1;this.out=new I(16384);this.streams=new Map;this.offered=[];this.calling=[];this.callsMax=B;this.slots=[];this.free=
 [];this.ids=[];this.inFlight=0;this.givenUp=0;this.lastStream=0;this.theirStream=32767;this.known=new Map;this.need=W;this.waste=0;this.flushing=!1;this.seen=0;
@@ -64,7 +64,7 @@ this.pong=!1;this.heard=!1;this.sent=!1;this.silent=0;this.alarmAt=1/0;this.sett
 at,a=o-s-W;if(a>this.bodyMax)throw y(8,`the message has ${a} bytes, and the server accepts ${this.bodyMax}`);r.at=s+6,r.half(a>>>16),r.half(a),r.at=o}catch(o){throw r.
 at=s,o}r.at>Pt?this.flush():this.flushing||(this.flushing=!0,this.seen=0,queueMicrotask(this.settle))}number(e,t,n){this.write(e,t,r=>r.varint(n))}flush(){let{out:e}=this;
 e.at&&(this.pong=!1,this.sent=!0,this.isClosed||this.transport.send(e.done()),e.at=0,this.seen=0,e.bytes.length>1<<20&&(e.bytes=new Uint8Array(16384)),this.transport.
-buffered()>Dt&&this.fail("the server does not take what is sent"))}hello(){this.write(0,3,e=>{e.raw(E("fris"));let t=this.serving?Te:0;[Ee,t,t,de].forEach((n,r)=>e.
+buffered()>$t&&this.fail("the server does not take what is sent"))}hello(){this.write(0,3,e=>{e.raw(E("fris"));let t=this.serving?Te:0;[Ee,t,t,de].forEach((n,r)=>e.
 item(r+1,s=>s.varint(n)));for(let n of this.serving?.services??[])e.item(32,r=>Ae(r,n));for(let n of this.named)e.item(33,r=>Ae(r,n))}),this.write(1,0)}tick(){if(this.
 silent=this.heard?0:this.silent+1,this.silent>=Wt)return this.fail("the server is silent");(!this.heard||!this.sent)&&this.write(0,0),this.heard=this.sent=!1}data(e){
 if(this.isClosed)return;this.heard=!0;let{partial:t}=this;if(t){if(t.raw(e),t.at<this.need)return;e=t.done(),this.partial=void 0}try{let n=this.packets(e);n<e.length&&
@@ -76,7 +76,7 @@ this.wasted();let o=this.slots[e&B-1];if(o?.id===e&&o.operation===t)return o.isO
 mounts.forEach(a=>a.packet(this,e,t,n))}else if(t<2){if(n.length)throw new h("a PING or PONG with a body");t===1?this.isUp||this.fail("the server is a plain pee\
 r"):this.pong||(this.pong=!0,this.write(0,1));return}else{if(t===3&&!this.isUp)return this.greeted(r);if(t===2)return s?s.received(n):this.opening(e,n);if(t===4)
 return this.leave();if(t===6)return this.serving?.cancel(this,e,r.varint());if(t===8)throw new h("an answer to no hand-off");if(t===5&&s)return s.credited(r.varint(
-10));if(t===7&&s)return n.length?s.wasReset(r):s.ended()}this.wasted()}wasted(){++this.waste>$t&&this.fail("too many packets that belong to nothing")}greeted(e){
+10));if(t===7&&s)return n.length?s.wasReset(r):s.ended()}this.wasted()}wasted(){++this.waste>Dt&&this.fail("too many packets that belong to nothing")}greeted(e){
 if(e.left>Nt||e.text(4)!=="fris"||!e.byte())throw new h("it sent no HELLO");for(;e.left;){let t=e.byte(),n=new v(e.view());if(t===1)this.bodyMax=Math.max(n.varint(),
 Ut);else if(t===2)this.streamsMax=n.varint();else if(t===3)this.callsMax=Math.min(n.varint(),B);else if(t===4)this.credit=n.varint();else if(t===32||t===33)try{
 (t===32?this.offered:this.calling).push(tt(n))}catch{}}this.isUp=!0,clearTimeout(this.setup),this.owner.room(this)}opening(e,t){let n=e-this.theirStream&32767;if(e<
@@ -90,7 +90,7 @@ this.inFlight===this.callsMax-1&&this.owner.room(this),this.closeIfIdle()}cancel
 number(e.id,6,e.operation),++this.givenUp>=Bt&&this.leave(),this.closeIfIdle())}streamId(){if(this.opened>=Math.min(this.streamsMax,28672))return-1;do this.lastStream=
 this.lastStream%32767+1;while(this.streams.has(this.lastStream));return this.opened++,this.lastStream}over(e){this.streams.get(e.id)===e&&(this.streams.delete(e.
 id),e.id<32768&&(this.opened--,this.owner.room(this)),this.closeIfIdle())}wake(e){clearTimeout(this.alarm),this.alarmAt=e,this.alarm=M(e-performance.now(),()=>this.
-expire())}expire(){let e=performance.now(),t=this.alarmAt=1/0;for(let n of this.slots)!n||n.isOver||(n.until<=e?(this.cancel(n),n.over(D())):t=Math.min(t,n.until));
+expire())}expire(){let e=performance.now(),t=this.alarmAt=1/0;for(let n of this.slots)!n||n.isOver||(n.until<=e?(this.cancel(n),n.over($())):t=Math.min(t,n.until));
 t<this.alarmAt&&this.wake(t)}leave(){this.isLeft||(this.isLeft=!0,this.owner.left(this,"the server is going away"),this.closeIfIdle())}closeIfIdle(){this.isLeft&&
 this.inFlight===this.givenUp&&!this.streams.size&&!this.serving?.busy(this)&&queueMicrotask(()=>this.fail("the server is going away"))}fail(e){this.isClosed||(this.
 flush(),this.transport.close(),this.closed(e))}closed(e){if(this.isClosed)return;this.isClosed=!0,clearInterval(this.beat),clearTimeout(this.setup),clearTimeout(
@@ -102,7 +102,7 @@ items.shift();if(e===void 0&&!this.last)return;let t=this.readers.shift();try{if
 t.resolve(rt)}else{let n=this.taken(e);n===void 0?this.readers.unshift(t):t.resolve({done:!1,value:n})}}catch(n){t.reject(n)}}}};var ke=64,Vt=4,Me=(i,e)=>i instanceof h?new c(13,`not a valid ${e.name}: ${i.message}`):c.from(i),H=class extends F{constructor(t,n,r){super();this.sends=t;this.
 receives=n;this.metadata={};this.id=0;this.missing=0;this.credit=0;this.sending=!0;this.receiving=!0;this.refused=!1;this.discards=!1;this.unread=0;this.consumed=
 0;this.whenOver=r??(()=>{})}begin(t,n,r){this.link=t,this.id=n,this.missing=r,this.credit=t.credit,t.streams.set(n,this)}get isOpen(){return this.link!==void 0}get isOver(){
-return!this.sending&&!this.receiving}within(t){this.deadline=M(t,()=>this.fail(D(this.isOpen)))}leave(){this.stop(!0)}told(){clearTimeout(this.deadline),this.id<
+return!this.sending&&!this.receiving}within(t){this.deadline=M(t,()=>this.fail($(this.isOpen)))}leave(){this.stop(!0)}told(){clearTimeout(this.deadline),this.id<
 32768&&this.leave()}taken(t){let n=t.length+ke;this.unread-=n,this.consumed+=n;let{link:r}=this;r&&this.consumed*Vt>=de&&this.receiving&&(r.number(this.id,5,this.
 consumed),this.consumed=0);try{let s=new v(t),o=N(s);if(s.at&&this.whenMetadata?.(this.metadata=o.metadata),s.at&&!s.left)return;if(re(s))throw ie(s,o);return U(
 s,this.receives,this.missing)}catch(s){throw this.leave(),Me(s,this.receives)}}async pump(t,n=!1){let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.
@@ -154,7 +154,7 @@ if(!a.sends){let A=await u.next();if(A.done)throw y(3,"there was no request");m=
 u.send(c.from(m))}u.isOver||u.discard()})()}find(e,t,n){let r=this.methods.get(t);if(!r||!(r.method.sends||r.method.receives)===n)throw y(12,`there is no operat\
 ion ${t} here`);if(this.busy(e)>=Te)throw y(8,"too many calls are in progress");let{service:s,method:o}=r,a=e.calling.find(d=>d.service===s.name);return{...r,left:Y(
 o,a?oe(s,a):0,0)}}begin(e,t,n,{timeout:r,metadata:s},o){let a=new AbortController,d=this.of(e),l=(u=!1)=>{clearTimeout(f),u&&a.abort();let m=d.delete(t);return e.
-closeIfIdle(),m},p=u=>{o(u),l(!0)},f=r===void 0?void 0:M(r,()=>p(D()));return d.set(t,{operation:n,stop:p}),{call:{signal:a.signal,metadata:s},end:l}}cancel(e,t,n){
+closeIfIdle(),m},p=u=>{o(u),l(!0)},f=r===void 0?void 0:M(r,()=>p($()));return d.set(t,{operation:n,stop:p}),{call:{signal:a.signal,metadata:s},end:l}}cancel(e,t,n){
 let r=this.of(e).get(t);r?.operation===n&&r.stop(O())}busy(e){return this.of(e).size}down(e){for(let{stop:t}of[...this.of(e).values()])t(new c(14,"the connectio\
 n was lost"))}of(e){let t=this.progress.get(e);return t||this.progress.set(e,t=new Map),t}},Gt=i=>i instanceof h?y(3,`the request cannot be read: ${i.message}`):
 c.from(i);var ce=65280,Yt=16<<20,Re=64,J=class{constructor(e){this.channel=e;this.subscriptions=new Map;this.next=0;e.mount({packet:(t,n,r,s)=>this.handle(t,n,r-ce,s),down:(t,n)=>{
@@ -162,21 +162,21 @@ if(t===this.link)for(let r of this.subscriptions.values())r.end(n)}})}async subs
 channel.connected();while(n.isClosed);n.write(0,ce+2,r=>{r.sized(E(e)),r.raw(typeof t=="string"?E(t):t)})}async sync(){await(await this.ask(3)).return()}async ask(e,t,n){
 let r;do r=this.link=await this.channel.connected();while(r.isClosed);let s=this.next=this.next%65535+1,o=new Ue(n?void 0:t?.split("."),()=>{this.subscriptions.
 delete(s)&&t!==void 0&&!r.isClosed&&r.write(s,ce+1)});return this.subscriptions.set(s,o),r.write(s,ce+e,a=>{t!==void 0&&a.sized(E(t)),a.raw(E(n??""))}),await o.
-active,o}handle(e,t,n,r){if(e!==this.link)return;let s=new v(r),o=this.subscriptions.get(t);if(n===2){let a=s.text(),d={topic:a,payload:s.rest()};if(t)o?.put(d);else
-for(let l of this.subscriptions.values())l.matches(a)&&l.put(d)}else if(n===4){let a=s.varint(10);for(let d of this.subscriptions.values())d.lost+=a}else if(!r.
-length)o?.activate();else{let a=s.byte(),d=a===3?8:a===4?12:3,l=y(d,s.text(s.left));this.subscriptions.delete(t),o?.end(l)}}},Ue=class extends F{constructor(t,n){
-super();this.tokens=t;this.leave=n;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,s)=>{this.activate=r,this.refuse=
-s})}matches(t){let{tokens:n}=this,r=t.split(".");return!n||(n.at(-1)===">"?r.length<n.length:r.length!==n.length)?!1:n.every((s,o)=>s===">"||s==="*"||s===r[o])}put(t){
-for(this.unread+=t.payload.length+Re;this.unread>Yt&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Re,this.lost++;this.arrived(t)}end(t){this.
-leave(),this.refuse(t),this.finished(t)}taken({topic:t,payload:n}){let{lost:r}=this;return this.unread-=n.length+Re,this.lost=0,{topic:t,payload:n,lagged:r}}};var Ne="frisbee.1";function dt(i,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return n=>{let r=new t(String(i),[Ne,...e]);return r.binaryType="arraybuf\
+active,o}handle(e,t,n,r){if(e!==this.link)return;let s=new v(r),o=this.subscriptions.get(t);if(n===2){let a=s.text(),d={topic:a,payload:s.rest()};for(let l of this.
+subscriptions.values())(t?l===o:l.matches(a))&&l.put(d)}else if(n===4){let a=s.varint(10);for(let d of this.subscriptions.values())(t?d===o:a)&&(d.lost+=a)}else if(!r.
+length)o?.activate();else{let a=[8,12,7][s.byte()-3],d=y(a??3,s.text(s.left));this.subscriptions.delete(t),o?.end(d)}}},Ue=class extends F{constructor(t,n){super();
+this.tokens=t;this.leave=n;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,s)=>{this.activate=r,this.refuse=s})}matches(t){
+let{tokens:n}=this,r=t.split(".");return!n||(n.at(-1)===">"?r.length<n.length:r.length!==n.length)?!1:n.every((s,o)=>s===">"||s==="*"||s===r[o])}put(t){for(this.
+unread+=t.payload.length+Re;this.unread>Yt&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Re,this.lost++;this.arrived(t)}end(t){this.leave(),
+this.refuse(t),this.finished(t)}taken({topic:t,payload:n}){let{lost:r}=this;return this.unread-=n.length+Re,this.lost=0,{topic:t,payload:n,lagged:r}}};var Ne="frisbee.1";function dt(i,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return n=>{let r=new t(String(i),[Ne,...e]);return r.binaryType="arraybuf\
 fer",r.onopen=()=>{r.protocol===Ne?n.open():r.close()},r.onmessage=({data:s})=>{s instanceof ArrayBuffer?n.data(new Uint8Array(s)):r.close()},r.onerror=()=>{},r.
 onclose=({code:s,reason:o})=>{n.close(`the WebSocket was closed (${s}${o&&`, ${o}`})`)},{send:s=>r.send(s),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}var Be=(i,e={})=>new le(
-dt(i,e),e);var x={BUY:0,SELL:1},$e=T("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[lt,lt,Jt]),Jt=T("exchange.Deal","number:u side:e price:u amount:u",
+dt(i,e),e);var x={BUY:0,SELL:1},De=T("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[lt,lt,Jt]),Jt=T("exchange.Deal","number:u side:e price:u amount:u",
 ()=>[x]),ct=T("exchange.Inquiry","side:e amount:u",()=>[x]),lt=T("exchange.Level","price:u amount:u"),Qt=T("exchange.Nothing",""),ut=T("exchange.Offer","price:u\
  called:u answered:u"),Zt=T("exchange.Order","number:u side:e price:u amount:u",()=>[x]),en=T("exchange.Report","number:u side:e amount:u price:u left:u",()=>[x]),
-$=se("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:Qt,reply:$e},trade:{operation:11,request:Zt,reply:en,sends:!0,receives:!0},inquire:{operation:12,
-request:ct,reply:ut}}),ue=class{constructor(e){this.channel=e;e.name($)}look(e,t){return this.channel.unary($,$.methods.look,e,t)}trade(e,t){return this.channel.
-twoWay($,$.methods.trade,e,t)}inquire(e,t){return this.channel.unary($,$.methods.inquire,e,t)}},ht=se("exchange.Trader","1eff350ff92dc482",[],{quote:{operation:13,
+D=se("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:Qt,reply:De},trade:{operation:11,request:Zt,reply:en,sends:!0,receives:!0},inquire:{operation:12,
+request:ct,reply:ut}}),ue=class{constructor(e){this.channel=e;e.name(D)}look(e,t){return this.channel.unary(D,D.methods.look,e,t)}trade(e,t){return this.channel.
+twoWay(D,D.methods.trade,e,t)}inquire(e,t){return this.channel.unary(D,D.methods.inquire,e,t)}},ht=se("exchange.Trader","1eff350ff92dc482",[],{quote:{operation:13,
 request:ct,reply:ut}});var Pe=240,vt=8,S=i=>document.getElementById(i),w=(i,e)=>void(S(i).textContent=e),k=i=>(i/100).toFixed(2),he=i=>i===x.BUY?"buy":"sell";function g(i,e,t=""){let n=document.
 createElement(i);return n.className=t,typeof e=="string"?n.textContent=e:n.append(...e),n}function tn(i,e){let t=S(i);for(t.querySelector(".empty")?.remove(),t.
 prepend(e);t.children.length>vt;)t.lastElementChild?.remove()}var Q=new Map,ft=0,pt=0,bt=()=>{},_e=[];async function*nn(){for(;;){let i=_e.shift();i?yield i:await new Promise(
@@ -184,9 +184,9 @@ e=>bt=e)}}function rn({number:i,amount:e,price:t,left:n}){let r=Q.get(i);if(!r)r
 ld",String(ft)),w("cash",k(pt));let o=[...Q.values()].reverse().slice(0,vt).map(({order:a,done:d,left:l})=>g("tr",[g("td",`${he(a.side)} ${a.amount}`,he(a.side)),
 g("td",k(a.price)),g("td",String(d)),g("td",String(l))]));S("orders").replaceChildren(...o)}S("ticket").addEventListener("submit",i=>{i.preventDefault();let e=new FormData(
 i.target),t=i.submitter.value==="sell"?x.SELL:x.BUY,n={number:Q.size+1,side:t,price:Math.round(Number(e.get("price"))*100),amount:Number(e.get("amount"))};Q.set(
-n.number,{order:n,done:0,left:n.amount}),_e.push(n),bt()});var V=0,De=0,q,L=[];function mt(i,e){let t=Math.max(1,...e.map(({amount:n})=>n));S(i).replaceChildren(
+n.number,{order:n,done:0,left:n.amount}),_e.push(n),bt()});var V=0,$e=0,q,L=[];function mt(i,e){let t=Math.max(1,...e.map(({amount:n})=>n));S(i).replaceChildren(
 ...e.slice(0,10).map(({price:n,amount:r})=>{let s=document.createElement("meter");return s.max=t,s.value=r,g("li",[s,g("span",k(n)),g("span",String(r))])}))}function sn(i){
-for(let{number:n,price:r}of[...i].reverse())n>De&&L.push(r);L.splice(0,L.length-Pe);let[e]=i;if(!e||e.number===De)return;De=e.number;let t=e.price-V;V&&t&&(w("c\
+for(let{number:n,price:r}of[...i].reverse())n>$e&&L.push(r);L.splice(0,L.length-Pe);let[e]=i;if(!e||e.number===$e)return;$e=e.number;let t=e.price-V;V&&t&&(w("c\
 hange",`${t>0?"▲":"▼"} ${k(Math.abs(t))}`),S("change").dataset.side=t>0?"buy":"sell"),V=e.price,w("last",k(V)),S("deals").replaceChildren(...i.map(({side:n,
 price:r,amount:s})=>g("li",[g("span",n===x.BUY?"bought":"sold",he(n)),g("span",k(r)),g("span",String(s))]))),We()}function yt({bids:i,asks:e,deals:t,traders:n,orders:r}){
 mt("asks",e),mt("bids",i),e[0]&&i[0]&&w("spread",`${k(e[0].price-i[0].price)} apart`),w("traders",String(n));let s=performance.now();(!q||s-q.at>1e3)&&(q&&w("ra\
@@ -201,7 +201,7 @@ round(Number(S("margin").value)*100),n=V&&V+(i===x.BUY?t:-t);return tn("asked",g
 i.preventDefault();let e=i.target.querySelector("button");e.disabled=!0;try{let t=performance.now(),{price:n,called:r,answered:s}=await fe.inquire({side:x.BUY,amount:10}),
 o=(performance.now()-t).toFixed(0);w("offer",n?`${k(n)} is the best of ${s} of ${r}, after ${o} ms.`:`None of ${r} had a price.`)}catch(t){w("offer",c.from(t).message)}
 e.disabled=!1});async function ln(){for(;;){try{let i=await dn.subscribe("exchange.book"),e=fe.trade(nn()),t=(async()=>{for await(let r of e)rn(r)})();S("state").
-dataset.is="open",w("state","connected"),yt(await fe.look({}));let n=(async()=>{for await(let{payload:r}of i)yt(be($e,r))})();await Promise.race([t,n])}catch(i){
+dataset.is="open",w("state","connected"),yt(await fe.look({}));let n=(async()=>{for await(let{payload:r}of i)yt(be(De,r))})();await Promise.race([t,n])}catch(i){
 S("state").dataset.is="failed",w("state",c.from(i).message)}_e.length=0;for(let i of Q.values())i.left=0;await new Promise(i=>setTimeout(i,1e3))}}ln();setInterval(
 async()=>{if(document.hidden)return;let i=performance.now();try{await fe.look({},{timeout:5e3}),w("ping",`${(performance.now()-i).toFixed(1)} ms`)}catch{w("ping",
 "–")}},2e3);
