@@ -41,9 +41,9 @@ const PIECE_MAX: usize = 2 * 1024 * 1024;
 /// nothing is gained by sending them together: the system copies this much in a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// How much is read at most of what a server had said before writing to it failed, in bytes: more than a system keeps for
-/// a socket.
-const LAST_WORDS_MAX: usize = 16 * 1024 * 1024;
+/// In how many turns at most is read what a server had said before writing to it failed. With [`READ_MUCH`] a turn this is
+/// more than a system keeps for a socket.
+const LAST_TURNS_MAX: u32 = 1024;
 
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
@@ -93,16 +93,22 @@ pub(crate) struct Driver<T, R: Router, C> {
     buffers: bool,
     /// It does.
     unflushed: bool,
-    /// Why the connection ends, while it is [`Phase::Failed`].
-    failure: Option<Box<CloseReason>>,
+    /// Writing has failed. What the server had said before is still read.
+    failure: Option<Box<Failure>>,
+}
+
+/// A connection to which nothing can be written any more.
+#[derive(Debug)]
+struct Failure {
+    reason: CloseReason,
+    /// The turns that it still has.
+    turns: u32,
 }
 
 /// How far the connection is on the way to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Open,
-    /// Writing has failed. What the server had said before is read once the runtime has looked at the socket.
-    Failed,
     /// Writing the bytes that wait.
     Flushing,
     /// Waiting for the peer's end.
@@ -268,19 +274,21 @@ where
 
     /// Ready when the connection is over; `true` if the transport continues.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        if matches!(self.phase, Phase::Open | Phase::Failed) {
-            let order = match self.failure.take() {
-                Some(reason) => Order::Now(self.take_last_words(context, *reason)),
-                None => match ready!(self.poll_open(context)) {
+        if self.phase == Phase::Open {
+            let turn = self.poll_open(context);
+            let order = if self.failure.is_some() {
+                Order::Now(ready!(self.poll_failed(turn)))
+            } else {
+                match ready!(turn) {
                     Ok(order) => order,
                     Err(reason @ CloseReason::Io { .. }) if self.engine.core.role() == Role::Client => {
-                        self.phase = Phase::Failed;
-                        self.failure = Some(Box::new(reason));
+                        self.failure = Some(Box::new(Failure { reason, turns: LAST_TURNS_MAX }));
+                        // Once the runtime has looked at the socket.
                         go_last(context);
                         return Poll::Pending;
                     }
                     Err(reason) => Order::Now(reason),
-                },
+                }
             };
             let reason = match &order {
                 Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
@@ -372,24 +380,20 @@ where
         Poll::Pending
     }
 
-    /// Reads and routes what the server had said before writing to it failed, and returns why the connection ends:
-    /// replies may have come that were not read yet, or an answer by which a server of another protocol is known.
+    /// Why the connection ends after a turn in which nothing could be written; `Pending` if there is more to read: replies
+    /// may have come that were not read yet, or an answer by which a server of another protocol is known.
     #[cold]
-    fn take_last_words(&mut self, context: &mut Context<'_>, failure: CloseReason) -> CloseReason {
-        let (mut now, mut brought) = (now(), 0);
-        while !self.engine.is_aborted() && brought < LAST_WORDS_MAX {
-            let reads = self.engine.wants_input();
-            if !reads && !self.engine.can_route() {
-                break;
+    fn poll_failed(&mut self, turn: Poll<Result<Order, CloseReason>>) -> Poll<CloseReason> {
+        let has_more = self.goes_on || self.yielded;
+        match (turn, self.failure.take()) {
+            (Poll::Pending, Some(failure)) if has_more && failure.turns > 0 => {
+                self.failure = Some(Box::new(Failure { turns: failure.turns - 1, ..*failure }));
+                Poll::Pending
             }
-            let step = self.read(context, reads, &mut now, &mut brought);
-            match step.and_then(|read| self.route(read, now, brought)) {
-                Ok(Step::Done | Step::Held) => {}
-                Err(reason @ CloseReason::Protocol(_)) => return reason,
-                Ok(Step::Waiting) | Err(_) => break,
-            }
+            (Poll::Ready(Err(reason @ CloseReason::Protocol(_))), _) => Poll::Ready(reason),
+            (_, Some(failure)) => Poll::Ready(failure.reason),
+            (turn, None) => turn.map(|turn| turn.err().unwrap_or(CloseReason::Local)),
         }
-        failure
     }
 
     /// Reads once if `reads` is set; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
@@ -456,6 +460,9 @@ where
 
     /// Writes the bytes that wait, as far as the socket takes them and up to a piece; ready when none are left.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
+        if self.failure.is_some() {
+            return Ok(Poll::Pending);
+        }
         while !self.engine.core.transmit().is_empty() {
             let io = Pin::new(&mut self.io);
             let outbox = self.engine.core.transmit();

@@ -5,7 +5,7 @@ use super::receive::ClientRouter;
 use super::reconnect::{Again, keep};
 use super::{Kind, Operations, name, put};
 use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
-use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError};
+use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError, TooLong};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -322,12 +322,15 @@ impl Publisher {
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
-        let write = |mut packet: PacketWriter<'_>| {
-            packet.put_shared(&payload);
-            packet.finish()
-        };
-        let written = poll_fn(|context| self.poll_publish(context, write)).await?;
-        written.map_err(|error| SendError::TooLong(error).into())
+        // Two closures, so that the usual one has a single caller and is inlined.
+        let written =
+            poll_fn(|context| match self.poll_on(&self.connection, context, |packet| put_payload(packet, &payload)) {
+                Poll::Ready(Err(closed @ SendError::Closed(_))) => {
+                    self.poll_anew(context, |packet| put_payload(packet, &payload), closed)
+                }
+                sent => sent,
+            });
+        written.await?.map_err(|error| SendError::TooLong(error).into())
     }
 
     /// Lets `write` put a payload behind what stands in the packet, and finish it, once the connection has
@@ -341,20 +344,28 @@ impl Publisher {
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let mut write = Some(write);
-        let sent = self.connection.poll_send(context, |outbox| {
-            let write = write.take().expect("it is called once");
-            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
-            packet.put_slice(&self.head);
-            write(packet)
-        });
+        let sent = self.poll_on(&self.connection, context, |packet| write.take().expect("it is called once")(packet));
         match (sent, write) {
             (Poll::Ready(Err(closed @ SendError::Closed(_))), Some(write)) => self.poll_anew(context, write, closed),
             (sent, _) => sent,
         }
     }
 
-    /// As [`poll_publish`](Self::poll_publish), on the connection in the place of one that is closed. The same code
-    /// with a closure of its own, so that the usual one has a single caller and is inlined.
+    #[inline(always)]
+    fn poll_on<T>(
+        &self,
+        connection: &Connection,
+        context: &mut Context<'_>,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        connection.poll_send(context, |outbox| {
+            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
+            packet.put_slice(&self.head);
+            write(packet)
+        })
+    }
+
+    /// Publishes on the connection in the place of one that is closed.
     #[cold]
     fn poll_anew<T>(
         &self,
@@ -363,12 +374,14 @@ impl Publisher {
         closed: SendError,
     ) -> Poll<Result<T, SendError>> {
         let Some(connection) = self.shared.newer(&self.connection) else { return Poll::Ready(Err(closed)) };
-        connection.poll_send(context, |outbox| {
-            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
-            packet.put_slice(&self.head);
-            write(packet)
-        })
+        self.poll_on(&connection, context, write)
     }
+}
+
+#[inline(always)]
+fn put_payload(mut packet: PacketWriter<'_>, payload: &Bytes) -> Result<(), TooLong> {
+    packet.put_shared(payload);
+    packet.finish()
 }
 
 impl ClientShared {
