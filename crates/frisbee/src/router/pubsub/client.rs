@@ -425,6 +425,18 @@ impl ClientShared {
         lost.map(again).collect()
     }
 
+    /// Notes that all subscriptions are to be made again.
+    pub(super) fn lose_all(&self) {
+        self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_lost = true);
+    }
+
+    /// A subscription of a client that stays connected.
+    #[cfg(test)]
+    pub(super) fn kept_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
+        self.is_kept.store(true, Ordering::Relaxed);
+        self.enter(pattern, "", oneshot::channel().0, None).expect("it is not closed")
+    }
+
     /// Makes a place for a subscription, before the broker is asked, so that the first message finds it.
     fn enter(
         self: &Arc<Self>,

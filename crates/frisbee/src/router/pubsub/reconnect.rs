@@ -80,12 +80,34 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
         body.extend_from_slice(again.group.as_bytes());
         let packet = Packet::new(PacketId(again.id), shared.operations.of(Kind::Subscribe), body);
         if connection.send(&packet).await.is_err() {
-            return; // It is lost again.
+            // It is lost again, maybe before these were noted as its own: nobody else notes them as lost then.
+            return shared.lose_all();
         }
     }
     for again in lost {
         if let Ok(Err(text)) = again.answered.await {
             again.inbox.close(&CloseReason::Router(format!("refused by the broker: {text}").into()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Member, runtime};
+    use super::super::{Broker, FIRST_OPERATION};
+    use super::*;
+
+    #[test]
+    fn subscriptions_outlive_a_connection_that_is_lost_before_they_are_made_again() {
+        let runtime = runtime();
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let _subscription = shared.kept_subscription("topic");
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let next = Member::new(&Broker::new(), runtime.handle()).connection.clone();
+        next.0.mailbox.close(&CloseReason::ClosedByPeer);
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        runtime.block_on(subscribe_again(&shared, &next));
+        let again: Vec<_> = shared.again().into_iter().map(|again| again.pattern).collect();
+        assert_eq!(again, ["topic".into()]);
     }
 }
