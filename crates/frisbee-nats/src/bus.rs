@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -33,7 +33,7 @@ const PORTION: usize = 256;
 /// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// How often brokers that have asked what they missed are answered.
+/// How often brokers that have asked what they missed are answered, and how often this one asks at most since it was slow.
 const TICK: Duration = Duration::from_millis(250);
 
 /// How long NATS may take to say that a subscription is in effect, before its subscriber is answered all the same.
@@ -50,6 +50,8 @@ pub struct NatsBus {
     members: Client,
     runtime: Handle,
     node: Arc<OnceLock<Node>>,
+    /// Messages were dropped since they came too fast. NATS's client says so of each.
+    was_slow: Arc<AtomicBool>,
     frames: UnboundedSender<(Subject, Bytes)>,
     waiting: Arc<AtomicUsize>,
     /// The tasks of interests, by their numbers.
@@ -110,14 +112,17 @@ impl NatsBus {
         let servers: Vec<_> = servers.to_server_addrs()?.collect();
         let node = Arc::<OnceLock<Node>>::default();
         let options = options.skip_subject_validation(true);
-        let told = node.clone();
+        let was_slow = Arc::<AtomicBool>::default();
+        let (told, slow) = (node.clone(), was_slow.clone());
         let first = options.clone().no_echo().event_callback(move |event| {
-            heed(told.get(), &event);
+            heed(told.get(), &slow, &event);
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        let second = options.event_callback(|event| {
-            heed(None, &event);
+        // Groups count nothing, so there is nothing to ask for them.
+        let slow = was_slow.clone();
+        let second = options.event_callback(move |event| {
+            heed(None, &slow, &event);
             std::future::ready(())
         });
         let members = second.connect(&servers[..]).await.map_err(io::Error::other)?;
@@ -130,6 +135,7 @@ impl NatsBus {
             members,
             runtime: Handle::current(),
             node,
+            was_slow,
             frames,
             waiting,
             interests: Mutex::default(),
@@ -161,10 +167,15 @@ impl Backplane for NatsBus {
     fn attach(&self, node: Node) {
         assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
         let hearing = hear(self.client.clone(), self.subjects.clone(), node.clone());
+        let was_slow = self.was_slow.clone();
         let ticking = async move {
             let mut ticks = tokio::time::interval(TICK);
             loop {
                 ticks.tick().await;
+                if was_slow.swap(false, Ordering::Relaxed) {
+                    tracing::warn!("messages from NATS came faster than they could be taken");
+                    node.linked();
+                }
                 node.tick();
             }
         };
@@ -205,7 +216,7 @@ impl Drop for NatsBus {
 }
 
 /// Heeds what async-nats tells of a connection.
-fn heed(node: Option<&Node>, event: &Event) {
+fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     match event {
         Event::Connected => {
             tracing::debug!("connected to NATS");
@@ -213,12 +224,7 @@ fn heed(node: Option<&Node>, event: &Event) {
                 node.linked();
             }
         }
-        Event::SlowConsumer(_) => {
-            tracing::warn!("messages from NATS came faster than they could be taken");
-            if let Some(node) = node {
-                node.linked();
-            }
-        }
+        Event::SlowConsumer(_) => was_slow.store(true, Ordering::Relaxed),
         Event::Disconnected => tracing::warn!("the connection to NATS is lost"),
         other => tracing::warn!(event = %other, "NATS says what it does not like"),
     }

@@ -101,7 +101,8 @@ impl Backplane for MemoryMember {
     }
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
-        for (node, interest) in self.bus.0.lock().takers(self.number, topic)? {
+        let takers = self.bus.0.lock().takers(self.number, topic)?;
+        for (node, interest) in takers {
             node.deliver(&interest, [(topic, frame.clone())]);
         }
         Ok(())
