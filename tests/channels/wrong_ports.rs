@@ -5,9 +5,12 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::Raw;
 use frpc::{Channel, Code, Status};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 /// Why a call fails at a server that begins with these bytes, and then says nothing.
 async fn failure(first: &[u8]) -> String {
@@ -184,6 +187,38 @@ async fn every_wrong_port_is_named_to_a_unary_call() {
             other.check("a unary call", &failure);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_to_another_protocol_fail_at_once_and_dial_it_once_a_second_at_most() {
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let count = dialled.clone();
+    let connector = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        async {
+            let (ours, mut theirs) = tokio::io::duplex(1024);
+            tokio::spawn(async move {
+                let _ = theirs.write_all(&[0, 0, 0, 1, 0, 0, 0, 0]).await;
+                let _ = tokio::io::copy(&mut theirs, &mut tokio::io::sink()).await;
+            });
+            Ok(ours)
+        }
+    };
+    let channel = Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await;
+    let client = InteropClient::new(channel.expect("it is in memory"));
+    let begun = Instant::now();
+    for _ in 0..3 {
+        let failure = client.add(AddRequest::default()).await.expect_err("it answers no call");
+        assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
+        assert!(!failure.may_have_run(), "{failure}");
+    }
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(dialled.load(Ordering::Relaxed), 1);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(dialled.load(Ordering::Relaxed), 1, "nobody calls");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    client.add(AddRequest::default()).await.expect_err("it answers no call");
+    assert_eq!(dialled.load(Ordering::Relaxed), 2, "it may have been replaced by a server");
 }
 
 #[tokio::test]

@@ -73,7 +73,10 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 async fn a_go_server_with_old_headers_is_named_to_a_client_that_was_not_told_of_them() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
-    let channel = Channel::connect(&server.address).await.expect("the peer listens");
+    // It takes our HELLO for a packet of 1.7 GB, for which it makes room.
+    let builder =
+        Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_patience(Duration::from_secs(60));
+    let channel = builder.connect(&server.address).await.expect("the peer listens");
     let failure = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it reads other headers");
     assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
 }

@@ -8,7 +8,6 @@ use crate::client::making::{Maker, Making};
 use crate::client::place::{Place, Placed, is_closed, placed};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// The current connection to a server, and the means to make the next.
@@ -111,7 +110,7 @@ impl Links {
     pub(crate) async fn keep_one(&self) -> bool {
         let link = match (self.current(), &self.making) {
             (Some(link), _) => link,
-            (None, Some(making)) => match making.make(Instant::now(), Duration::MAX).await {
+            (None, Some(making)) => match making.make(Instant::now(), None).await {
                 Ok(link) => link,
                 Err(_) => return false,
             },

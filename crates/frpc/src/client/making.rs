@@ -9,7 +9,7 @@ use crate::client::link::Link;
 use crate::client::place::{Place, is_closed, placed, put};
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
-use frisbee::{ClientBuilder, CloseReason, Connection, PeerKind};
+use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -127,6 +127,8 @@ struct Progress {
 struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
+    /// The last attempt reached something that has shown to speak another protocol.
+    is_misdirected: bool,
 }
 
 impl Making {
@@ -174,7 +176,7 @@ impl Making {
     /// A connection for a call that has waited since `begun`, within its patience.
     pub(crate) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;
-        let making = self.make(begun, patience);
+        let making = self.make(begun, Some(patience));
         let Some(end) = begun.checked_add(patience) else { return making.await };
         tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
             // The connection that the call had waited for may be over since this moment only.
@@ -187,8 +189,13 @@ impl Making {
     }
 
     /// A connection for a caller that has waited since `begun`. After a failure further attempts follow, with growing
-    /// pauses, unless the next pause would end after the `patience`.
-    pub(crate) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
+    /// pauses. A caller with a `patience` fails if the next pause would end after it, and in the pause after something
+    /// has answered that is no server of this protocol: waiting would not help, and hide the reason.
+    pub(crate) async fn make(
+        self: &Arc<Self>,
+        begun: Instant,
+        patience: Option<Duration>,
+    ) -> Result<Arc<Link>, Status> {
         let _waiting = Waiting::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -202,7 +209,7 @@ impl Making {
     }
 
     /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `begun`.
-    fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<(), Status> {
+    fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.place) {
             return Err(closed());
         }
@@ -213,8 +220,10 @@ impl Making {
         if let Some(why) = progress.over {
             return Err(unreachable(why));
         }
-        let next = progress.failures.next_attempt.filter(|_| progress.dial.is_none());
-        if next.is_some_and(|next| next.saturating_duration_since(begun) > patience) {
+        let failures = &progress.failures;
+        if let (Some(next), Some(patience), None) = (failures.next_attempt, patience, &progress.dial)
+            && (next.saturating_duration_since(begun) > patience || (failures.is_misdirected && Instant::now() < next))
+        {
             return Err(unreachable(progress.trouble.as_deref().unwrap_or_else(|| self.name())));
         }
         if progress.task.is_none() {
@@ -288,8 +297,8 @@ impl Making {
                 progress.made = Some(made);
                 progress.trouble = None;
             }
-            Ok(Err((at, error))) => self.fail(at, error.to_string()),
-            Err(ended) if ended.is_panic() => self.fail(Instant::now(), why_ended(&ended).to_owned()),
+            Ok(Err((at, error))) => self.fail(at, error.to_string(), false),
+            Err(ended) if ended.is_panic() => self.fail(Instant::now(), why_ended(&ended).to_owned(), false),
             Err(ended) => self.progress.lock().over = Some(why_ended(&ended)),
         }
     }
@@ -299,16 +308,16 @@ impl Making {
         let Some(made) = self.progress.lock().made.take() else { return };
         match stillborn(&made) {
             None => self.progress.lock().failures = Failures::default(),
-            Some(reason) => {
+            Some(Stillborn { reason, is_misdirected }) => {
                 let why = format!("the connection to {} ended during its setup: {reason}", self.name());
-                self.fail(Instant::now(), why);
+                self.fail(Instant::now(), why, is_misdirected);
             }
         }
     }
 
     /// Notes a failed attempt.
-    fn fail(&self, at: Instant, why: String) {
-        let pause = self.progress.lock().failures.fail(at);
+    fn fail(&self, at: Instant, why: String, is_misdirected: bool) {
+        let pause = self.progress.lock().failures.fail(at, is_misdirected);
         tracing::debug!(why, ?pause, "connecting failed");
         self.progress.lock().trouble = Some(why);
     }
@@ -378,25 +387,39 @@ fn why_ended(ended: &JoinError) -> &'static str {
     if ended.is_panic() { "connecting panicked" } else { RUNTIME_ENDED }
 }
 
-/// Why a connection counts as a failure, if it does: it ended before the kind of the server was known, or the server
-/// ended it soon. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled
-/// without pause.
-fn stillborn((at, made): &Made) -> Option<String> {
-    match made.close_reason() {
-        Some(reason) if made.peer() == PeerKind::Unknown => Some(reason.to_string()),
-        _ if at.elapsed() >= LASTS_MIN => None,
-        _ if made.is_going_away() => Some(String::from("the server is going away")),
-        Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
-        Some(reason) => Some(reason.to_string()),
-    }
+/// A connection that counts as a failure.
+struct Stillborn {
+    reason: String,
+    /// The other end has shown to speak another protocol.
+    is_misdirected: bool,
+}
+
+/// Whether a connection counts as a failure: it ended before the kind of the server was known, or the server ended it
+/// soon. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
+fn stillborn((at, made): &Made) -> Option<Stillborn> {
+    let (reason, is_misdirected) = match made.close_reason() {
+        Some(reason) if made.peer() == PeerKind::Unknown => {
+            (reason.to_string(), matches!(reason.kind(), CloseKind::BadMagic | CloseKind::SpeaksTls))
+        }
+        _ if at.elapsed() >= LASTS_MIN => return None,
+        _ if made.is_going_away() => (String::from("the server is going away"), false),
+        Some(CloseReason::HandedOff | CloseReason::Local) | None => return None,
+        Some(reason) => (reason.to_string(), false),
+    };
+    Some(Stillborn { reason, is_misdirected })
 }
 
 impl Failures {
-    /// Notes a failure, and returns the pause until the next attempt.
-    fn fail(&mut self, at: Instant) -> Duration {
-        let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
+    /// Notes a failure, and returns the pause until the next attempt. What speaks another protocol is left in peace for
+    /// half of the longest pause at least: it may take our bytes for a large packet.
+    fn fail(&mut self, at: Instant, is_misdirected: bool) -> Duration {
+        let growing = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
+        let pause = match is_misdirected {
+            true => PAUSE_MAX.mul_f64(0.5 + fastrand::f64() / 2.0),
+            false => growing.mul_f64(fastrand::f64()),
+        };
         self.count = self.count.saturating_add(1);
-        let pause = longest.mul_f64(fastrand::f64());
+        self.is_misdirected = is_misdirected;
         self.next_attempt = at.checked_add(pause);
         pause
     }
@@ -409,7 +432,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn pauses_grow_to_their_limit_and_are_drawn() {
         let mut failures = Failures::default();
-        let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now())).collect();
+        let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now(), false)).collect();
         assert!(pauses[0] <= PAUSE_FIRST);
         assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
         assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
