@@ -35,9 +35,9 @@
 //! # Replay
 //!
 //! A world runs on one thread, in virtual time: when all tasks wait, the time goes on to the next timer. The same seed
-//! takes the same course and has the same [trace hash](Report::trace_hash), on every machine of 64 bits, as long as nothing
-//! else decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first
-//! event that differs. These decide what no seed does:
+//! takes the same course and has the same [trace hash](Report::trace_hash), on every machine, as long as nothing else
+//! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first event
+//! that differs. These decide what no seed does:
 //!
 //! * the order of `HashMap` and `HashSet`: take `BTreeMap`, or sort
 //! * `std::time::Instant::now` and `SystemTime::now`: take tokio's `Instant`, and [`Process::clock`]
@@ -46,6 +46,7 @@
 //! * `tokio::sync::watch` with several receivers, which it wakes in an order of its own: take `Notify`
 //! * chance that is neither [`World::draw`] nor the generator of fastrand for the thread, which each run seeds
 //! * statics that remember the run before
+//! * between machines, numbers drawn as `usize`, and limits of memory, which count the sizes of types
 //!
 //! # What is not simulated
 //!

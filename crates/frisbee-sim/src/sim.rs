@@ -88,7 +88,7 @@ impl Default for Sim {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The hash of all events. It is the same for the same seed and program, on every machine of 64 bits.
+    /// The hash of all events. It is the same for the same seed and program, on every machine.
     pub trace_hash: u64,
     /// How many events there were.
     pub events: u64,
