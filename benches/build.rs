@@ -10,6 +10,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .type_attribute(".mixed", SERDE)
         .bytes([".bulk"])
         .json(true)
+        // For gRPC.
+        .protobuf(true)
         // Both ends are always built together.
         .schema_lock(false)
         // Go's servers among the rivals count so.

@@ -130,6 +130,22 @@ def httpx_client(address: str, calls: int) -> None:
             assert client.get(f"http://{address}/sum", params={"a": number, "b": 1}).json() == number + 1
 
 
+def httpx_client_32(address: str, calls: int) -> None:
+    import httpx
+
+    async def main() -> None:
+        async with httpx.AsyncClient() as client:
+
+            async def one(begin: int) -> None:
+                for number in range(begin, calls, 32):
+                    reply = await client.get(f"http://{address}/sum", params={"a": number, "b": 1})
+                    assert reply.json() == number + 1
+
+            await asyncio.gather(*map(one, range(32)))
+
+    asyncio.run(main())
+
+
 def sockets_client(address: str, calls: int) -> None:
     import json
 
@@ -166,6 +182,22 @@ def grpc_aio_client(address: str, calls: int) -> None:
     asyncio.run(main())
 
 
+def grpc_aio_client_32(address: str, calls: int) -> None:
+    import grpc.aio
+
+    async def main() -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            sum = channel.unary_unary("/bench/sum")
+
+            async def one(begin: int) -> None:
+                for number in range(begin, calls, 32):
+                    assert await sum(b"%d 1" % number) == b"%d" % (number + 1)
+
+            await asyncio.gather(*map(one, range(32)))
+
+    asyncio.run(main())
+
+
 def grpc_client(address: str, calls: int) -> None:
     import grpc
 
@@ -180,8 +212,10 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "frisbee-rpc, asyncio": (OURS, ours_asyncio, []),
     "frisbee-rpc, asyncio, 32 tasks": (OURS, ours_asyncio_32, []),
     "FastAPI and httpx": (FASTAPI, httpx_client, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
+    "FastAPI and httpx, 32 tasks": (FASTAPI, httpx_client_32, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
     "grpcio": (GRPC, grpc_client, ["grpc"]),
     "grpc.aio, to a server of grpcio": (GRPC, grpc_aio_client, ["grpc"]),
+    "grpc.aio, to a server of grpcio, 32 tasks": (GRPC, grpc_aio_client_32, ["grpc"]),
     "JSON-RPC over plain sockets": (SOCKETS, sockets_client, []),
     "UCall, posix, a connection for each call": (UCALL, ucall_client, ["ucall"]),
 }
