@@ -38,6 +38,8 @@ pub(crate) struct Calls<'a> {
     called: Vec<Called>,
     /// The calls by JSON-RPC, once there has been one.
     session: Option<Box<Session>>,
+    /// The digits of the length of the last response by JSON-RPC.
+    digits: usize,
 }
 
 /// A method that has been called.
@@ -73,7 +75,7 @@ impl Manner<'_> {
 
 impl<'a> Calls<'a> {
     pub(crate) fn new(gateway: &'a Gateway, context: &'a ForeignContext) -> Self {
-        Self { gateway, context, called: Vec::new(), session: None }
+        Self { gateway, context, called: Vec::new(), session: None, digits: 2 }
     }
 
     /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
@@ -128,11 +130,25 @@ impl<'a> Calls<'a> {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
                 session.metadata_mut().clone_from(&terms.metadata);
+                // Replies that are there at once are written where they are sent from.
+                let open = Open::begin(out, JSON, self.digits, manner.now);
+                let begin = out.len();
+                std::mem::swap(session.output(), out);
                 session.handle(&body);
-                if session.calls() > 0 {
-                    return Some(Waiting::JsonRpc(session));
+                std::mem::swap(session.output(), out);
+                if session.calls() > 0 || out.len() == begin {
+                    session.output().extend_from_slice(out.get(begin..).unwrap_or_default());
+                    open.undo(out);
+                    if session.calls() > 0 {
+                        return Some(Waiting::JsonRpc(session));
+                    }
+                    // There were notifications alone.
+                    written::put(out, &Answer::empty(204), manner, true);
+                } else {
+                    // The line feed at the end is for connections without HTTP.
+                    out.pop();
+                    self.digits = open.end(out, &[], manner);
                 }
-                put_replies(session.output(), manner, out);
                 self.session = Some(session);
                 None
             }
@@ -189,7 +205,7 @@ impl Called {
     }
 }
 
-/// Appends the replies of a session to one body as a response, and empties them.
+/// Appends the replies of a session that had to wait to one body as a response, and empties them.
 fn put_replies(replies: &mut Vec<u8>, manner: Manner<'_>, out: &mut Vec<u8>) {
     // The line feed at the end is for connections without HTTP.
     replies.pop();
