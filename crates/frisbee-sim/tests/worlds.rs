@@ -224,6 +224,8 @@ fn connections_overtake_each_other_and_the_bytes_of_one_stay_in_order() {
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
                 transport.write_all(&[byte]).await.expect("there is room");
+                // So that all would come in order if each took as long.
+                sleep(millis(2)).await;
             }
             let mut order = Vec::new();
             while order.len() < 20 {
