@@ -276,35 +276,55 @@ where
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == Phase::Open {
             let turn = self.poll_open(context);
-            let order = if self.failure.is_some() {
-                Order::Now(ready!(self.poll_failed(turn)))
-            } else {
-                match ready!(turn) {
-                    Ok(order) => order,
-                    Err(reason @ CloseReason::Io { .. }) if self.engine.core.role() == Role::Client => {
-                        self.failure = Some(Box::new(Failure { reason, turns: LAST_TURNS_MAX }));
-                        // Once the runtime has looked at the socket.
-                        go_last(context);
-                        return Poll::Pending;
-                    }
-                    Err(reason) => Order::Now(reason),
-                }
-            };
-            let reason = match &order {
-                Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
-                Order::HandOver => &CloseReason::HandedOff,
-            };
-            self.engine.end(reason);
-            if matches!(order, Order::Now(_)) {
+            if turn.is_pending() && self.failure.is_none() {
+                return Poll::Pending;
+            }
+            if !ready!(self.begin_end(turn, context)) {
                 return Poll::Ready(false);
             }
-            self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
-            // A ring may still hold bytes that it has accepted from here. It has to send them within the time for the
-            // last bytes: taking a socket off its ring has no limit of time.
-            self.unflushed |= self.phase == Phase::HandingOver;
-            self.engine.core.begin_flush(now());
-            self.set_flush_timer();
         }
+        self.poll_end(context)
+    }
+
+    /// Begins to end a connection that is not to be driven further. `false` if nothing is left to be written; `Pending` if
+    /// there is more to read of one to which nothing can be written.
+    #[cold]
+    #[inline(never)]
+    fn begin_end(&mut self, turn: Poll<Result<Order, CloseReason>>, context: &mut Context<'_>) -> Poll<bool> {
+        let order = if self.failure.is_some() {
+            Order::Now(ready!(self.poll_failed(turn)))
+        } else {
+            match ready!(turn) {
+                Ok(order) => order,
+                Err(reason @ CloseReason::Io { .. }) if self.engine.core.role() == Role::Client => {
+                    self.failure = Some(Box::new(Failure { reason, turns: LAST_TURNS_MAX }));
+                    // Once the runtime has looked at the socket.
+                    go_last(context);
+                    return Poll::Pending;
+                }
+                Err(reason) => Order::Now(reason),
+            }
+        };
+        let reason = match &order {
+            Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
+            Order::HandOver => &CloseReason::HandedOff,
+        };
+        self.engine.end(reason);
+        if matches!(order, Order::Now(_)) {
+            return Poll::Ready(false);
+        }
+        self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
+        // A ring may still hold bytes that it has accepted from here. It has to send them within the time for the
+        // last bytes: taking a socket off its ring has no limit of time.
+        self.unflushed |= self.phase == Phase::HandingOver;
+        self.engine.core.begin_flush(now());
+        self.set_flush_timer();
+        Poll::Ready(true)
+    }
+
+    /// Drives a connection that has begun to end.
+    #[inline(never)]
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.engine.is_aborted() {
             return Poll::Ready(false);
         }
@@ -464,19 +484,13 @@ where
             return Ok(Poll::Pending);
         }
         while !self.engine.core.transmit().is_empty() {
-            let io = Pin::new(&mut self.io);
-            let outbox = self.engine.core.transmit();
             let mut piece = PIECE_MAX;
-            let written = match outbox.contiguous() {
+            let written = match self.engine.core.transmit().contiguous() {
                 Some(bytes) => {
                     piece = SMALL_PIECE_MAX;
-                    io.poll_write(context, bytes.get(..piece).unwrap_or(bytes))?
+                    Pin::new(&mut self.io).poll_write(context, bytes.get(..piece).unwrap_or(bytes))?
                 }
-                None => {
-                    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-                    let filled = outbox.slices(&mut slices, PIECE_MAX);
-                    io.poll_write_vectored(context, &slices[..filled])?
-                }
+                None => self.poll_write_slices(context)?,
             };
             let count = match written {
                 Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -494,12 +508,28 @@ where
             }
         }
         if self.unflushed {
-            if Pin::new(&mut self.io).poll_flush(context)?.is_pending() {
-                return Ok(Poll::Pending);
-            }
-            self.unflushed = false;
+            return self.poll_flush(context);
         }
         Ok(Poll::Ready(()))
+    }
+
+    /// Writes the beginning of a large body with what is in front of it.
+    #[inline(never)] // With the slices on the stack.
+    fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
+        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+        let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
+        let written = Pin::new(&mut self.io).poll_write_vectored(context, &slices[..filled]);
+        match written {
+            Poll::Ready(written) => written.map(Poll::Ready),
+            Poll::Pending => Ok(Poll::Pending),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> io::Result<Poll<()>> {
+        let flushed = Pin::new(&mut self.io).poll_flush(context)?;
+        self.unflushed = flushed.is_pending();
+        Ok(flushed)
     }
 
     /// Does all that is due, and arms the timer. Invariant: when this returns, the timer is armed with this task's

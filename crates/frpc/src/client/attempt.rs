@@ -471,6 +471,23 @@ impl<B: Message> PendingCall<B> {
         Err(Failure::new(status, sent))
     }
 
+    /// The result of a call that has failed, or whose reply is long.
+    #[inline(never)]
+    fn handle_unusual(
+        &mut self,
+        ticket: Ticket,
+        ended: Ended<()>,
+        until: Option<Instant>,
+        unread: Option<Bytes>,
+        mut reply: Option<Result<Response<B>, Status>>,
+    ) -> Result<Response<B>, Box<Failure>> {
+        self.ticket = Held::No;
+        if let Some(body) = unread {
+            reply = Some(body::reply(&body, self.reading()));
+        }
+        self.result(ticket, reply, ended, until)
+    }
+
     /// What a failure means for the call: another server of a fleet may do what one has refused, if that does no harm.
     #[cold]
     fn refused(&self, code: Code, until: Option<Instant>) -> Sent {
@@ -592,8 +609,8 @@ impl<B: Message> Future for PendingCall<B> {
         let Held::Sent(ticket) = self.ticket else { return self.poll_watched(context) };
         let nesting = self.link.nesting;
         // Written in place and not passed through, as in `begin`.
-        let (mut reply, mut unread, mut until) = (None, None, None);
-        let ended = self.link.calls.with(|calls| {
+        let (mut reply, mut unread) = (None, None);
+        let unusual = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| match body {
                 Body::Copied(body) => {
                     reply = body::whole_reply(body, nesting);
@@ -604,17 +621,20 @@ impl<B: Message> Future for PendingCall<B> {
                 // A long reply is read outside of the lock.
                 Body::Shared(body) => unread = Some(body.clone()),
             });
-            if !matches!(reply, Some(Ok(_))) {
-                until = calls.deadline(ticket);
-            }
-            ended
+            // Of a call that was answered well nothing else matters.
+            if matches!(reply, Some(Ok(_))) { None } else { Some((ended, calls.deadline(ticket))) }
         });
-        let Poll::Ready(ended) = ended else { return Poll::Pending };
-        self.ticket = Held::No;
-        if let Some(body) = unread {
-            reply = Some(body::reply(&body, self.reading()));
+        match (unusual, reply) {
+            (None, Some(Ok(reply))) => {
+                self.ticket = Held::No;
+                self.link.calls.handle_answer(Code::Ok);
+                Poll::Ready(Ok(reply))
+            }
+            (Some((Poll::Ready(ended), until)), reply) => {
+                Poll::Ready(self.handle_unusual(ticket, ended, until, unread, reply))
+            }
+            _ => Poll::Pending,
         }
-        Poll::Ready(self.result(ticket, reply, ended, until))
     }
 }
 

@@ -49,6 +49,12 @@ impl Session {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
             return;
         }
+        self.change(operation, table);
+    }
+
+    /// Makes the instance of another method than before `last`.
+    #[inline(never)] // So that calls of the same method do without the registers that this takes.
+    fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take() {
             self.instances.insert(last, instance);
         }
