@@ -1,15 +1,17 @@
 //! The driver on tokio: one task for each connection, which alone reads and writes.
 
+mod ended;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use ended::{AbortOnDrop, Ended, Tasks};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
-use crate::hand_off::TakeOver;
 use crate::mailbox::{Mail, Order};
 use crate::workers::executor::wake_last;
-use crate::{CloseReason, RawTransport, Router};
+use crate::{CloseReason, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
@@ -19,7 +21,6 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::task::JoinHandle;
 
 /// How much one read takes at most, in bytes.
 const READ_MAX: usize = 64 * 1024;
@@ -141,70 +142,6 @@ where
         let handed = next.map(|(early, taking, runtime)| (io, early, taking, runtime));
         Poll::Ready(Ended { reason: engine.reason(), handed })
     }
-}
-
-/// A connection that is over.
-pub(crate) struct Ended<T> {
-    reason: CloseReason,
-    /// The transport, the bytes that it has brought for its next owner, that owner, and the runtime.
-    handed: Option<(T, Bytes, TakeOver, Handle)>,
-}
-
-impl<T> Ended<T> {
-    /// The reason of the end, unless the transport continues with a next owner.
-    pub(crate) fn done(self) -> Result<CloseReason, Self> {
-        if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
-    }
-
-    /// Hands over the transport, if it has a next owner, and goes on with it if that owner lives in this task. `raw`
-    /// makes it of the transport and what has been read of it, within the runtime of that owner.
-    pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
-    where
-        F: Future<Output = io::Result<RawTransport>>,
-    {
-        let Some((io, early, taking, runtime)) = self.handed else { return self.reason };
-        let stays = taking.is_in_place() && tasks == Tasks::OfTokio;
-        let runtime = if stays { Handle::current() } else { runtime };
-        match raw(io, early, runtime.clone()).await {
-            Ok(raw) => match taking.take(raw, &runtime) {
-                Some(rest) if stays => rest.await,
-                Some(rest) => AbortOnDrop(runtime.spawn(rest)).await,
-                None => self.reason,
-            },
-            Err(error) => {
-                tracing::warn!(%error, "a connection that was to be handed off is closed");
-                self.reason
-            }
-        }
-    }
-}
-
-/// A task that ends when its handle is dropped.
-pub(crate) struct AbortOnDrop(pub(crate) JoinHandle<CloseReason>);
-
-impl Future for AbortOnDrop {
-    type Output = CloseReason;
-
-    /// A task that panicked, or ended with its runtime, has no reason of its own.
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
-        Pin::new(&mut self.0).poll(context).map(|ended| ended.unwrap_or(CloseReason::Shutdown))
-    }
-}
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// The kind of task that drives connections, which decides where a transport lives on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tasks {
-    /// Those of a tokio runtime, whose reactor the transport may stay with.
-    OfTokio,
-    /// Those of a ring, which sockets leave for a tokio runtime.
-    #[cfg(all(feature = "uring", target_os = "linux"))]
-    OfRing,
 }
 
 /// How far reading, and then routing, got.

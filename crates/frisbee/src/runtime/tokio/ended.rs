@@ -1,0 +1,74 @@
+//! A connection that is over, and the next owner of its transport.
+
+use crate::hand_off::TakeOver;
+use crate::{CloseReason, RawTransport};
+use bytes::Bytes;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// A connection that is over.
+pub(crate) struct Ended<T> {
+    pub(super) reason: CloseReason,
+    /// The transport, the bytes that it has brought for its next owner, that owner, and the runtime.
+    pub(super) handed: Option<(T, Bytes, TakeOver, Handle)>,
+}
+
+impl<T> Ended<T> {
+    /// The reason of the end, unless the transport continues with a next owner.
+    pub(crate) fn done(self) -> Result<CloseReason, Self> {
+        if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
+    }
+
+    /// Hands over the transport, if it has a next owner, and goes on with it if that owner lives in this task. `raw`
+    /// makes it of the transport and what has been read of it, within the runtime of that owner.
+    pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
+    where
+        F: Future<Output = io::Result<RawTransport>>,
+    {
+        let Some((io, early, taking, runtime)) = self.handed else { return self.reason };
+        let stays = taking.is_in_place() && tasks == Tasks::OfTokio;
+        let runtime = if stays { Handle::current() } else { runtime };
+        match raw(io, early, runtime.clone()).await {
+            Ok(raw) => match taking.take(raw, &runtime) {
+                Some(rest) if stays => rest.await,
+                Some(rest) => AbortOnDrop(runtime.spawn(rest)).await,
+                None => self.reason,
+            },
+            Err(error) => {
+                tracing::warn!(%error, "a connection that was to be handed off is closed");
+                self.reason
+            }
+        }
+    }
+}
+
+/// A task that ends when its handle is dropped.
+pub(crate) struct AbortOnDrop(pub(crate) JoinHandle<CloseReason>);
+
+impl Future for AbortOnDrop {
+    type Output = CloseReason;
+
+    /// A task that panicked, or ended with its runtime, has no reason of its own.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
+        Pin::new(&mut self.0).poll(context).map(|ended| ended.unwrap_or(CloseReason::Shutdown))
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The kind of task that drives connections, which decides where a transport lives on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tasks {
+    /// Those of a tokio runtime, whose reactor the transport may stay with.
+    OfTokio,
+    /// Those of a ring, which sockets leave for a tokio runtime.
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    OfRing,
+}
