@@ -490,6 +490,15 @@ pub(crate) enum Body<'a> {
     Shared(&'a Bytes),
 }
 
+impl Body<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Copied(body) => body.len(),
+            Self::Shared(body) => body.len(),
+        }
+    }
+}
+
 /// Why a call cannot begin.
 #[derive(Debug)]
 pub(crate) enum BeginError {

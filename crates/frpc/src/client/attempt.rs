@@ -17,7 +17,7 @@ use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Waiter;
 use frisbee::{BODY_MAX_LEAST, Operation, Outbox, PacketId};
-use polyglot::{Form, Message};
+use polyglot::{Form, Message, Nesting};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -484,6 +484,25 @@ impl<B: Message> PendingCall<B> {
     }
 }
 
+/// Reads a short reply in place. A long one, or one of which something is missing, is left to be read outside of the lock.
+#[inline(always)]
+fn read<B: Message>(
+    body: Body<'_>,
+    nesting: Nesting,
+    reply: &mut Option<Result<Response<B>, Status>>,
+    unread: &mut Option<Bytes>,
+) {
+    match body {
+        Body::Copied(body) => {
+            *reply = body::whole_reply(body, nesting);
+            if reply.is_none() {
+                *unread = Some(Bytes::copy_from_slice(body));
+            }
+        }
+        Body::Shared(body) => *unread = Some(body.clone()),
+    }
+}
+
 impl<B: Message> Future for PendingCall<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
@@ -493,16 +512,7 @@ impl<B: Message> Future for PendingCall<B> {
         // Written in place and not passed through, as in `begin`.
         let (mut reply, mut unread) = (None, None);
         let unusual = self.link.calls.with(|calls| {
-            let ended = calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => {
-                    reply = body::whole_reply(body, nesting);
-                    if reply.is_none() {
-                        unread = Some(Bytes::copy_from_slice(body));
-                    }
-                }
-                // A long reply is read outside of the lock.
-                Body::Shared(body) => unread = Some(body.clone()),
-            });
+            let ended = calls.take_reply(ticket, context, |body| read(body, nesting, &mut reply, &mut unread));
             // Of a call that was answered well nothing else matters.
             if matches!(reply, Some(Ok(_))) { None } else { Some((ended, calls.deadline(ticket))) }
         });

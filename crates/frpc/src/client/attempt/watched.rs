@@ -1,8 +1,8 @@
 //! The end of calls that are observed.
 
-use super::{Failure, Held, PendingCall, Sent};
+use super::{Failure, Held, PendingCall, Sent, read};
 use crate::calls::watched::Over;
-use crate::calls::{Body, Ended, Ticket};
+use crate::calls::{Ended, Ticket};
 use crate::observe::About;
 use crate::observe::watching::{Begun, Sizes};
 use crate::wire::body;
@@ -40,15 +40,7 @@ impl<B: Message> PendingCall<B> {
         let (nesting, method) = (self.link.nesting, self.method);
         let (mut reply, mut unread, mut over, mut until) = (None, None, None, None);
         let ended = self.link.calls.with(|calls| {
-            let ended = calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => {
-                    reply = body::whole_reply(body, nesting);
-                    if reply.is_none() {
-                        unread = Some(Bytes::copy_from_slice(body));
-                    }
-                }
-                Body::Shared(body) => unread = Some(body.clone()),
-            });
+            let ended = calls.take_reply(ticket, context, |body| read(body, nesting, &mut reply, &mut unread));
             if matches!(reply, Some(Ok(_))) {
                 calls.count_ok(ticket, method);
             } else if let Poll::Ready(ended) = &ended {
@@ -71,18 +63,9 @@ impl<B: Message> PendingCall<B> {
         let (nesting, method) = (self.link.nesting, self.method);
         let (mut reply, mut unread, mut over, mut told, mut length, mut until) = (None, None, None, None, 0, None);
         let ended = self.link.calls.with(|calls| {
-            let ended = calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => {
-                    length = body.len();
-                    reply = body::whole_reply(body, nesting);
-                    if reply.is_none() {
-                        unread = Some(Bytes::copy_from_slice(body));
-                    }
-                }
-                Body::Shared(body) => {
-                    length = body.len();
-                    unread = Some(body.clone());
-                }
+            let ended = calls.take_reply(ticket, context, |body| {
+                length = body.len();
+                read(body, nesting, &mut reply, &mut unread);
             });
             if matches!(reply, Some(Ok(_))) {
                 told = calls.told_ok(ticket, method);
