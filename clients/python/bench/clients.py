@@ -94,7 +94,7 @@ def rate(address: str, name: str, clients: int, seconds: float) -> float:
     """Calls a second of so many clients together."""
     context = multiprocessing.get_context("spawn")
     ready, go, done = context.Semaphore(0), context.Event(), context.SimpleQueue()
-    processes = [context.Process(target=work, args=(address, name, ready, go, done, seconds)) for _ in range(clients)]
+    processes = [context.Process(target=work, args=(address, name, ready, go, done, seconds), daemon=True) for _ in range(clients)]
     for process in processes:
         process.start()
     for _ in processes:
