@@ -48,7 +48,9 @@ pub(crate) fn described(text: &str, name: &str) -> Vec<String> {
 
 /// How this program was called.
 pub(crate) fn command() -> String {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    // To be pasted into a shell.
+    let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
+    let arguments: Vec<_> = std::env::args().skip(1).map(quoted).collect();
     format!("`cargo run --release -p benches --features rivals --bin compare -- {}`", arguments.join(" "))
 }
 
