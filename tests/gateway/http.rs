@@ -54,6 +54,48 @@ async fn requests_with_a_head_that_was_there_before_are_answered_as_each_would_b
     assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
 }
 
+/// Responses as a client reads them one behind the other: the status of each, and its body as long as its head says.
+fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
+    let mut responses = Vec::new();
+    while !bytes.is_empty() {
+        let (head, rest) = bytes.split_once("\r\n\r\n").expect("the head ends");
+        let status = head.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)).expect("it begins with a status");
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("it is a number")));
+        responses.push((status.parse().expect("it is a number"), body));
+        bytes = after;
+    }
+    responses
+}
+
+#[tokio::test]
+async fn calls_of_json_rpc_by_post_that_wait_and_notifications_have_one_response_each() {
+    let mut server = Open::new(all()).await;
+    let body = |id: &str, name: &str| {
+        format!(r#"{{"jsonrpc":"2.0",{id}"method":"greet.Greeter/Greet","params":{{"name":"{name}"}}}}"#)
+    };
+    let requests = [
+        post("/", "", &body("", "Ada")),
+        post("/", "", &body("\"id\":1,", "wait")),
+        post("/", "", &format!("[{},{}]", body("\"id\":2,", "Bob"), body("\"id\":3,", "wait"))),
+        post("/", "", &body("", "wait")),
+        post("/", "connection: close\r\n", &body("\"id\":4,", "Eve")),
+    ];
+    let mut socket = server.connect().await;
+    socket.write_all(requests.concat().as_bytes()).await.expect("it is read");
+    // That of the notification, and the first that waits.
+    for _ in 0..2 {
+        soon(&mut server.began).await;
+    }
+    server.gate.add_permits(3);
+    let response = rest(&mut socket).await;
+    let result = |id: u32, text: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":"{text}"}}}}"#);
+    let batch = format!("[{},{}]", result(2, "Hello, Bob!"), result(3, "waited"));
+    let (first, last) = (result(1, "waited"), result(4, "Hello, Eve!"));
+    let expected = [(204, ""), (200, &*first), (200, &*batch), (204, ""), (200, &*last)];
+    assert_eq!(responses(&response), expected);
+}
+
 #[tokio::test]
 async fn a_request_that_comes_byte_by_byte_is_answered() {
     let server = Open::new(all()).await;
