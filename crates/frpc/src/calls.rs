@@ -485,6 +485,7 @@ impl Reply {
 }
 
 /// The body of a reply.
+#[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     Copied(&'a [u8]),
     Shared(&'a Bytes),
