@@ -353,12 +353,58 @@ async fn texts_are_messages_of_json_rpc() {
 }
 
 #[tokio::test]
+async fn long_texts_are_read_in_one_frame_or_many_however_they_are_cut() {
+    // Characters of two to four bytes, so that some are cut, and further than one read reaches.
+    let call = |number: usize| {
+        let id = format!("{number} {}", "ü€🦀x".repeat(15_000));
+        format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"interop.Interop/Add","params":{{"a":20,"b":22}}}}"#)
+    };
+    let (address, _) = serve(patient()).await;
+    for width in [1009, 16 * 1024, 70_001, usize::MAX] {
+        let (client, _) = Client::ask(address, JSON_RPC).await;
+        let texts = [call(1), call(2), ADDITION.to_owned(), call(3)];
+        let fragment = |text: &str| {
+            let parts: Vec<_> = text.as_bytes().chunks(99_999).collect();
+            let frames = parts.iter().enumerate().map(|(place, part)| {
+                let opcode = if place == 0 { TEXT } else { CONTINUATION };
+                [frame(place + 1 == parts.len(), opcode, part), frame(true, PING, b"")].concat()
+            });
+            frames.collect::<Vec<_>>().concat()
+        };
+        let whole = |text: &str| frame(true, TEXT, text.as_bytes());
+        let bytes = [whole(&texts[0]), fragment(&texts[1]), whole(&texts[2]), whole(&texts[3])].concat();
+        let (mut reader, mut writer) = client.0.into_split();
+        let writing = tokio::spawn(async move {
+            for piece in bytes.chunks(width) {
+                writer.write_all(piece).await.expect("the server reads");
+            }
+            writer
+        });
+        let mut client = Client(tokio::io::join(&mut reader, tokio::io::sink()));
+        for text in texts {
+            let (_, _, payload) = loop {
+                let frame = client.frame().await;
+                if frame.1 != PONG {
+                    break frame;
+                }
+            };
+            let reply: Value = serde_json::from_slice(&payload).expect("it is JSON");
+            let asked: Value = serde_json::from_str(&text).expect("it is JSON");
+            assert!(reply["id"] == asked["id"] && reply["result"]["total"] == "42", "pieces of {width}");
+        }
+        drop(tokio::time::timeout(PATIENCE, writing).await.expect("all was read").expect("no panic"));
+    }
+}
+
+#[tokio::test]
 async fn messages_that_are_no_texts_or_too_long_close_json_rpc_with_their_code() {
     let (address, stats) = serve(patient()).await;
     let cases = [
         (frame(true, BINARY, ADDITION.as_bytes()), 1003),
         (frame(true, TEXT, b"\xff"), 1007),
         ([frame(false, TEXT, b"\xe2"), frame(true, CONTINUATION, b"\x82")].concat(), 1007),
+        (frame(true, TEXT, &[&[b' '; 200_000][..], b"\xe2"].concat()), 1007),
+        (frame(true, TEXT, &[&[b' '; 100_000][..], b"\xff", &[b' '; 100_000]].concat()), 1007),
         (frame(false, TEXT, &vec![b' '; (1 << 20) + 1]), 1009),
         (frame(true, PING, &[0; 126]), 1002),
     ];

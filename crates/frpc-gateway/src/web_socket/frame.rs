@@ -195,6 +195,11 @@ impl Decoder {
         self.message.is_some() || self.frame.is_some() || self.have > 0
     }
 
+    /// How many bytes are missing of the data that is arriving in a frame; 0 if none is.
+    pub(crate) fn missing_data(&self) -> u64 {
+        self.frame.filter(|frame| !frame.opcode.is_control()).map_or(0, |_| self.missing)
+    }
+
     /// The next event in the input, which is read from `at` on; `None` if it has been read to its end. `now` is asked
     /// for when a frame brings no data.
     ///

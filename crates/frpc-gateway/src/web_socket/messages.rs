@@ -5,7 +5,7 @@ use super::frame::{CloseCode, End, Event, Fault, Kind};
 use super::sending::Sending;
 use super::transport::{Ending, Wire, now};
 use crate::json_rpc::Session;
-use bytes::{Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
 use frisbee::support::{Hold, Pace, Uptake};
 use frisbee_core::{Keepalive, Liveness};
@@ -16,17 +16,22 @@ use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Instant;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 /// How much one read takes at most, in bytes. It is read to the stack: an idle connection keeps no buffer.
 const READ_MAX: usize = 16 * 1024;
+
+/// How much one read takes at most of a long message, which is read to where it stays; as reads of native connections.
+const LONG_READ_MAX: usize = 64 * 1024;
 
 /// Messages and reads in a row, before other connections have their turn.
 const STEPS: usize = 64;
 
 /// A message is charged to the server's memory in steps of so many bytes; shorter ones are not charged.
 const CHARGED: usize = 64 * 1024;
+
+const NOT_TEXT: Fault = Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8");
 
 /// What answers messages.
 pub(super) trait Talk {
@@ -43,32 +48,24 @@ pub(super) trait Talk {
 /// Calls of JSON-RPC, a text for each message.
 pub(super) struct Calls(pub(super) Session);
 
-impl Calls {
-    fn send(&mut self, sending: &mut Sending) {
-        let output = self.0.output();
-        for text in output.split_inclusive(|byte| *byte == b'\n') {
-            sending.text(text.strip_suffix(b"\n").unwrap_or(text));
-        }
-        // An idle connection keeps no buffer.
-        *output = Vec::new();
-    }
-}
-
 impl Talk for Calls {
     fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault> {
         if kind == Kind::Binary {
             return Err(Fault::new(CloseCode::UNSUPPORTED, "bytes, where messages are texts"));
         }
-        self.0.handle(&message);
-        self.send(sending);
+        sending.lines(|out| {
+            std::mem::swap(self.0.output(), out);
+            self.0.handle(&message);
+            std::mem::swap(self.0.output(), out);
+        });
         Ok(())
     }
 
     fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending) {
         while let Poll::Ready(true) = self.0.poll(task) {
-            self.send(sending);
+            // An idle connection keeps no buffer.
+            sending.texts(&std::mem::take(self.0.output()));
         }
-        self.send(sending);
     }
 
     fn is_busy(&self) -> bool {
@@ -213,21 +210,25 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
 
     /// Handles the next message, or reads once; `false` if nothing has come.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
-        if self.input.is_empty() {
+        let missing = usize::try_from(self.wire.decoder.missing_data()).unwrap_or(usize::MAX);
+        if !self.input.is_empty() {
+            self.take_message(now);
+        } else if missing >= READ_MAX && !self.message.bytes.is_empty() {
+            let begin = self.message.bytes.len();
+            let Some(count) = self.read_long(task, missing)? else { return Ok(false) };
+            self.note_read(count, now)?;
+            self.take_long(begin, now);
+        } else {
             let mut chunk = [const { MaybeUninit::uninit() }; READ_MAX];
             let mut chunk = ReadBuf::uninit(&mut chunk);
             match Pin::new(&mut self.wire.io).poll_read(task, &mut chunk) {
                 Poll::Pending => return Ok(false),
                 Poll::Ready(read) => read?,
             }
-            if chunk.filled().is_empty() {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.received += chunk.filled().len() as u64;
-            self.keepalive.heard(now);
+            self.note_read(chunk.filled().len(), now)?;
             self.input.extend_from_slice(chunk.filled());
+            self.take_message(now);
         }
-        self.take_message();
         if self.wire.decoder.is_mid_message() {
             self.pace.waiting(self.received, now);
         } else {
@@ -236,11 +237,54 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         Ok(true)
     }
 
+    fn note_read(&mut self, count: usize, now: Instant) -> io::Result<()> {
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.received += count as u64;
+        self.keepalive.heard(now);
+        Ok(())
+    }
+
+    /// Reads once behind what has come of a long message, of whose frame so many bytes are missing.
+    fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
+        let bytes = &mut self.message.bytes;
+        // It grows with what has come: a length alone takes no memory.
+        bytes.reserve(missing.min(LONG_READ_MAX));
+        let mut room = bytes.limit(missing.min(LONG_READ_MAX));
+        match pin!(self.wire.io.read_buf(&mut room)).poll(task) {
+            Poll::Pending => Ok(None),
+            Poll::Ready(count) => count.map(Some),
+        }
+    }
+
+    /// Takes what has been read of a long message, from `begin` on, and handles the message if that ends it.
+    fn take_long(&mut self, begin: usize, now: Instant) {
+        let part = self.message.bytes.get_mut(begin..).unwrap_or_default();
+        match self.wire.decoder.next(part, &mut 0, || now) {
+            Ok(Some(Event::Data { kind, ends, .. })) => {
+                let part = self.message.bytes.get(begin..).unwrap_or_default();
+                if kind == Kind::Text && !self.message.text.take(part, ends) {
+                    self.wire.fault = Some(NOT_TEXT);
+                    return;
+                }
+                self.charge();
+                if ends {
+                    let whole = std::mem::take(&mut self.message).bytes.freeze();
+                    self.handle(kind, whole);
+                }
+            }
+            // No more was read than this frame has.
+            Ok(_) => {}
+            Err(fault) => self.wire.fault = Some(fault),
+        }
+    }
+
     /// Reads the input up to the end of a message, and handles that.
-    fn take_message(&mut self) {
+    fn take_message(&mut self, now: Instant) {
         let mut at = 0;
         loop {
-            match self.wire.decoder.next(&mut self.input, &mut at, now) {
+            match self.wire.decoder.next(&mut self.input, &mut at, || now) {
                 Ok(None) => {
                     self.input = BytesMut::new();
                     return;
@@ -249,7 +293,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
                     let is_whole = ends && self.message.bytes.is_empty();
                     let part = self.input.get(range.clone()).unwrap_or_default();
                     if kind == Kind::Text && !self.message.text.take(part, ends) {
-                        self.wire.fault = Some(Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8"));
+                        self.wire.fault = Some(NOT_TEXT);
                         return;
                     }
                     if !is_whole {
@@ -259,9 +303,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
                     if ends {
                         let read = self.input.split_to(at).freeze();
                         let whole = std::mem::take(&mut self.message).bytes.freeze();
-                        let message = if is_whole { read.slice(range) } else { whole };
-                        let Self { talk, wire, .. } = self;
-                        wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
+                        self.handle(kind, if is_whole { read.slice(range) } else { whole });
                         return;
                     }
                 }
@@ -272,6 +314,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
                 }
             }
         }
+    }
+
+    fn handle(&mut self, kind: Kind, message: Bytes) {
+        let Self { talk, wire, .. } = self;
+        wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
     }
 
     /// Charges the message that has begun to the server's memory.

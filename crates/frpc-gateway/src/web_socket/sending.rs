@@ -30,6 +30,8 @@ pub(crate) struct Sending {
     written: usize,
     /// How many of them are frames of control.
     of_control: usize,
+    /// The length of the head of the last line: the next one has as long a head, more often than not.
+    head_len: usize,
     /// The frame of data that is being written, of which some bytes have been.
     open: Option<Open>,
     has_closed: bool,
@@ -47,7 +49,7 @@ struct Open {
 
 impl Sending {
     pub(crate) fn new(end: End) -> Self {
-        Self { end, waiting: Vec::new(), written: 0, of_control: 0, open: None, has_closed: false }
+        Self { end, waiting: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
     /// Whether CLOSE is or was sent, behind which there is nothing.
@@ -86,6 +88,43 @@ impl Sending {
     /// As [`text`](Self::text), for a whole message of bytes.
     pub(crate) fn binary(&mut self, bytes: &[u8]) {
         self.put(Opcode::Binary, bytes);
+    }
+
+    /// Lets the lines that `write` appends wait, each as a text without its line feed. A single line is written where it
+    /// is sent from.
+    pub(crate) fn lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.waiting.len();
+        let begin = start + self.head_len;
+        self.waiting.resize(begin, 0);
+        write(&mut self.waiting);
+        let lines = self.waiting.get(begin..).unwrap_or_default();
+        let first = memchr::memchr(b'\n', lines).filter(|_| !self.has_closed);
+        let (length, further) = match first {
+            Some(length) => (length, lines.get(length + 1..).unwrap_or_default().to_vec()),
+            None => {
+                self.waiting.truncate(start);
+                if start == 0 {
+                    // An idle connection keeps no buffer.
+                    self.waiting = Vec::new();
+                }
+                return;
+            }
+        };
+        self.waiting.truncate(begin + length);
+        let mask = self.mask();
+        unmask(&mut self.waiting[begin..], mask.unwrap_or_default(), 0);
+        let (head, head_len) = head(Opcode::Text, length, mask);
+        self.waiting.splice(start..begin, head[..head_len].iter().copied());
+        self.head_len = head_len;
+        self.texts(&further);
+    }
+
+    /// As [`lines`](Self::lines), for lines that stand somewhere else.
+    pub(crate) fn texts(&mut self, mut lines: &[u8]) {
+        while let Some(end) = memchr::memchr(b'\n', lines) {
+            self.text(&lines[..end]);
+            lines = &lines[end + 1..];
+        }
     }
 
     /// Closes the connection in this direction, once.
@@ -349,6 +388,45 @@ mod tests {
             }
             assert_eq!(longest, DATA_MAX, "{end:?}");
         }
+    }
+
+    #[test]
+    fn lines_of_any_length_are_a_text_each_however_they_come_to_wait() {
+        for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
+            let mut sending = Sending::new(end);
+            let mut texts = Vec::new();
+            for (turn, length) in [0, 1, 125, 126, 3, 65_535, 65_536, 65_537, 126, 2, 70_000].into_iter().enumerate() {
+                let line = |number: usize| vec![b'a' + number as u8; length];
+                sending.lines(|out| (0..turn % 4).for_each(|number| out.extend([&line(number)[..], b"\n"].concat())));
+                texts.extend((0..turn % 4).map(line));
+                sending.texts(&[&line(9)[..], b"\n"].concat());
+                texts.push(line(9));
+            }
+            let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
+            assert!(sending.poll_waiting(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io)).is_ready());
+            let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
+            let (mut at, mut read) = (0, Vec::new());
+            while let Some(event) =
+                decoder.next(&mut io.written, &mut at, Instant::now).expect("the frames are in order")
+            {
+                match event {
+                    Event::Data { kind: Kind::Text, range, ends: true } => read.push(io.written[range].to_vec()),
+                    other => panic!("{other:?}"),
+                }
+            }
+            assert!(read == texts, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_were_not_written_leave_no_buffer_behind() {
+        let mut sending = Sending::new(End::Server);
+        sending.lines(|_| {});
+        assert_eq!((sending.waiting(), sending.waiting.capacity()), (0, 0));
+        sending.close(None, "");
+        let closed = sending.waiting();
+        sending.lines(|out| out.extend_from_slice(b"late\n"));
+        assert_eq!(sending.waiting(), closed);
     }
 
     #[test]
