@@ -1,12 +1,17 @@
 //! Tokens: how often they are verified, and when they end.
 
 use crate::support::{access, by, code, code_of_stream};
+use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
 use frpc::error_details::RetryInfo;
-use frpc::{Acceptor, Channel, Code, Principal, Proof, Rate, RequestStream, Server, ServerBuilder, Who};
-use frpc_gateway::{Gateway, ServeGateway as _};
+use frpc::{Acceptor, Channel, Code, Principal, Proof, Rate, Request, RequestStream, Response, ResponseStream};
+use frpc::{Server, ServerBuilder, Status, Who};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use futures_util::StreamExt as _;
+use hyper_util::rt::TokioIo;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -101,6 +106,50 @@ async fn a_stream_by_another_protocol_ends_when_the_token_of_its_caller_expires(
         assert!(line.contains("-32016") && line.contains("expired"), "{method}: {line}");
         assert_eq!(begun.elapsed().as_secs(), seconds, "{method}");
     }
+}
+
+/// Recites one verse, and does not end.
+struct Endless;
+
+impl Greeter for Endless {
+    async fn greet(&self, _request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        Ok(Response::new(Greeting::default()))
+    }
+
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let verses = frpc::iter([Ok(Greeting::default())]).chain(futures_util::stream::pending());
+        Ok(Response::new(ResponseStream::new(verses)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
+    let (access, _) = access();
+    let access = access.allow(["greet.Greeter/Recite"], Who::role("clerk"));
+    let gateway = Gateway::new().http(Http::new().grpc());
+    let server = Server::builder().add_service(GreeterServer::new(Endless)).gateway(gateway).access(access);
+    let server = server.build().expect("the settings are right");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let here = Mutex::new(Some(TokioIo::new(here)));
+    let connector = tower::service_fn(move |_| {
+        let here = here.lock().expect("nobody panics").take();
+        async move { here.ok_or_else(|| std::io::Error::other("there is one connection")) }
+    });
+    let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
+    let mut client = tonic::client::Grpc::new(channel.expect("it is there"));
+    client.ready().await.expect("it is open");
+    let begun = Instant::now();
+    let mut request = tonic::Request::new(Name::default());
+    request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("it is a text"));
+    let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
+    let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
+    let mut verses = client.server_streaming(request, path, codec).await.expect("it is let in").into_inner();
+    assert_eq!(verses.message().await.expect("it goes on"), Some(Greeting::default()));
+    let status = verses.message().await.expect_err("the token expires");
+    assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
+    assert!(status.message().contains("expired"), "{status}");
+    assert_eq!(begun.elapsed().as_secs(), 60);
 }
 
 #[tokio::test(start_paused = true)]
