@@ -127,6 +127,28 @@ async fn heads_that_can_be_read_in_two_ways_are_refused_on_either_path() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
+    let (builder, host, _told) = builder(all());
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let (mut here, there) = frpc::memory();
+    let serving = tokio::spawn(async move { server.serve_connection(there).await });
+    let fields = "connection: close\r\ncontent-encoding: br\r\n";
+    let request = post("/greet.Greeter/Greet", fields, &"x".repeat(500_000));
+    let (head, body) = request.split_at(request.find("\r\n\r\n").expect("the head ends") + 4);
+    here.write_all(head.as_bytes()).await.expect("it is read");
+    let mut status = [0; 12];
+    here.read_exact(&mut status).await.expect("it is answered");
+    assert_eq!(&status, b"HTTP/1.1 501");
+    // The client does not know of the answer yet. One that cannot write would not look for it.
+    here.write_all(body.as_bytes()).await.expect("it is read");
+    here.shutdown().await.expect("it is open");
+    let mut rest = String::new();
+    here.read_to_string(&mut rest).await.expect("it ends in good order");
+    assert!(rest.contains("unimplemented"), "{rest}");
+    serving.await.expect("it does not panic");
+}
+
 #[tokio::test]
 async fn refusals_name_a_remedy() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(1024))).await;

@@ -28,7 +28,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
 
 /// For how long a client may still send what is not read any more, so that the system does not take back the last
 /// response. A connection of native clients has as long to close.
-const LINGER: Duration = Duration::from_secs(1);
+pub(super) const LINGER: Duration = Duration::from_secs(1);
 
 /// When so many bytes of responses wait, they are written before the next request is looked at.
 const OUTPUT_MAX: usize = 64 * 1024;

@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::calls::Manner;
 use super::head::{FIELDS_MAX, HEAD_MAX};
+use super::plain::LINGER;
 use super::service::Service;
 use super::transport::{Rewound, Strict};
 use super::written;
@@ -22,7 +23,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 /// The bytes of a response that hyper holds for a stream of HTTP/2 whose client does not take them.
@@ -66,9 +67,26 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
         let answer = Answer::refusal(malformed.status(), malformed.text());
         written::put(&mut output, &answer, Manner::last(), true);
         io.write_all(&output).await?;
-        return io.shutdown().await;
+        io.shutdown().await?;
+        Box::pin(linger(&mut io)).await;
+        return Ok(());
     }
-    served.or_else(|error| ended(&error))
+    served.or_else(|error| ended(&error))?;
+    Box::pin(linger(&mut io)).await;
+    Ok(())
+}
+
+/// Reads what a client still sends, which may be the body of a request that was refused by its head. A socket that is
+/// closed with bytes unread takes back what the client has not received.
+async fn linger(io: &mut (impl AsyncRead + Unpin)) {
+    let mut discarded = [0; 1024];
+    let reading = async {
+        while let Ok(1..) = io.read(&mut discarded).await {
+            tokio::task::yield_now().await;
+        }
+    };
+    // It has ended either way.
+    let _ = tokio::time::timeout(LINGER, reading).await;
 }
 
 /// Serves a connection of HTTP/2 that begins with `early`.
