@@ -1,8 +1,10 @@
 //! [`Inbox`]: what other threads leave for an event loop. They ring once for all that has come since the loop looked last,
 //! and never wait for Python.
 
+use crate::reply::{Reply, called_by_loop};
 use crate::turns::Turns;
 use parking_lot::Mutex;
+use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -65,11 +67,8 @@ impl Inbox {
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let turns = self.turns.lock().clone();
         match turns {
-            Some(turns) => turns.turn(py),
-            None => {
-                self.sender().deliver(py);
-                Ok(())
-            }
+            Some(turns) => turns.turn_from_loop(py),
+            None => called_by_loop(true, || self.sender().deliver(py)),
         }
     }
 }
@@ -116,19 +115,32 @@ impl Sender {
         self.0.letters.lock().is_quiet = true;
     }
 
-    /// Does what has been left, in the thread of the loop.
-    pub(crate) fn deliver(&self, py: Python<'_>) {
+    /// How many letters wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.letters.lock().left.len()
+    }
+
+    /// Does what has been left, in the thread of the loop. An exception with which the program is to end is that of a task.
+    pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
         let letters = std::mem::take(&mut *self.0.letters.lock());
+        let mut ending = Ok(());
         for letter in letters.left {
-            if let Err(error) = letter(py) {
+            let Err(error) = letter(py) else { continue };
+            if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
+                ending = Err(error);
+            } else {
                 error.write_unraisable(py, None);
             }
         }
+        ending
     }
 }
 
-/// Ends a future of asyncio, unless it has been cancelled.
+/// Ends a reply, or a future of asyncio, unless it has been cancelled.
 pub(crate) fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
+    if let Ok(reply) = future.cast::<Reply>() {
+        return Reply::settle(reply, outcome);
+    }
     if future.call_method0("done")?.is_truthy()? {
         return Ok(());
     }

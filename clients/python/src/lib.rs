@@ -2,8 +2,9 @@
 //!
 //! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each message
 //! what it is in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which `drive`
-//! runs for callers that block; `server` serves functions of Python, which `handler` calls, and `serving` those of a client. What is in Python alone, such
-//! as schemas of type hints, is in the package beside this crate.
+//! runs for callers that block, and `turns` for event loops, whose tasks wait for a `reply`; `server` serves functions of
+//! Python, which `handler` calls, and `serving` those of a client. What is in Python alone, such as schemas of type hints, is
+//! in the package beside this crate.
 
 mod batch;
 mod buffer;
@@ -20,6 +21,7 @@ mod json;
 mod lanes;
 mod payload;
 mod plan;
+mod reply;
 mod requests;
 mod schema;
 mod server;
@@ -41,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<client::Messages>()?;
     module.add_class::<client::AsyncMessages>()?;
     module.add_class::<client::Started>()?;
+    module.add_class::<reply::Reply>()?;
     module.add_class::<requests::Requests>()?;
     module.add_class::<inbox::Inbox>()?;
     module.add_class::<incoming::Incoming>()?;

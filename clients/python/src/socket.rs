@@ -259,6 +259,6 @@ impl Ready {
         if self.side == WRITING || !is_awaited {
             unwatch(py, &self.shared, self.side, &self.turns)?;
         }
-        self.turns.turn(py)
+        self.turns.turn_from_loop(py)
     }
 }

@@ -7,6 +7,7 @@
 use crate::drive;
 use crate::fork;
 use crate::inbox::Sender;
+use crate::reply::called_by_loop;
 use crate::socket;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -29,6 +30,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How many of these times a loop without calls has to wait for a turn. PINGs are due within seconds.
 const TICKS_IDLE: u32 = 20;
 
+/// How many turns follow each other for tasks that go on and call again. Then the loop sees to others first.
+const TURNS_MAX: u32 = 4;
+
 /// A runtime in turns.
 pub(crate) struct Turns {
     /// `None` once it is dropped.
@@ -42,6 +46,10 @@ pub(crate) struct Turns {
     thread: ThreadId,
     /// Whether the loop is going to give a turn.
     is_due: AtomicBool,
+    /// Whether several tasks are going on with their replies, one after the other. Another turn follows if one of them calls.
+    is_shared: AtomicBool,
+    /// Whether one has called.
+    is_wanted: AtomicBool,
     calls: Arc<Calls>,
     made: fork::Generation,
 }
@@ -89,6 +97,8 @@ impl Turns {
             event_loop,
             thread: thread::current().id(),
             is_due: AtomicBool::new(false),
+            is_shared: AtomicBool::new(false),
+            is_wanted: AtomicBool::new(false),
             calls: calls.clone(),
             made: fork::Generation::current(),
         });
@@ -125,10 +135,14 @@ impl Turns {
     }
 
     /// Has a turn for what was spawned: now for the first call in flight, and else once for all that begin before the loop
-    /// goes on.
+    /// goes on, or while others go on with their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
+            return Ok(());
+        }
+        if self.is_shared.load(Ordering::Relaxed) {
+            self.is_wanted.store(true, Ordering::Relaxed);
             return Ok(());
         }
         if self.calls.in_flight.load(Ordering::Relaxed) <= 1 {
@@ -154,8 +168,8 @@ impl Turns {
         Ok(())
     }
 
-    /// Runs what is ready, and does what was left for the loop.
-    pub(crate) fn turn(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+    /// Runs what is ready, and does what was left for the loop, within one of its tasks.
+    fn turn(&self, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
             return Ok(());
@@ -163,8 +177,31 @@ impl Turns {
         self.made.check()?;
         self.sender.hush();
         self.run();
-        self.sender.deliver(py);
-        Ok(())
+        called_by_loop(false, || self.sender.deliver(py))
+    }
+
+    /// As [`turn`](Self::turn), where the loop itself has called: tasks go on with what has come for them.
+    pub(crate) fn turn_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        if thread::current().id() != self.thread {
+            self.sender.ring();
+            return Ok(());
+        }
+        self.made.check()?;
+        let mut delivered = Ok(());
+        for _ in 0..TURNS_MAX {
+            self.sender.hush();
+            self.run();
+            self.is_shared.store(self.sender.waiting() > 1, Ordering::Relaxed);
+            delivered = called_by_loop(true, || self.sender.deliver(py));
+            self.is_shared.store(false, Ordering::Relaxed);
+            if delivered.is_err() || !self.is_wanted.swap(false, Ordering::Relaxed) {
+                break;
+            }
+        }
+        if self.is_wanted.swap(false, Ordering::Relaxed) {
+            self.turn_soon(py)?;
+        }
+        delivered
     }
 
     /// Has sockets read if there was no turn for some time.
@@ -242,6 +279,6 @@ pub(crate) struct Turn(Arc<Turns>);
 impl Turn {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         self.0.is_due.store(false, Ordering::Relaxed);
-        self.0.turn(py)
+        self.0.turn_from_loop(py)
     }
 }

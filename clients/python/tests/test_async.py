@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
+import time
 from pathlib import Path
 from typing import Any, AsyncIterator, Iterator
 
@@ -250,6 +252,110 @@ def test_a_client_serves_one_loop_after_the_other() -> None:
         for _ in range(3):
             assert run(lambda: client.sum(1, 2)) == 3
         client.close()
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """Counts its rounds."""
+
+    rounds = 0
+
+    def _run_once(self) -> None:
+        self.rounds += 1
+        super()._run_once()  # type: ignore[misc]
+
+
+def test_a_task_goes_on_in_the_round_of_the_loop_that_brings_its_reply() -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, CountingLoop)
+        async with AsyncClient(server.address) as client:
+            await client.sum(0, 0)
+            before = loop.rounds
+            for a in range(500):
+                assert await client.sum(a, 1) == a + 1
+            # With a future of asyncio there are two for each call. Now and then one is for timers.
+            assert loop.rounds - before < 750
+            assert [number async for number in client.count(3)] == [0, 1, 2]
+
+    with functions().start("127.0.0.1:0") as server, asyncio.Runner(loop_factory=CountingLoop) as runner:
+        runner.run(asyncio.wait_for(main(), LIMIT))
+
+
+def test_replies_that_a_task_reads_for_others_wake_them_afterwards() -> None:
+    async def main() -> None:
+        with functions().start("127.0.0.1:0") as server:
+            async with AsyncClient(server.address) as client:
+                tasks = [asyncio.create_task(client.sum(a, 0)) for a in range(10)]
+                await asyncio.sleep(0)
+                # The next call reads first, since the loop has been away for so long.
+                with Client(server.address) as other:
+                    until = time.monotonic() + 0.02
+                    while time.monotonic() < until:
+                        other.sum(0, 0)
+                assert await client.sum(1, 2) == 3
+                assert await asyncio.gather(*tasks) == list(range(10))
+
+    run(main)
+
+
+def test_tasks_that_go_on_with_a_reply_have_their_own_context() -> None:
+    name: contextvars.ContextVar[int] = contextvars.ContextVar("name")
+
+    async def main() -> None:
+        with functions().start("127.0.0.1:0") as server:
+            async with AsyncClient(server.address) as client:
+
+                async def call(own: int) -> None:
+                    name.set(own)
+                    for _ in range(20):
+                        assert await client.sum(own, 0) == own
+                        assert name.get() == own
+                        assert asyncio.current_task() is tasks[own]
+
+                tasks = [asyncio.create_task(call(own)) for own in range(20)]
+                await asyncio.gather(*tasks)
+
+    run(main)
+
+
+def test_an_exit_behind_a_reply_ends_the_loop() -> None:
+    async def main() -> None:
+        async with AsyncClient(server.address) as client:
+
+            async def leave() -> None:
+                await client.sum(1, 2)
+                raise SystemExit(7)
+
+            leaving = asyncio.create_task(leave())
+            await asyncio.Event().wait()
+            await leaving
+
+    with functions().start("127.0.0.1:0") as server, pytest.raises(SystemExit, match="7"):
+        run(main)
+
+
+def test_a_cancelled_call_tells_its_task_why() -> None:
+    leave = threading.Event()
+    server = Server()
+
+    @server(blocking=True)
+    def wait() -> None:
+        leave.wait(LIMIT)
+
+    async def main() -> None:
+        with server.start("127.0.0.1:0"):
+            async with AsyncClient(server.address) as client:
+                task = asyncio.create_task(client.wait())
+                await asyncio.sleep(0)
+                assert task.cancel("enough")
+                with pytest.raises(asyncio.CancelledError, match="enough"):
+                    await task
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.01):
+                        await client.wait()
+            leave.set()
+
+    run(main)
 
 
 def switches(name: str) -> int:

@@ -6,7 +6,7 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Iterable, Mapping, TypeVar
 
-from ._native import Api, AsyncMessages, Channel, Inbox, Requests, Schema
+from ._native import Api, AsyncMessages, Channel, Inbox, Reply, Requests, Schema
 from ._native import Topics as NativeTopics
 from ._status import Metadata
 
@@ -214,24 +214,31 @@ class Client(_Base):
 
 
 _INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Inbox] = weakref.WeakKeyDictionary()
+#: The loop that was asked for last, since most programs have one.
+_last: tuple[weakref.ref[asyncio.AbstractEventLoop], Inbox] | None = None
 
 
 def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
     """The inbox that a loop watches."""
+    global _last
+    last = _last
+    if last is not None and last[0]() is loop:
+        return last[1]
     inbox = _INBOXES.get(loop)
     if inbox is None:
         inbox = _INBOXES[loop] = Inbox(weakref.ref(loop))
         loop.add_reader(inbox.fileno(), inbox.open)
+    _last = (weakref.ref(loop), inbox)
     return inbox
 
 
 async def _wait(begin: Any, *arguments: Any) -> Any:
     """Waits for what ``begin`` starts, which ends when the task is cancelled."""
     loop = _running_loop()
-    future = loop.create_future()
-    started = begin(*arguments, inbox_of(loop), future)
+    reply = Reply(loop)
+    started = begin(*arguments, inbox_of(loop), reply)
     try:
-        return await future
+        return await reply
     except BaseException:
         started.cancel()
         raise
@@ -305,10 +312,10 @@ async def unary(
 ) -> Any:
     """Makes a unary call, and gives it up when the task is cancelled."""
     loop = _running_loop()
-    future = loop.create_future()
-    started = channel.start_unary(api, place, value, inbox_of(loop), future, timeout, metadata)
+    reply = Reply(loop)
+    started = channel.start_unary(api, place, value, inbox_of(loop), reply, timeout, metadata)
     try:
-        return await future
+        return await reply
     except BaseException:
         started.cancel()
         raise

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
 from ._client import AsyncClient, Client
 from ._status import Metadata
@@ -138,6 +139,10 @@ class Completion:
     def set_task(self, task: Any) -> None: ...
     def finish(self, value: Any) -> None: ...
     def fail(self, error: BaseException) -> None: ...
+
+class Reply:
+    def __init__(self, event_loop: asyncio.AbstractEventLoop) -> None: ...
+    def __await__(self) -> Generator[Any, None, Any]: ...
 
 class Server:
     def __init__(

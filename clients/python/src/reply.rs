@@ -1,0 +1,216 @@
+//! [`Reply`]: what a task of an event loop waits for. It stands in the place of a future of asyncio, but where the loop itself
+//! has called, the task goes on at once and not after one more round of the loop.
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyStopIteration;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pyo3::import_exception!(asyncio, CancelledError);
+pyo3::import_exception!(asyncio, InvalidStateError);
+
+thread_local! {
+    /// Whether the loop of this thread has called what runs, rather than a task.
+    static IS_CALLED_BY_LOOP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs something that the loop has called, or a task.
+pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T) -> T {
+    let before = IS_CALLED_BY_LOOP.replace(is_called_by_loop);
+    let outcome = run();
+    IS_CALLED_BY_LOOP.set(before);
+    outcome
+}
+
+/// The outcome of something that runs for a task. It is what asyncio takes for a future, to be awaited by one task.
+#[pyclass(frozen, module = "frisbee_rpc._native")]
+pub(crate) struct Reply {
+    event_loop: Py<PyAny>,
+    state: Mutex<State>,
+    /// By this, tasks tell what they may wait for.
+    is_blocking: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    outcome: Option<Outcome>,
+    /// What is called when there is an outcome, and in which context.
+    callbacks: Vec<Callback>,
+}
+
+type Callback = (Py<PyAny>, Option<Py<PyAny>>);
+
+enum Outcome {
+    Value(Py<PyAny>),
+    Failed(PyErr),
+    /// With a message.
+    Cancelled(Option<Py<PyAny>>),
+}
+
+impl Outcome {
+    fn result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Value(value) => Ok(value.clone_ref(py)),
+            Self::Failed(error) => Err(error.clone_ref(py)),
+            Self::Cancelled(None) => Err(CancelledError::new_err(())),
+            Self::Cancelled(Some(message)) => Err(CancelledError::new_err((message.clone_ref(py),))),
+        }
+    }
+}
+
+#[pymethods]
+impl Reply {
+    #[new]
+    fn new(event_loop: Py<PyAny>) -> Self {
+        Self { event_loop, state: Mutex::default(), is_blocking: AtomicBool::new(false) }
+    }
+
+    fn __await__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself while there is no outcome, for the task to wait; then the outcome.
+    fn __next__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        let py = slf.py();
+        let outcome = slf.get().state.lock().outcome.as_ref().map(|outcome| outcome.result(py));
+        match outcome {
+            Some(result) => Err(PyStopIteration::new_err((result?,))),
+            None => {
+                slf.get().is_blocking.store(true, Ordering::Relaxed);
+                Ok(slf)
+            }
+        }
+    }
+
+    #[getter(_asyncio_future_blocking)]
+    fn is_blocking(&self) -> bool {
+        self.is_blocking.load(Ordering::Relaxed)
+    }
+
+    #[setter(_asyncio_future_blocking)]
+    fn set_is_blocking(&self, is_blocking: bool) {
+        self.is_blocking.store(is_blocking, Ordering::Relaxed);
+    }
+
+    fn get_loop(&self, py: Python<'_>) -> Py<PyAny> {
+        self.event_loop.clone_ref(py)
+    }
+
+    fn done(&self) -> bool {
+        self.state.lock().outcome.is_some()
+    }
+
+    fn cancelled(&self) -> bool {
+        matches!(self.state.lock().outcome, Some(Outcome::Cancelled(_)))
+    }
+
+    fn result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let result = self.state.lock().outcome.as_ref().map(|outcome| outcome.result(py));
+        result.unwrap_or_else(|| Err(InvalidStateError::new_err("there is no result yet")))
+    }
+
+    #[pyo3(signature = (callback, *, context = None))]
+    fn add_done_callback(slf: Bound<'_, Self>, callback: Py<PyAny>, context: Option<Py<PyAny>>) -> PyResult<()> {
+        let mut state = slf.get().state.lock();
+        if state.outcome.is_none() {
+            state.callbacks.push((callback, context));
+            return Ok(());
+        }
+        drop(state);
+        Self::call_soon(&slf, (callback, context))
+    }
+
+    /// The task does not wait any longer.
+    #[pyo3(signature = (msg = None))]
+    fn cancel(slf: Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
+        let Some(callbacks) = slf.get().end(Outcome::Cancelled(msg)) else { return Ok(false) };
+        // Another task is running.
+        callbacks.into_iter().try_for_each(|callback| Self::call_soon(&slf, callback))?;
+        Ok(true)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.event_loop)?;
+        let Some(state) = self.state.try_lock() else { return Ok(()) };
+        for (callback, context) in &state.callbacks {
+            visit.call(callback)?;
+            visit.call(context)?;
+        }
+        match &state.outcome {
+            Some(Outcome::Value(value) | Outcome::Cancelled(Some(value))) => visit.call(value),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let state = std::mem::take(&mut *self.state.lock());
+        drop(state);
+    }
+}
+
+impl Reply {
+    /// Has the outcome, and wakes the task.
+    pub(crate) fn settle(slf: &Bound<'_, Self>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
+        let outcome = match outcome {
+            Ok(value) => Outcome::Value(value.unbind()),
+            Err(error) => Outcome::Failed(error),
+        };
+        let Some(callbacks) = slf.get().end(outcome) else { return Ok(()) };
+        for callback in callbacks {
+            if slf.get().may_go_on(slf.py())? {
+                Self::call(slf, callback)?;
+            } else {
+                Self::call_soon(slf, callback)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends it, unless it has ended; whom to call.
+    fn end(&self, outcome: Outcome) -> Option<Vec<Callback>> {
+        let mut state = self.state.lock();
+        if state.outcome.is_some() {
+            // What it is dropped with may be Python's.
+            drop(state);
+            return None;
+        }
+        state.outcome = Some(outcome);
+        Some(std::mem::take(&mut state.callbacks))
+    }
+
+    /// Whether a task may go on here: the loop has called, and no task is under way in which it does so.
+    fn may_go_on(&self, py: Python<'_>) -> PyResult<bool> {
+        static CURRENT_TASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        if !IS_CALLED_BY_LOOP.get() {
+            return Ok(false);
+        }
+        let current =
+            CURRENT_TASK.get_or_try_init(py, || py.import("asyncio")?.getattr("current_task").map(Bound::unbind));
+        Ok(current?.call1(py, (&self.event_loop,))?.is_none(py))
+    }
+
+    fn call(slf: &Bound<'_, Self>, (callback, context): Callback) -> PyResult<()> {
+        let py = slf.py();
+        called_by_loop(false, || match context {
+            Some(context) => context.call_method1(py, "run", (callback, slf)),
+            None => callback.call1(py, (slf,)),
+        })
+        .map(drop)
+    }
+
+    fn call_soon(slf: &Bound<'_, Self>, (callback, context): Callback) -> PyResult<()> {
+        let py = slf.py();
+        let options = PyDict::new(py);
+        options.set_item("context", context)?;
+        let event_loop = slf.get().event_loop.bind(py);
+        event_loop.call_method("call_soon", (callback, slf), Some(&options)).map(drop)
+    }
+}
