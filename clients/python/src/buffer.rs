@@ -1,5 +1,5 @@
 //! Memory that Rust and Python share: the buffers of Python's objects as [`Bytes`], and [`Bytes`] as an object with a
-//! buffer. All unsafe code of the crate that concerns memory stands here.
+//! buffer; and memory that is read into. All unsafe code of the crate that concerns memory stands here.
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
@@ -10,6 +10,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::ffi::c_int;
+use std::io;
+use std::os::fd::BorrowedFd;
+use tokio::io::ReadBuf;
 
 /// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long as
 /// the bytes do. Who changes its content meanwhile changes what is sent.
@@ -38,6 +41,17 @@ impl AsRef<[u8]> for Exported {
         // the kernel or `memcpy`, and nothing relies on their values.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), length) }
     }
+}
+
+/// Reads as much as a buffer has room for. What has no content yet needs none before.
+pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: nobody writes to this memory but the kernel, so what had content still has some.
+    let room = unsafe { into.unfilled_mut() };
+    let count = rustix::io::read(from, room)?.0.len();
+    // SAFETY: the kernel has written so many bytes.
+    unsafe { into.assume_init(count) };
+    into.advance(count);
+    Ok(count)
 }
 
 /// Bytes that were received, as a read-only buffer of Python.

@@ -4,7 +4,7 @@ use crate::buffer;
 use crate::image;
 use crate::payload::{Encoding, Payload, Written};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
-use crate::tensor;
+use crate::tensor::{self, Seen};
 use crate::untyped;
 use frpc::polyglot::{BULK_MIN, Encoder, Form, NESTING_CEILING};
 use frpc_dynamic::layout::Element;
@@ -15,21 +15,30 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
 /// The value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(place)?;
-    let (written, is_lossy) = write(plans, plan, value, Form::Flat)?;
-    let extended = if plan.has_presence { Some(write(plans, plan, value, Form::Extended)?.0) } else { None };
+    let mut seen = Seen::default();
+    let (written, is_lossy) = write(plans, plan, value, &mut seen, Form::Flat)?;
+    seen.again();
+    let extended = if plan.has_presence { Some(write(plans, plan, value, &mut seen, Form::Extended)?.0) } else { None };
     Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, beside: None })
 }
 
-fn write(plans: &Plans, plan: &Plan, value: &Bound<'_, PyAny>, form: Form) -> PyResult<(Written, bool)> {
+fn write(
+    plans: &Plans,
+    plan: &Plan,
+    value: &Bound<'_, PyAny>,
+    seen: &mut Seen,
+    form: Form,
+) -> PyResult<(Written, bool)> {
     let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
     let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
-    Writer { plans, depth: 0 }.message(plan, value, &mut encoder)?;
+    Writer { plans, seen, depth: 0 }.message(plan, value, &mut encoder)?;
     let is_lossy = encoder.lost_presence();
     Ok((Written { bytes: out.into(), bulk }, is_lossy))
 }
 
 struct Writer<'a> {
     plans: &'a Plans,
+    seen: &'a mut Seen,
     /// The number of messages around the current value.
     depth: u32,
 }
@@ -42,7 +51,7 @@ impl Writer<'_> {
         self.depth += 1;
         to.message_head();
         if matches!(plan.form, PyForm::Tensor) {
-            tensor::encode(plan, value, to)?;
+            tensor::encode(plan, value, self.seen, to)?;
         } else if matches!(plan.form, PyForm::Image) {
             image::encode(plan, value, to)?;
         } else {

@@ -6,6 +6,7 @@ use crate::drive;
 use crate::inbox::{Inbox, Sender};
 use crate::socket::{Socket, Stream};
 use crate::status::failed;
+use crate::tcp::Tcp;
 use crate::turns::Turns;
 use frpc::tls::{Authorities, ClientTls, Identity};
 use parking_lot::Mutex;
@@ -65,7 +66,11 @@ impl Settings {
 
     /// A channel that the current runtime drives.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
-        self.channel_of(self.builder()?)
+        if self.tls.is_some() || self.address.starts_with("unix:") {
+            return self.channel_of(self.builder()?);
+        }
+        let address = self.address.clone();
+        self.builder()?.connect_lazy_with_connector(move || Tcp::connect(address.clone())).map_err(failed)
     }
 
     /// As [`channel`](Self::channel), with services.

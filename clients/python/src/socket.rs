@@ -1,26 +1,22 @@
 //! [`Socket`]: a transport that an event loop watches together with its own. Its readiness is a callback of the loop, which
 //! gives the runtime a turn.
 
+use crate::buffer;
+use crate::head;
 use crate::turns::Turns;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use std::io::{self, IoSlice, Read as _, Write as _};
+use std::io::{self, IoSlice, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// How often a socket is read in a row. Then the loop sees to others first.
 const READS: u32 = 64;
-
-/// What is read at once while messages are small. A read that fills it is followed by one of [`MANY`].
-const FEW: usize = 4096;
-
-/// What is read at once of long messages.
-const MANY: usize = 256 * 1024;
 
 /// A connected socket that does not block.
 pub(crate) enum Stream {
@@ -29,19 +25,14 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    fn read(&self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => (&*stream).read(into),
-            Self::Unix(stream) => (&*stream).read(into),
-        }
-    }
-
     fn write(&self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match (self, from) {
             // A call of its own, since it is the cheaper one.
             (Self::Tcp(stream), [one]) => (&*stream).write(one),
             (Self::Unix(stream), [one]) => (&*stream).write(one),
-            (Self::Tcp(stream), many) => (&*stream).write_vectored(many),
+            (Self::Tcp(stream), many) => {
+                head::send_apart(stream.as_fd(), many).unwrap_or_else(|| (&*stream).write_vectored(many))
+            }
             (Self::Unix(stream), many) => (&*stream).write_vectored(many),
         }
     }
@@ -53,10 +44,10 @@ impl Stream {
         }
     }
 
-    fn fd(&self) -> RawFd {
+    fn fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::Tcp(stream) => stream.as_raw_fd(),
-            Self::Unix(stream) => stream.as_raw_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
         }
     }
 }
@@ -65,9 +56,6 @@ impl Stream {
 pub(crate) struct Socket {
     shared: Arc<Shared>,
     turns: Weak<Turns>,
-    few: Vec<u8>,
-    /// Whether the last read was full.
-    is_long: bool,
 }
 
 /// What a transport and the callbacks of the loop share.
@@ -100,7 +88,7 @@ impl Socket {
         if let Some(turns) = turns.upgrade() {
             turns.add(Arc::downgrade(&shared));
         }
-        Self { shared, turns, few: vec![0; FEW], is_long: false }
+        Self { shared, turns }
     }
 
     /// Attempts something, unless it is known to block.
@@ -162,7 +150,7 @@ impl Shared {
 fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, turns: &Weak<Turns>) -> PyResult<()> {
     let Some(turns) = turns.upgrade() else { return Ok(()) };
     let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
-    let fd = shared.stream.fd();
+    let fd: RawFd = shared.stream.fd().as_raw_fd();
     let method = if side == READING { "add_reader" } else { "add_writer" };
     event_loop.call_method1(method, (fd, Ready { shared, side, turns })).map(drop)
 }
@@ -173,7 +161,7 @@ fn unwatch(py: Python<'_>, shared: &Shared, side: usize, turns: &Turns) -> PyRes
     }
     let Some(event_loop) = turns.event_loop(py)? else { return Ok(()) };
     let method = if side == READING { "remove_reader" } else { "remove_writer" };
-    event_loop.call_method1(method, (shared.stream.fd(),)).map(drop)
+    event_loop.call_method1(method, (shared.stream.fd().as_raw_fd(),)).map(drop)
 }
 
 impl Drop for Socket {
@@ -190,28 +178,11 @@ impl Drop for Socket {
 }
 
 impl AsyncRead for Socket {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        if this.is_long && into.remaining() > FEW {
-            let room = into.remaining().min(MANY);
-            let target = into.initialize_unfilled_to(room);
-            let read = std::task::ready!(this.attempt(READING, context, |stream| stream.read(target)))?;
-            into.advance(read);
-            this.is_long = read == room;
-        } else {
-            let room = into.remaining().min(FEW);
-            let mut few = std::mem::take(&mut this.few);
-            let attempted =
-                this.attempt(READING, context, |stream| stream.read(few.get_mut(..room).unwrap_or_default()));
-            if let Poll::Ready(Ok(read)) = &attempted {
-                into.put_slice(few.get(..*read).unwrap_or_default());
-                this.is_long = *read == room;
-            }
-            this.few = few;
-            std::task::ready!(attempted)?;
-        }
-        if !this.is_long && !into.filled().is_empty() {
-            this.drained();
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let room = into.remaining();
+        let read = ready!(self.attempt(READING, context, |stream| buffer::read_into(stream.fd(), into)))?;
+        if (1..room).contains(&read) {
+            self.drained();
         }
         Poll::Ready(Ok(()))
     }

@@ -8,7 +8,7 @@ use frpc::tensor::{ElementType, Tensor};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
 static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -17,10 +17,41 @@ fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(|numpy| numpy.bind(py))
 }
 
+/// The element type, shape and memory of an array.
+type Parts = (String, Vec<u32>, bytes::Bytes);
+
+/// The arrays of a message that was written in another form before, in their order.
+#[derive(Default)]
+pub(crate) struct Seen {
+    arrays: Vec<(Py<PyAny>, Parts)>,
+    next: usize,
+}
+
+impl Seen {
+    /// Before the message is written once more.
+    pub(crate) fn again(&mut self) {
+        self.next = 0;
+    }
+
+    fn parts(&mut self, value: &Bound<'_, PyAny>) -> PyResult<Parts> {
+        if let Some((array, parts)) = self.arrays.get(self.next)
+            && array.is(value)
+        {
+            self.next += 1;
+            return Ok(parts.clone());
+        }
+        let parts = parts(value)?;
+        self.arrays.truncate(self.next);
+        self.arrays.push((value.clone().unbind(), parts.clone()));
+        self.next += 1;
+        Ok(parts)
+    }
+}
+
 /// Writes the fields of a tensor: `dtype`, `shape` and `data` stand in this order on the wire as `dtype`, `data`, `shape`,
 /// as the plan says.
-pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
-    let (dtype, shape, data) = parts(value)?;
+pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, seen: &mut Seen, to: &mut Encoder<'_>) -> PyResult<()> {
+    let (dtype, shape, data) = seen.parts(value)?;
     for field in &plan.fields {
         match &field.text[..] {
             "dtype" => to.string(&dtype).map_err(refused)?,
@@ -35,14 +66,14 @@ pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>
 }
 
 /// An array as its parts; one that is not contiguous or has its bytes in the other order is copied.
-pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<(String, Vec<u32>, bytes::Bytes)> {
+pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let py = value.py();
     let numpy = numpy(py)?;
     if !value.is_instance(&numpy.getattr("ndarray")?)? {
         return Err(expected("an array of NumPy", value));
     }
     let dtype = value.getattr("dtype")?;
-    let name: String = dtype.getattr("name")?.extract()?;
+    let name = name_of(&dtype)?;
     let named = frpc::tensor::Dtype::parse(&name)
         .ok_or_else(|| PyTypeError::new_err(format!("tensors have no elements of the type {name}")))?;
     let shape: Vec<u32> = value.getattr("shape")?.extract()?;
@@ -59,6 +90,25 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<(String, Vec<u32>, byt
         array = array.call_method1("view", ("uint16",))?;
     }
     Ok((name, shape, shared(&array)?))
+}
+
+/// The numbers of NumPy's own types are below this one. Types of other packages may share kinds and sizes with these.
+const OTHERS: i32 = 256;
+
+/// NumPy's name of an element type. NumPy composes it in Python each time, so those of its numbers are made here.
+fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
+    let is_own = (0..OTHERS).contains(&dtype.getattr("num")?.extract()?);
+    let kind = match dtype.getattr("kind")?.extract::<char>()? {
+        _ if !is_own => return dtype.getattr("name")?.extract(),
+        'b' => return Ok("bool".to_owned()),
+        'i' => "int",
+        'u' => "uint",
+        'f' => "float",
+        'c' => "complex",
+        _ => return dtype.getattr("name")?.extract(),
+    };
+    let size: usize = dtype.getattr("itemsize")?.extract()?;
+    Ok(format!("{kind}{}", 8 * size))
 }
 
 /// Reads a tensor, whose array is a view of the input if that is long.
@@ -102,6 +152,10 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     } else {
         numpy.call_method1("frombuffer", (view, described))?
     };
+    // The length of the data has been checked.
+    if tensor.shape.len() == 1 {
+        return Ok(flat);
+    }
     flat.call_method1("reshape", (PyTuple::new(py, &tensor.shape)?,))
 }
 
@@ -111,8 +165,8 @@ pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResu
     if value.is_none() {
         return Ok(());
     }
-    let found = value.getattr("dtype").map_err(|_| expected("an array of NumPy", value))?.getattr("name")?;
-    if found.cast::<PyString>()?.to_str()? == wanted {
+    let found = name_of(&value.getattr("dtype").map_err(|_| expected("an array of NumPy", value))?)?;
+    if found == *wanted {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))

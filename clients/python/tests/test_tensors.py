@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import sys
 from typing import Any, Callable
 
 import numpy
 import numpy.typing
 import pytest
 
-from frisbee_rpc import Client, Code, Server, Status
+from frisbee_rpc import AsyncClient, Client, Code, Server, Status
+
+from .conftest import program, run
 
 Array = numpy.typing.NDArray[Any]
 Connect = Callable[..., Client]
@@ -85,6 +89,97 @@ def test_an_array_is_sent_from_its_own_memory() -> None:
         # The buffer is not exported any more, so the array can be resized.
         gc.collect()
         array.resize(1, refcheck=False)
+
+
+LONG = 80_000
+PLACES = [*range(48), 2048, 4095]
+
+
+def placed(place: int) -> Array:
+    """A long array that begins at this place of a page."""
+    memory = numpy.zeros(LONG + 8192, "uint8")
+    skipped = (place - memory.__array_interface__["data"][0]) % 4096
+    array = memory[skipped : skipped + LONG]
+    array[:] = numpy.arange(place, place + LONG) % 251
+    return array
+
+
+def test_arrays_arrive_from_any_place_of_a_page(server: Server, connect: Connect) -> None:
+    @server
+    def echo(array: numpy.ndarray) -> numpy.ndarray:
+        return array
+
+    client = connect()
+    for place in PLACES:
+        assert (client.echo(placed(place)) == placed(place)).all()
+
+    async def main() -> None:
+        async with AsyncClient(server.address) as client:
+            for place in PLACES:
+                assert (await client.echo(placed(place)) == placed(place)).all()
+            replies = await asyncio.gather(*(client.echo(placed(place)) for place in PLACES))
+            assert all((reply == placed(place)).all() for place, reply in zip(PLACES, replies))
+
+    run(main)
+
+
+PIPES = """
+import asyncio, os, signal, sys, numpy
+from frisbee_rpc import AsyncClient, Client, Server
+server = Server()
+@server
+def echo(array: numpy.ndarray) -> numpy.ndarray:
+    return array
+server.start("127.0.0.1:0")
+def pipes() -> int:
+    names = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            names.append(os.readlink(f"/proc/self/fd/{fd}"))
+        except FileNotFoundError:
+            pass
+    return sum(name.startswith("pipe:") for name in names)
+def call(client: Client) -> None:
+    memory = numpy.arange(100_000, dtype="uint8")
+    for place in range(1, 41):
+        skipped = (place - memory.__array_interface__["data"][0]) % 4096
+        array = memory[skipped : skipped + 80_000]
+        assert (client.echo(array) == array).all()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="heads leave apart on Linux alone")
+@pytest.mark.parametrize(("change", "opened"), [("pass", 2), ("signal.signal(signal.SIGPIPE, signal.SIG_DFL)", 0)])
+def test_heads_leave_apart_unless_a_lost_connection_would_end_the_program(change: str, opened: int) -> None:
+    text = f"""{PIPES}
+{change}
+with Client(server.address) as client:
+    client.echo(numpy.zeros(1))
+    before = pipes()
+    call(client)
+    print(pipes() - before)
+"""
+    assert program(text) == f"{opened}\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="heads leave apart on Linux alone")
+def test_after_a_fork_both_processes_send_arrays_of_their_own() -> None:
+    text = f"""{PIPES}
+client = Client(server.address)
+call(client)
+pid = os.fork()
+if pid == 0:
+    with Client(server.address) as own:
+        for _ in range(20):
+            call(own)
+    os._exit(0)
+for _ in range(20):
+    call(client)
+assert os.waitpid(pid, 0)[1] == 0
+client.close()
+print("done")
+"""
+    assert program(text) == "done\n"
 
 
 def test_the_type_of_elements_in_a_hint_is_held(server: Server, connect: Connect) -> None:
