@@ -76,6 +76,27 @@ while True:
     threading.Thread(target=serve, args=(connection,), daemon=True).start()
 """
 
+#: Returns what comes as it is, into one buffer and out of it: what the kernel and Python take without any library.
+PLAIN = """
+import socket, sys, threading
+def serve(connection):
+    buffer = memoryview(bytearray(1 << 21))
+    while True:
+        got = 0
+        while got < 4 or got < 4 + int.from_bytes(buffer[:4], "little"):
+            count = connection.recv_into(buffer[got:])
+            if not count:
+                return
+            got += count
+        connection.sendall(buffer[:got])
+host, port = sys.argv[1].split(":")
+listener = socket.create_server((host, int(port)))
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+"""
+
 UCALL = """
 import sys
 from ucall.posix import Server
@@ -159,6 +180,54 @@ def sockets_client(address: str, calls: int) -> None:
             assert json.loads(file.readline())["result"] == number + 1
 
 
+def plain_message(length: int) -> bytes:
+    """A message of so many bytes for the server that returns what comes."""
+    return (length - 4).to_bytes(4, "little") + bytes(length - 4)
+
+
+def plain_client(address: str, calls: int, length: int = 16) -> None:
+    host, port = address.split(":")
+    message, buffer = plain_message(length), memoryview(bytearray(length))
+    with socket.create_connection((host, int(port))) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(calls):
+            connection.sendall(message)
+            got = 0
+            while got < length:
+                got += connection.recv_into(buffer[got:])
+
+
+def plain_asyncio_client(address: str, calls: int) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        host, port = address.split(":")
+        message, buffer = plain_message(16), memoryview(bytearray(16))
+        with socket.socket() as connection:
+            connection.setblocking(False)
+            await loop.sock_connect(connection, (host, int(port)))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(calls):
+                await loop.sock_sendall(connection, message)
+                got = 0
+                while got < len(message):
+                    got += await loop.sock_recv_into(connection, buffer[got:])
+
+    asyncio.run(main())
+
+
+def plain_streams_client(address: str, calls: int) -> None:
+    async def main() -> None:
+        host, port = address.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        message = plain_message(16)
+        for _ in range(calls):
+            writer.write(message)
+            await reader.readexactly(len(message))
+        writer.close()
+
+    asyncio.run(main())
+
+
 def ucall_client(address: str, calls: int) -> None:
     from ucall.client import Client
 
@@ -207,10 +276,16 @@ def grpc_client(address: str, calls: int) -> None:
             assert sum(b"%d 1" % number) == b"%d" % (number + 1)
 
 
+#: What every other row is compared with.
+FLOOR = "plain sockets, 16 bytes"
+
 CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "frisbee-rpc": (OURS, ours, []),
     "frisbee-rpc, asyncio": (OURS, ours_asyncio, []),
     "frisbee-rpc, asyncio, 32 tasks": (OURS, ours_asyncio_32, []),
+    FLOOR: (PLAIN, plain_client, []),
+    "plain asyncio, sock_sendall and sock_recv_into": (PLAIN, plain_asyncio_client, []),
+    "plain asyncio, streams": (PLAIN, plain_streams_client, []),
     "FastAPI and httpx": (FASTAPI, httpx_client, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
     "FastAPI and httpx, 32 tasks": (FASTAPI, httpx_client_32, ["fastapi", "uvicorn", "uvloop", "httptools", "httpx"]),
     "grpcio": (GRPC, grpc_client, ["grpc"]),
@@ -219,6 +294,10 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "JSON-RPC over plain sockets": (SOCKETS, sockets_client, []),
     "UCall, posix, a connection for each call": (UCALL, ucall_client, ["ucall"]),
 }
+
+
+#: The head of a table.
+HEAD = "| {} | client, us | x plain | server, us | x plain |\n|---|---|---|---|---|"
 
 
 def listens(process: subprocess.Popen[bytes], address: str) -> bool:
@@ -251,8 +330,8 @@ def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], 
     return [client / calls * 1e6, (server_cpu(process) - server) / calls * 1e6]
 
 
-def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], calls: int) -> None:
-    """Prints the rows of a table: what a call costs each candidate that is installed."""
+def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], floor: str, calls: int) -> None:
+    """Prints the rows of a table: what a call costs each candidate that is installed, also in parts of the floor."""
     chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
     for at, (name, (source, call, needs)) in enumerate(candidates.items()):
         missing = [need for need in needs if importlib.util.find_spec(need) is None]
@@ -271,12 +350,16 @@ def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[st
                 results[name].append(measure(call, process, address, calls))
         for name, rounds in results.items():
             client, server = (statistics.median(side) for side in zip(*rounds))
-            print(f"| {name} | {client:.1f} | {server:.1f} |", flush=True)
+            of_floor = [
+                statistics.median(ours / max(least, 1e-3) for ours, least in zip(side, floors))
+                for side, floors in zip(zip(*rounds), zip(*results[floor]))
+            ]
+            print(f"| {name} | {client:.1f} | {of_floor[0]:.2f} | {server:.1f} | {of_floor[1]:.2f} |", flush=True)
     finally:
         for process, *_ in chosen.values():
             process.terminate()
 
 
 if __name__ == "__main__":
-    print("| | client, us | server, us |\n|---|---|---|")
-    compare(CANDIDATES, int(sys.argv[1]) if len(sys.argv) > 1 else 5000)
+    print(HEAD.format("small calls"))
+    compare(CANDIDATES, FLOOR, int(sys.argv[1]) if len(sys.argv) > 1 else 5000)

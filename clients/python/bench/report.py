@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from calls import CANDIDATES, ROUNDS, compare, listens
+from calls import CANDIDATES, FLOOR, HEAD, PLAIN, ROUNDS, compare, listens, plain_client
 
 ARRAY = """
 import sys, numpy
@@ -73,6 +73,24 @@ def arrays(address: str, calls: int) -> None:
             assert client.echo(array)[-1] == array[-1]
 
 
+def arrays_asyncio(address: str, calls: int) -> None:
+    import numpy
+
+    from frisbee_rpc import AsyncClient
+
+    async def main() -> None:
+        array = numpy.arange(256 * 1024, dtype="float32")
+        async with AsyncClient(address) as client:
+            for _ in range(calls):
+                assert (await client.echo(array))[-1] == array[-1]
+
+    asyncio.run(main())
+
+
+def arrays_plain(address: str, calls: int) -> None:
+    plain_client(address, calls, 4 + 1024 * 1024)
+
+
 def arrays_grpc(address: str, calls: int) -> None:
     import grpc
     import numpy
@@ -84,8 +102,12 @@ def arrays_grpc(address: str, calls: int) -> None:
             assert numpy.frombuffer(echo(array.tobytes()), "float32")[-1] == array[-1]
 
 
+ARRAYS_FLOOR = "plain sockets, into one buffer"
+
 ARRAYS: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
     "frisbee-rpc": (ARRAY, arrays, ["numpy"]),
+    "frisbee-rpc, asyncio": (ARRAY, arrays_asyncio, ["numpy"]),
+    ARRAYS_FLOOR: (PLAIN, arrays_plain, []),
     "grpcio": (ARRAY_GRPC, arrays_grpc, ["numpy", "grpc"]),
 }
 
@@ -128,10 +150,10 @@ def imports() -> None:
 
 def main() -> None:
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    print("| small calls | client, us | server, us |\n|---|---|---|")
-    compare(CANDIDATES, calls)
-    print("\n| arrays of 1 MiB there and back | client, us | server, us |\n|---|---|---|")
-    compare(ARRAYS, max(calls // 20, 20))
+    print(HEAD.format("small calls"))
+    compare(CANDIDATES, FLOOR, calls)
+    print("\n" + HEAD.format("arrays of 1 MiB there and back"))
+    compare(ARRAYS, ARRAYS_FLOOR, max(calls // 20, 20))
     print("\n| a model of 2 ms | calls/s | p99, ms |\n|---|---|---|")
     address = "127.0.0.1:18599"
     server = subprocess.Popen([sys.executable, "-c", MODEL, address])
