@@ -252,7 +252,7 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
 pub(crate) fn is_backward(body: &[u8]) -> bool {
     match body {
         // In a short prefix, which most are, the third byte is the type of the first item.
-        [_, ..0x80, kind, ..] if *kind != BACKWARD => false,
+        [_, 0..0x80, kind, ..] if *kind != BACKWARD => false,
         _ => is_first_backward(body),
     }
 }
