@@ -105,3 +105,60 @@ impl FleetClock {
         self.reports.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn costs_are_due_at_first_once_a_refresh_has_passed_and_when_something_hurries() {
+        let clock = FleetClock::new();
+        assert!(clock.is_due(), "nothing has been computed yet");
+        assert_eq!(clock.take_due(), Some(1));
+        assert!(!clock.is_due());
+        assert_eq!(clock.take_due(), None, "not before the next refresh");
+        clock.advance(clock.made() + Duration::from_nanos(REFRESH));
+        assert!(!clock.is_due(), "a refresh after the last one, which was at 1");
+        let next = clock.advance(clock.made() + Duration::from_nanos(REFRESH + 1));
+        assert!(clock.is_due());
+        assert_eq!((clock.take_due(), clock.take_due()), (Some(next), None), "one caller computes them");
+        clock.hurry();
+        assert!(clock.is_due());
+        assert_eq!(clock.take_due(), Some(next));
+    }
+
+    #[test]
+    fn a_connection_that_comes_or_goes_has_costs_computed_at_once_and_is_told_once() {
+        let clock = FleetClock::new();
+        assert!(clock.take_changed(), "all is new");
+        assert!(!clock.take_changed());
+        assert!(clock.take_due().is_some());
+        clock.change();
+        assert!(clock.is_due());
+        assert!(clock.take_changed() && !clock.take_changed());
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_last_look_and_never_goes_back() {
+        let clock = FleetClock::new();
+        let at = |nanos| clock.made() + Duration::from_nanos(nanos);
+        assert_eq!((clock.advance(at(0)), clock.now()), (1, 1), "zero is never");
+        assert_eq!((clock.advance(at(3_000_000_007)), clock.now()), (3_000_000_007, 3_000_000_007));
+        assert_eq!((clock.advance(at(5)), clock.now()), (5, 3_000_000_007));
+        let other = FleetClock { made: clock.made() - Duration::from_secs(1), ..Arc::into_inner(clock).expect("one") };
+        other.now.store(1, Ordering::Relaxed);
+        other.look();
+        assert!(other.now() >= 1_000_000_000, "{}", other.now());
+    }
+
+    #[test]
+    fn reports_are_there_until_servers_have_other_places() {
+        let clock = FleetClock::new();
+        (0..2).for_each(|place| clock.reports.note(place, 5, 1));
+        assert!(clock.has_reports());
+        clock.forget_reports();
+        assert!(!clock.has_reports());
+        assert_eq!(clock.take_report(|_| true), None);
+    }
+}

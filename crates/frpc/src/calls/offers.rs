@@ -131,4 +131,22 @@ mod tests {
         offers.handle_peer_known(&PeerKind::Plain);
         assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go tells nothing of its layouts");
     }
+
+    #[test]
+    fn replies_of_an_older_server_lack_the_fields_that_were_appended_since() {
+        let method = Method { added: (2, 3), ..Method::new(&SECOND, "Place", 10) };
+        assert_eq!([Rules::Same, Rules::Older].map(|rules| rules.missing(&method)), [0, 3]);
+    }
+
+    #[test]
+    fn the_service_that_was_called_last_needs_no_question_until_another_is_or_the_server_changes() {
+        let mut offers = Offers::new(Arc::new([&FIRST, &APART]));
+        assert!(!offers.is_last(&FIRST), "it has not been asked for");
+        for (asked, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
+            offers.ask(asked).unwrap();
+            assert!(offers.is_last(asked) && !offers.is_last(other));
+        }
+        offers.handle_peer_known(&PeerKind::Plain);
+        assert!(!offers.is_last(&FIRST), "the rules may be others");
+    }
 }

@@ -143,16 +143,20 @@ mod tests {
 
     #[test]
     fn calls_that_are_paused_go_on_as_they_were() {
-        let mut calls = Calls::default();
-        let ticket = begin(&mut calls);
-        answer(&mut calls, ticket, 1);
-        take(&mut calls, ticket);
-        assert!(calls.pause());
-        drop(calls.release());
-        calls.resume();
-        drop(calls.release());
-        let ticket = begin(&mut calls);
-        answer(&mut calls, ticket, 1);
-        take(&mut calls, ticket);
+        for is_released_afterwards in [true, false] {
+            let mut calls = Calls::default();
+            let ticket = begin(&mut calls);
+            answer(&mut calls, ticket, 1);
+            take(&mut calls, ticket);
+            assert!(calls.pause());
+            drop(calls.release());
+            calls.resume();
+            if is_released_afterwards {
+                drop(calls.release());
+            }
+            let ticket = begin(&mut calls);
+            answer(&mut calls, ticket, 1);
+            take(&mut calls, ticket);
+        }
     }
 }

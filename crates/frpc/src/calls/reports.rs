@@ -80,7 +80,10 @@ mod tests {
     #[test]
     fn the_report_that_promises_the_least_is_good_for_one_call() {
         let reports = Reports::default();
-        (0..4).for_each(|place| reports.note(place, 100 - u64::from(place), 1));
+        reports.note(0, 100, 1);
+        assert!(!reports.are_there(), "one is no choice");
+        (1..4).for_each(|place| reports.note(place, 100 - u64::from(place), 1));
+        assert!(reports.are_there());
         assert_eq!(reports.take(2, |_| true), Some(3));
         assert_eq!(reports.take(2, |place| place < 2), Some(1), "of those that may have calls");
         assert_eq!(reports.take(2, |_| true), Some(2));
@@ -96,5 +99,8 @@ mod tests {
         assert_eq!(reports.take(99, |_| true), Some(34));
         assert_eq!(reports.take(100 + LASTS, |_| true), None, "they are too old");
         assert!(!reports.are_there());
+        (0..4).for_each(|place| reports.note(place, 5, 200 + LASTS));
+        reports.clear();
+        assert!(!reports.are_there() && reports.kept.lock().is_empty());
     }
 }

@@ -200,3 +200,96 @@ impl Drop for Paused {
         self.0.with(Calls::resume);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::clock::FleetClock;
+    use crate::calls::pulse::{Outlook, TRIAL};
+    use crate::wire::prefix::{Said, put};
+    use frisbee::Operation;
+    use std::time::Duration;
+
+    fn of_fleet() -> (Arc<FleetClock>, Arc<Pulse>, CallTable) {
+        let clock = FleetClock::new();
+        let pulse = Pulse::new(&clock);
+        let table = CallTable::new(Arc::new([]), None, Some(&pulse));
+        (clock, pulse, table)
+    }
+
+    #[test]
+    fn a_server_of_a_fleet_that_answers_that_it_cannot_work_is_ejected_until_it_answers_otherwise() {
+        let (_, pulse, table) = of_fleet();
+        for code in [Code::Unavailable, Code::ResourceExhausted] {
+            table.handle_answer(Code::Internal);
+            assert!(!pulse.is_doubted(), "the call is to blame");
+            table.handle_answer(code);
+            assert!(pulse.is_doubted(), "{code:?}");
+            table.handle_answer(Code::NotFound);
+            assert!(!pulse.is_doubted(), "it works again");
+        }
+        assert!(table.is_of_fleet() && !CallTable::default().is_of_fleet());
+        CallTable::default().handle_answer(Code::Unavailable);
+    }
+
+    #[test]
+    fn a_server_of_a_fleet_is_asked_for_at_once_when_it_has_shown_that_it_is_alive_or_has_gone() {
+        let (clock, _, table) = of_fleet();
+        let changes = |what: &dyn Fn()| {
+            clock.take_due();
+            clock.take_changed();
+            what();
+            (clock.is_due(), clock.take_changed())
+        };
+        assert!(!table.has_shown());
+        assert_eq!(changes(&|| table.show()), (true, false));
+        assert!(table.has_shown() && !table.is_retired());
+        assert_eq!(changes(&|| table.retire()), (true, true));
+        assert!(table.is_retired());
+    }
+
+    #[test]
+    fn a_call_is_timed_for_the_fleet_when_it_is_wished_and_a_report_is_passed_on() {
+        let (clock, pulse, table) = of_fleet();
+        table.calls.lock().times_next = false;
+        table.time_next();
+        assert!(table.calls.lock().times_next);
+        pulse.set_place(Some(0));
+        let other = Pulse::new(&clock);
+        other.set_place(Some(1));
+        other.report(Report { in_progress: 0, micros: 500 });
+        let mut body = Vec::new();
+        put(&mut body, Said { report: Some(Report { in_progress: 3, micros: 400 }), ..Said::default() });
+        body.extend([8, 0]);
+        table.handle_prefix(&[8, 0]);
+        assert!(!clock.has_reports(), "there was none in front of it");
+        table.handle_prefix(&body);
+        assert_eq!(clock.take_report(|_| true), Some(0), "it promises less");
+    }
+
+    #[test]
+    fn calls_of_a_connection_that_belongs_to_no_channel_fail_at_once() {
+        let table = CallTable::of_nobody();
+        assert!(table.is_retired());
+        let begun = table.calls.lock().begin(Operation::FIRST_USER, None, None);
+        assert!(
+            matches!(begun, Err(crate::calls::BeginError::Ended(status)) if status.code() == Code::FailedPrecondition)
+        );
+    }
+
+    #[test]
+    fn the_first_turn_of_a_fleets_connection_measures_its_first_call() {
+        let (clock, pulse, table) = of_fleet();
+        clock.look();
+        pulse.assess(1, true, Outlook::default());
+        assert_eq!(pulse.cost(), TRIAL);
+        let begun = std::time::Instant::now();
+        let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
+        assert!(table.calls.lock().times_next, "from the beginning on");
+        table.calls.lock().time(ticket, Some(begun));
+        let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
+        table.with(|calls| calls.handle_reply(reply));
+        table.calls.lock().handle_time(begun + Duration::from_millis(20), &mut Vec::new());
+        assert_eq!(pulse.latency(), Some(Duration::from_millis(20)));
+    }
+}

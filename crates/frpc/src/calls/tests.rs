@@ -205,3 +205,71 @@ fn a_long_reply_is_shared_and_not_copied() {
     });
     assert!(matches!(shared, Poll::Ready(Ended::Reply(true))));
 }
+
+#[test]
+fn a_place_is_announced_only_while_a_caller_waits_for_one() {
+    let mut calls = Calls::default();
+    assert!(!calls.has_vacancy(), "nobody waits");
+    calls.count_waiting(true);
+    calls.count_waiting(true);
+    calls.count_waiting(false);
+    assert!(calls.has_vacancy(), "one waits");
+    calls.count_waiting(false);
+    assert!(!calls.has_vacancy(), "nobody waits any more");
+}
+
+#[test]
+fn a_call_whose_connection_ends_is_told_its_deadline_with_which_it_may_be_made_again() {
+    let mut calls = Calls::default();
+    let until = Instant::now() + Duration::from_secs(5);
+    let timed = calls.begin(ADD, Some(until), None).unwrap();
+    let endless = calls.begin(ADD, None, None).unwrap();
+    assert_eq!((calls.deadline(timed), calls.deadline(endless)), (Some(until), None));
+    calls.end(Status::unavailable("gone"));
+    for (ticket, deadline) in [(timed, Some(until)), (endless, None)] {
+        assert!(matches!(take(&mut calls, ticket), Poll::Ready(Ended::Lost { until, .. }) if until == deadline));
+    }
+}
+
+#[test]
+fn a_server_that_answers_none_of_the_calls_given_up_wears_its_connection_out() {
+    let mut calls = Calls::default();
+    calls.handle_peer_known(Some(2));
+    let tickets = [(); 2].map(|()| calls.begin(ADD, None, None).unwrap());
+    assert!(!calls.is_worn_out(), "they are waited for");
+    calls.give_up(tickets[0], |_, _| {});
+    assert!(!calls.is_worn_out(), "a place is left");
+    calls.give_up(tickets[1], |_, _| {});
+    assert!(calls.is_worn_out());
+    calls.handle_reply(packet(tickets[0].id, ADD, b"late"));
+    assert!(!calls.is_worn_out(), "one has been answered");
+}
+
+#[test]
+fn a_packet_is_for_a_call_in_flight_of_its_id_and_operation_alone() {
+    let mut calls = Calls::default();
+    let other = Operation::user(11).unwrap();
+    let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, None).unwrap());
+    calls.give_up(third, |_, _| {});
+    for ticket in [first, second, third] {
+        assert!(calls.is_waiting(ticket.id, ADD));
+        assert!(!calls.is_waiting(ticket.id, other), "it is another operation");
+    }
+    assert!(!calls.is_waiting(PacketId(first.id.0 + CALLS_MAX as u16), ADD), "it is a later call of this place");
+    assert!(!calls.is_waiting(PacketId(3), ADD), "there is no such call");
+    calls.handle_reply(packet(second.id, ADD, b"sum"));
+    assert!(!calls.is_waiting(second.id, ADD), "it is answered");
+    reply(&mut calls, second);
+    assert!(!calls.is_waiting(calls.slots[1].id, ADD), "its place is free");
+}
+
+#[test]
+fn the_length_of_a_reply_is_that_of_its_body_copied_or_shared() {
+    let mut calls = Calls::default();
+    for length in [0, 2, COPY_MAX, COPY_MAX + 1] {
+        let ticket = calls.begin(ADD, None, None).unwrap();
+        calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![7; length].into() });
+        let told = calls.take_reply(ticket, &context(), |body| body.len());
+        assert!(matches!(told, Poll::Ready(Ended::Reply(told)) if told == length));
+    }
+}

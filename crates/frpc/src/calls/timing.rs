@@ -104,6 +104,7 @@ impl Calls {
 mod tests {
     use super::*;
     use crate::calls::clock::FleetClock;
+    use crate::calls::pulse::{Outlook, TRIAL};
     use bytes::Bytes;
     use frisbee::{Operation, Packet};
     use std::task::Waker;
@@ -144,6 +145,37 @@ mod tests {
         assert!(calls.times_next && wake.is_empty());
         calls.handle_time(at(50), &mut wake);
         assert_eq!(wake.len(), 1);
+    }
+
+    #[test]
+    fn a_deadline_that_comes_in_the_turn_in_which_the_timed_call_ends_is_not_missed() {
+        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        let one = begin(&mut calls, start, 1_000);
+        begin(&mut calls, start, 50);
+        answer(&mut calls, one);
+        assert_eq!(calls.handle_time(at(60), &mut wake), None);
+        assert_eq!((wake.len(), pulse.latency()), (1, Some(Duration::from_millis(60))));
+    }
+
+    #[test]
+    fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_leaves_its_server_unmeasured() {
+        let clock = FleetClock::new();
+        let (pulse, mut calls) = (Pulse::new(&clock), Calls::default());
+        calls.set_pulse(Some(&pulse));
+        let at = |millis: u64| clock.made() + Duration::from_millis(millis);
+        let unsent = begin(&mut calls, at(1), 1_000);
+        calls.revoke(unsent);
+        let cost = |millis: u64| {
+            pulse.assess(clock.advance(at(millis)), true, Outlook::default());
+            pulse.cost()
+        };
+        assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
+        let one = begin(&mut calls, at(2), 1_000);
+        answer(&mut calls, one);
+        calls.handle_time(at(10), &mut Vec::new());
+        assert_eq!((clock.now(), pulse.latency()), (10_000_000, Some(Duration::from_millis(8))));
+        assert_eq!(cost(10), 1 << 23, "measured just now");
     }
 
     #[test]

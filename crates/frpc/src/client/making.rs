@@ -1,5 +1,8 @@
 //! Making connections: attempts go on while a caller waits.
 
+#[cfg(test)]
+mod tests;
+
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
 use crate::calls::pulse::Pulse;
@@ -422,20 +425,5 @@ impl Failures {
         self.is_misdirected = is_misdirected;
         self.next_attempt = at.checked_add(pause);
         pause
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn pauses_grow_to_their_limit_and_are_drawn() {
-        let mut failures = Failures::default();
-        let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now(), false)).collect();
-        assert!(pauses[0] <= PAUSE_FIRST);
-        assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
-        assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
-        assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "they are not all the longest");
     }
 }

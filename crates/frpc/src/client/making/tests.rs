@@ -1,0 +1,160 @@
+//! Attempts by a dialler that fails, in virtual time.
+
+use super::*;
+use crate::client::dial::Dialling;
+use crate::client::links::Links;
+use crate::endpoint::offer::Offering;
+use frisbee::Client;
+use std::sync::atomic::AtomicUsize;
+
+/// Fails each time, and counts how often.
+#[derive(Default)]
+struct Failing {
+    attempts: AtomicUsize,
+    panics: bool,
+    is_used_up: bool,
+}
+
+impl Failing {
+    fn attempts(&self) -> usize {
+        self.attempts.load(Ordering::Relaxed)
+    }
+}
+
+impl Dialler for Arc<Failing> {
+    fn dial(&self, _client: ClientBuilder, _endpoint: Endpoint) -> Dialling {
+        self.attempts.fetch_add(1, Ordering::Relaxed);
+        assert!(!self.panics, "as the test wants");
+        let source = io::Error::from(io::ErrorKind::ConnectionRefused);
+        Box::pin(async { Err(frisbee::Error::Connect { address: "nowhere".to_owned(), source }) })
+    }
+
+    fn name(&self) -> &str {
+        "nowhere"
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.is_used_up && self.attempts() > 0
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn maker(dialler: &Arc<Failing>) -> Maker {
+    Maker {
+        client: Client::builder(),
+        dialler: Arc::new(dialler.clone()),
+        patience: PATIENCE,
+        offer: Arc::new(Offering::default().done().expect("it is empty")),
+        runtime: Handle::current(),
+        made: Arc::default(),
+        pulse: None,
+    }
+}
+
+fn making(dialler: &Arc<Failing>) -> Arc<Making> {
+    Making::new(maker(dialler), Arc::default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_grow_to_their_limit_and_are_drawn() {
+    let mut failures = Failures::default();
+    let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now(), false)).collect();
+    assert!(pauses[0] <= PAUSE_FIRST);
+    assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
+    assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
+    assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "they are not all the longest");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_speaks_another_protocol_is_left_in_peace_for_half_of_the_longest_pause_to_all_of_it() {
+    let now = Instant::now();
+    let pauses: Vec<_> = (0..200).map(|_| Failures::default().fail(now, true)).collect();
+    assert!(pauses.iter().all(|pause| (PAUSE_MAX / 2..=PAUSE_MAX).contains(pause)), "{pauses:?}");
+    assert!(pauses.iter().any(|pause| *pause > PAUSE_MAX.mul_f64(0.9)));
+    assert!(pauses.iter().any(|pause| *pause < PAUSE_MAX.mul_f64(0.6)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_go_on_while_a_caller_waits_and_none_follows_when_nobody_does() {
+    let failing = Arc::default();
+    let making = making(&failing);
+    assert!(!making.has_trouble());
+    for _ in 0..2 {
+        let before = failing.attempts();
+        let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
+        assert!(waited.is_err(), "it has no patience to lose");
+        assert!(failing.attempts() > before + 10);
+        let after = failing.attempts();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert!(failing.attempts() <= after + 1, "{} attempts for nobody", failing.attempts() - after);
+    }
+    assert!(making.has_trouble());
+    assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
+    assert_eq!(making.name(), "nowhere");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_fails_when_the_next_pause_ends_behind_its_patience_and_not_before() {
+    let failing = Arc::default();
+    let making = making(&failing);
+    let begun = Instant::now();
+    let next = |making: &Making, pause: Duration| {
+        let mut progress = making.progress.lock();
+        progress.failures.next_attempt = Some(begun + pause);
+        progress.trouble = Some("refused".to_owned());
+    };
+    next(&making, PATIENCE);
+    assert!(making.see_to_it(begun, Some(PATIENCE)).is_ok(), "the attempt is in time");
+    next(&making, PATIENCE + Duration::from_nanos(1));
+    let status = making.see_to_it(begun, Some(PATIENCE)).expect_err("it is not");
+    assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
+    assert!(making.see_to_it(begun, None).is_ok(), "without a patience it waits");
+    making.stop();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up_the_end() {
+    let failing = Arc::new(Failing { panics: true, ..Failing::default() });
+    let status = making(&failing).connection(Instant::now()).await.err().expect("there is no connection");
+    assert!(status.message().contains("connecting panicked"), "{status}");
+    assert!(failing.attempts() > 1, "it is tried again");
+    let links = Links::by(maker(&failing));
+    let error = links.connect_first().await.expect_err("there is no connection");
+    assert!(error.to_string().contains("nowhere"), "{error}");
+
+    let failing = Arc::new(Failing { is_used_up: true, ..Failing::default() });
+    let making = making(&failing);
+    let status = making.make(Instant::now(), None).await.err().expect("there is no further transport");
+    assert!(status.message().contains("cannot reconnect"), "{status}");
+    assert_eq!(failing.attempts(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn links_say_where_they_lead_and_what_has_failed() {
+    let failing = Arc::default();
+    let links = Links::by(maker(&failing));
+    assert_eq!((links.name(), links.has_trouble(), links.pulse().is_none()), (Some("nowhere"), false, true));
+    assert!(links.connect(Instant::now()).await.is_err());
+    assert!(links.has_trouble());
+    let status = links.late();
+    assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
+}
+
+#[test]
+fn callers_are_told_when_the_runtime_of_the_channel_has_ended() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let [channels, callers] = [(); 2].map(|()| runtime().expect("it has all that it needs"));
+    let failing = Arc::default();
+    let making = channels.block_on(async { making(&failing) });
+    let begun = callers.block_on(async { Instant::now() });
+    let waiting = callers.spawn({
+        let making = making.clone();
+        async move { making.make(begun, None).await.err().map(|status| status.message().to_owned()) }
+    });
+    callers.block_on(tokio::task::yield_now());
+    channels.block_on(tokio::task::yield_now());
+    drop(channels);
+    let told = callers.block_on(waiting).expect("it does not panic").expect("there is no connection");
+    assert!(told.contains(RUNTIME_ENDED), "{told}");
+}
