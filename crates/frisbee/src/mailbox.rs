@@ -4,6 +4,8 @@
 mod models;
 mod order;
 mod streams;
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests;
 mod waiting;
 
 pub(crate) use self::order::Order;

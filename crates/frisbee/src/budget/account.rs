@@ -388,6 +388,27 @@ mod tests {
     }
 
     #[test]
+    fn the_room_of_a_connection_is_a_part_of_what_is_left_for_it_and_for_its_address() {
+        let budget = Arc::new(Budget::new(100_000, 0));
+        let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
+        assert_eq!(idle.room(), 50_000, "half of all");
+        neighbour.charge(60_000);
+        assert_eq!(idle.room(), (3 * 40_000 - 60_000) / 4, "three quarters for its address");
+        assert_eq!(stranger.room(), 20_000);
+        neighbour.charge(30_000);
+        assert_eq!(idle.room(), 10_000 / 257, "a little in any case");
+    }
+
+    #[test]
+    fn what_counts_for_a_server_elsewhere_is_counted_with_its_connections() {
+        let budget = Arc::new(Budget::new(1000, 0));
+        let traffic = of(&budget, 1).traffic().expect("it is a server's");
+        traffic.add(Traffic::Written, 9);
+        assert_eq!(Stats::new(budget.clone()).bytes_written(), 9);
+        assert!(Account::alone(budget).traffic().is_none());
+    }
+
+    #[test]
     fn an_address_is_forgotten_with_its_last_connection_and_one_of_ipv6_is_a_network() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let address = |text: &str| Some(text.parse().expect("it is one"));

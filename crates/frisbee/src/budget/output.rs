@@ -114,6 +114,29 @@ mod tests {
     }
 
     #[test]
+    fn the_output_of_a_connection_is_limited_while_the_memory_that_it_shares_is_short_and_no_longer() {
+        let budget = Arc::new(Budget::new(8 * MIB, 0));
+        let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
+        let [mut output, mut alone] = [Output::default(), Output::default()];
+        let mut outbox = Outbox::default();
+        for (held, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
+            budget.charge(held);
+            output.look(&mut outbox, &account);
+            alone.look(&mut outbox, &client);
+            assert_eq!(output.limit(3 * MIB), limit, "{held} bytes are held");
+            assert_eq!(output.is_narrow(3 * MIB), limit < 3 * MIB);
+            assert!(!output.is_narrow(limit) && output.is_narrow(limit + 1) == (limit < 3 * MIB));
+            assert_eq!((alone.limit(3 * MIB), alone.is_narrow(3 * MIB)), (3 * MIB, false), "its own handles send it");
+            budget.give_back(held);
+        }
+    }
+
+    /// What a connection that holds nothing may hold of so much.
+    fn account_room(left: usize) -> usize {
+        left / 2
+    }
+
+    #[test]
     fn waiting_output_is_shown_in_steps_until_it_is_written() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));

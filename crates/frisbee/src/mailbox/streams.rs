@@ -115,6 +115,8 @@ mod tests {
     use crate::Connection;
     use crate::budget::Budget;
     use crate::connection::Ends;
+    use bytes::Bytes;
+    use frisbee_core::Hello;
     use tokio::runtime::Handle;
 
     #[tokio::test]
@@ -132,5 +134,53 @@ mod tests {
         assert_eq!((table.len(), table.opened_by_peer()), (2, 1));
         assert!(!table.leave(&other), "this end can open no more streams than before");
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
+    }
+
+    #[tokio::test]
+    async fn each_end_has_its_own_ids_which_begin_again_only_behind_the_last() {
+        let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
+        let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+        let extended = PeerKind::Extended(Arc::new(hello));
+        for (role, kind, first, last) in [
+            (Role::Client, &extended, 1, 0x7FFF),
+            (Role::Server, &extended, 0x8000, u16::MAX),
+            (Role::Server, &PeerKind::Plain, 1, u16::MAX),
+        ] {
+            let mut table = StreamTable::default();
+            assert!(table.is_empty());
+            let stream = |id| Arc::new(StreamShared::new(id, &connection.0, kind, true));
+            let stays = table.enter(role, kind, stream).expect("all are free");
+            assert!(!table.is_empty() && table.contains(stays) && !table.contains(PacketId(stays.0 + 1)));
+            let come_and_go = |table: &mut StreamTable| {
+                let id = table.enter(role, kind, stream).expect("most are free");
+                let stream = table.get(id).expect("it has been entered").clone();
+                assert!(table.leave(&stream), "this end may open another");
+                assert_eq!((table.len(), table.opened_here), (1, 1));
+                id.0
+            };
+            assert_eq!([(); 3].map(|()| come_and_go(&mut table)), [first + 1, first + 2, first + 3]);
+            table.next = last;
+            assert_eq!([(); 2].map(|()| come_and_go(&mut table)), [last, first + 1], "one is in use");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_end_opens_no_more_streams_than_its_peer_takes_whatever_that_has_opened() {
+        let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
+        let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+        hello.streams_max = 2;
+        let kind = PeerKind::Extended(Arc::new(hello));
+        let stream = |id| Arc::new(StreamShared::new(id, &connection.0, &kind, true));
+        let mut table = StreamTable::default();
+        let theirs = Arc::new(StreamShared::new(PacketId(1), &connection.0, &kind, false));
+        assert!(table.enter_opened_by_peer(theirs));
+        let [first, second] = [(); 2].map(|()| table.enter(Role::Server, &kind, stream));
+        assert!(first.is_some() && second.is_some());
+        assert_eq!(table.enter(Role::Server, &kind, stream), None);
+        let left = first.and_then(|id| table.get(id)).expect("it is open").clone();
+        assert!(table.leave(&left));
+        assert!(table.enter(Role::Server, &kind, stream).is_some());
     }
 }

@@ -1,0 +1,239 @@
+//! What handles and the driver tell each other, without a connection.
+
+use super::*;
+use crate::budget::Budget;
+use crate::{Operation, PacketId};
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
+
+const MIB: usize = 1 << 20;
+
+/// Counts how often a task is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Woken {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn task() -> (Arc<Woken>, Waker) {
+    let woken = Arc::<Woken>::default();
+    (woken.clone(), woken.into())
+}
+
+fn mailbox(backlog_max: usize) -> Mailbox {
+    let budget = Arc::new(Budget::new(1024 * MIB, 0));
+    Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, None)))
+}
+
+/// A packet of so many bytes, of which 10 are its header.
+fn push(outbox: &mut Outbox, length: usize) {
+    let body = vec![0; length - 10];
+    outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("it is short");
+}
+
+/// The part of a connection's task that takes mail, and writes none of it.
+#[derive(Default)]
+struct Driver {
+    reader: MailReader,
+    waiting: usize,
+}
+
+impl Driver {
+    fn take(&mut self, mailbox: &Mailbox, waker: &Waker, yielded: bool) -> Mail {
+        let mut waiting = self.waiting;
+        let mail = mailbox.take(&mut self.reader, waker, yielded, waiting, |inner| {
+            waiting += inner.outbox.take_bytes().len();
+            waiting
+        });
+        self.waiting = waiting;
+        mail
+    }
+}
+
+#[test]
+fn a_driver_is_woken_once_until_it_looks_and_lets_others_add_to_its_mail_first() {
+    let (mailbox, mut driver) = (mailbox(1000), Driver::default());
+    let (woken, waker) = task();
+    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Taken, "handles do not know its waker before");
+    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Nothing);
+    for _ in 0..2 {
+        mailbox.write(|outbox| push(outbox, 15)).expect("it is open");
+    }
+    assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
+    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Yield);
+    assert_eq!(driver.take(&mailbox, &waker, true), Mail::Taken);
+    assert_eq!((driver.waiting, mailbox.is_notified()), (30, false));
+    driver.waiting = 0;
+    assert_eq!(driver.take(&mailbox, &waker, false), Mail::Taken, "handles are to know that it has been written");
+    assert_eq!(mailbox.lock().queued(), 0);
+    mailbox.order(Order::Now(CloseReason::Local));
+    assert_eq!(woken.count(), 2);
+}
+
+#[test]
+fn senders_wait_while_as_much_waits_as_may_and_are_woken_when_it_is_less() {
+    let (mailbox, mut driver) = (mailbox(100), Driver::default());
+    let ((_, waker), (sender, sending)) = (task(), task());
+    let mut context = Context::from_waker(&sending);
+    driver.take(&mailbox, &waker, true);
+    assert!(mailbox.poll_write(&mut context, |outbox| push(outbox, 60)).is_ready());
+    assert!(mailbox.poll_write(&mut context, |outbox| push(outbox, 90)).is_ready(), "there is some room");
+    assert!(mailbox.poll_write(&mut context, |outbox| push(outbox, 10)).is_pending());
+    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    assert_eq!(mailbox.lock().queued(), 150);
+    driver.take(&mailbox, &waker, true);
+    assert_eq!((driver.waiting, mailbox.lock().queued()), (150, 150), "it waits at the driver");
+    assert!(mailbox.is_full(100) && !mailbox.is_full(99));
+    mailbox.handle_drained(&mut driver.reader, 100);
+    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    assert_eq!(sender.count(), 0);
+    mailbox.handle_drained(&mut driver.reader, 99);
+    assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, however often it has asked");
+    assert!(mailbox.poll_room(&mut context).expect("it is open").is_ready());
+    driver.waiting = 99;
+    assert_eq!(driver.take(&mailbox, &waker, true), Mail::Nothing, "handles know it");
+}
+
+#[test]
+fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
+    let budget = Arc::new(Budget::new(8 * MIB, 0));
+    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, None)));
+    let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
+    let ((woken, waker), (sender, sending)) = (task(), task());
+    let mut context = Context::from_waker(&sending);
+    driver.take(&mailbox, &waker, true);
+    other.charge(8 * MIB);
+    let sent = (0..100).take_while(|_| mailbox.poll_write(&mut context, |outbox| push(outbox, 1000)).is_ready());
+    assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
+    assert!(mailbox.is_full(0), "the driver is to tell what it has written, little as it is");
+    driver.take(&mailbox, &waker, true);
+    driver.waiting = 0;
+    let before = woken.count();
+    other.charge(1);
+    driver.take(&mailbox, &waker, true);
+    assert_eq!(sender.count(), 1, "there is room for a little");
+    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("it is open"));
+    assert!(woken.count() > before);
+    assert!(mailbox.poll_room(&mut context).expect("it is open").is_pending());
+    driver.take(&mailbox, &waker, true);
+    assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "what waits at the driver counts");
+    other.give_back(8 * MIB + 1);
+    mailbox.notify();
+    driver.take(&mailbox, &waker, true);
+    assert_eq!((sender.count(), mailbox.is_full(0)), (2, false));
+}
+
+#[test]
+fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_who_wait() {
+    let mailbox = mailbox(1);
+    let tasks = [(); 4].map(|()| task());
+    let [sender, end, kind, decision] = &tasks;
+    let [mut first, mut second, mut third] = [(); 3].map(|()| Waiter::new(&mailbox));
+    mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
+    assert!(mailbox.poll_write(&mut Context::from_waker(&sender.1), |_| ()).is_pending());
+    assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
+    assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
+    assert!(mailbox.poll_given_up(&mut Context::from_waker(&decision.1), &mut third).is_pending());
+    mailbox.close(&CloseReason::Shutdown);
+    mailbox.close(&CloseReason::Local);
+    assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1; 4]);
+    let mut context = Context::from_waker(&end.1);
+    let refused = |refused: Result<(), SendError>| matches!(refused, Err(SendError::Closed(CloseReason::Shutdown)));
+    assert!(refused(mailbox.write(|_| ())));
+    assert_eq!(mailbox.poll_write(&mut context, |_| ()).map(refused), Poll::Ready(true));
+    assert!(refused(mailbox.poll_room(&mut context).map(|_| ())));
+    let known = mailbox.poll_peer(&mut context, &mut second);
+    assert_eq!(known.map(|known| refused(known.map(|_| ()))), Poll::Ready(true));
+    assert!(mailbox.poll_given_up(&mut context, &mut third).is_ready());
+    assert!(mailbox.lock().outbox.is_empty(), "what was not taken is lost");
+    assert!(mailbox.poll_closed(&mut context, &mut first).is_pending(), "its last bytes may be under way");
+    mailbox.finish();
+    assert_eq!(end.0.count(), 2);
+    assert!(matches!(mailbox.poll_closed(&mut context, &mut first), Poll::Ready(CloseReason::Shutdown)));
+}
+
+#[test]
+fn whoever_decides_on_a_hand_off_is_told_when_the_peer_no_longer_waits() {
+    let mailbox = mailbox(1000);
+    let (woken, waker) = task();
+    let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
+    for (state, is_over) in [(HandingOff::No, false), (HandingOff::Undecided, false), (HandingOff::GivenUp, true)] {
+        let before = woken.count();
+        mailbox.set_handing_off(HandingOff::No);
+        assert!(mailbox.poll_given_up(&mut context, &mut waiter).is_pending());
+        mailbox.set_handing_off(state);
+        assert_eq!(mailbox.poll_given_up(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");
+        assert!(woken.count() > before, "each change is looked at");
+    }
+}
+
+#[test]
+fn the_kind_of_the_peer_is_told_to_those_who_wait_for_it_and_stays_known() {
+    let mailbox = mailbox(1000);
+    let (woken, waker) = task();
+    let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
+    assert!(mailbox.poll_peer(&mut context, &mut waiter).is_pending());
+    mailbox.handle_peer_known(PeerKind::Plain);
+    assert_eq!(woken.count(), 1);
+    mailbox.close(&CloseReason::Local);
+    assert!(matches!(mailbox.poll_peer(&mut context, &mut waiter), Poll::Ready(Ok(PeerKind::Plain))));
+}
+
+#[test]
+fn a_waiter_keeps_one_waker_until_it_is_dropped_and_one_that_does_nothing_is_not_kept() {
+    let mailbox = mailbox(1);
+    mailbox.write(|outbox| push(outbox, 10)).expect("it is open");
+    assert!(mailbox.poll_write(&mut Context::from_waker(Waker::noop()), |_| ()).is_pending());
+    assert!(mailbox.lock().waiting.is_empty());
+    let [(first, one), (second, two)] = [(); 2].map(|()| task());
+    let [mut waiter, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
+    for _ in 0..3 {
+        assert!(waiter.poll_send(&mut Context::from_waker(&one), |_| ()).is_pending());
+        assert!(mailbox.poll_closed(&mut Context::from_waker(&one), &mut waiter).is_pending());
+        assert!(other.poll_send(&mut Context::from_waker(&two), |_| ()).is_pending());
+    }
+    assert_eq!([&first, &second].map(Arc::strong_count), [4, 3], "the test has two of each");
+    drop(waiter);
+    assert_eq!([&first, &second].map(Arc::strong_count), [2, 3]);
+    drop(Waiter::new(&mailbox));
+    assert!(!mailbox.lock().waiting.is_empty());
+    drop(other);
+    assert_eq!(Arc::strong_count(&second), 2);
+    assert!(mailbox.lock().waiting.is_empty());
+    // Of two that ask without a waiter, each is woken.
+    let mut reader = MailReader::default();
+    for waker in [&one, &two, &two] {
+        assert!(mailbox.poll_write(&mut Context::from_waker(waker), |_| ()).is_pending());
+    }
+    mailbox.lock().outbox.take_bytes();
+    mailbox.handle_drained(&mut reader, 0);
+    assert_eq!([first.count(), second.count()], [1, 1]);
+    assert!(mailbox.lock().waiting.is_empty());
+}
+
+#[test]
+fn what_handles_have_sent_is_charged_until_it_is_collected_and_its_memory_released() {
+    let mailbox = mailbox(MIB);
+    let mut outbox = Outbox::default();
+    mailbox.write(|outbox| push(outbox, 100_000)).expect("it is open");
+    assert!(mailbox.account.held() >= 96_000, "{}", mailbox.account.held());
+    mailbox.collect(&mut outbox);
+    assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.held()), (100_000, 0, 0));
+    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("it is open");
+    {
+        let mut inner = mailbox.lock();
+        inner.outbox.take_bytes();
+        assert!(inner.outbox.memory() > 0, "there is memory for the next");
+    }
+    mailbox.release();
+    assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.held()), (0, 0));
+}
