@@ -4,6 +4,8 @@ mod batch;
 mod inbox;
 pub(crate) mod io;
 mod state;
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests;
 
 use crate::connection::{Connection, ConnectionShared};
 use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};

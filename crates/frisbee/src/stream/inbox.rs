@@ -136,5 +136,9 @@ mod tests {
         while inbox.pop().is_some() {}
         inbox.shrink();
         assert_eq!(inbox.copied.capacity(), 0);
+        (0..80).for_each(|_| inbox.push(read.slice(..100)));
+        while inbox.pop().is_some() {}
+        inbox.shrink();
+        assert!(inbox.copied.capacity() >= 8_000, "a few need no new memory each time");
     }
 }

@@ -1,0 +1,599 @@
+//! One end of a stream, without a connection's task: what its handles do to the outbox and to the memory, and what
+//! becomes of that which comes.
+
+use super::*;
+use crate::budget::{Budget, Stats};
+use crate::connection::Ends;
+use crate::{Config, PeerKind};
+use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Handle;
+
+const MIB: usize = 1 << 20;
+
+/// Counts how often a task is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Woken {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn task() -> (Arc<Woken>, Waker) {
+    let woken = Arc::<Woken>::default();
+    (woken.clone(), woken.into())
+}
+
+/// An extended peer, which gives so much credit.
+fn extended(credit: u32) -> PeerKind {
+    let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
+    (hello.stream_credit, hello.batches) = (credit, true);
+    PeerKind::Extended(Arc::new(hello))
+}
+
+/// One end of a stream that the peer has opened.
+struct End {
+    budget: Arc<Budget>,
+    connection: Connection,
+    shared: Arc<StreamShared>,
+}
+
+impl End {
+    fn new(peer: &PeerKind) -> (Self, Stream) {
+        Self::with(peer, Config::default(), 16 * MIB)
+    }
+
+    fn with(peer: &PeerKind, config: Config, memory: usize) -> (Self, Stream) {
+        let budget = Arc::new(Budget::new(memory, memory));
+        let connection = Connection::server(&config.into(), &budget, Handle::current(), Ends::default());
+        let shared = Arc::new(StreamShared::new(PacketId(7), &connection.0, peer, false));
+        assert!(connection.0.mailbox.lock().streams.enter_opened_by_peer(shared.clone()));
+        let stream = Stream::new(connection.0.clone(), shared.clone());
+        (Self { budget, connection, shared }, stream)
+    }
+
+    /// The packets that have been sent: operations and bodies.
+    fn sent(&self) -> Vec<(Operation, Bytes)> {
+        let mut bytes = self.connection.0.mailbox.lock().outbox.take_bytes();
+        let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+        let mut packets = Vec::new();
+        while let Some(packet) = decoder.next(&mut bytes).expect("they are packets") {
+            assert_eq!(packet.id, PacketId(7));
+            packets.push((packet.operation, packet.body));
+        }
+        packets
+    }
+
+    fn comes(&self, length: usize) -> StreamSignal {
+        self.shared.handle_packet(vec![1; length].into()).expect("it is received")
+    }
+
+    fn comes_as_batch(&self, lengths: &[usize]) -> Option<StreamSignal> {
+        let mut body = Vec::new();
+        for length in lengths {
+            tlv::put_varint(&mut body, *length as u64);
+            body.resize(body.len() + length, 2);
+        }
+        let size = BatchSize::of(&body).expect("it is one");
+        self.shared.handle_batch(&body.into(), &size)
+    }
+
+    /// What the connection holds of the server's memory.
+    fn held(&self) -> usize {
+        self.connection.0.mailbox.account.held()
+    }
+
+    fn is_open(&self) -> bool {
+        self.connection.0.mailbox.lock().streams.contains(PacketId(7))
+    }
+}
+
+fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
+    stream.poll_recv(&mut Context::from_waker(Waker::noop()))
+}
+
+/// The length of the message that is there.
+fn read(stream: &mut Stream) -> usize {
+    match poll(stream) {
+        Poll::Ready(Some(message)) => message.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn full(sent: &Result<(), TrySendError>) -> bool {
+    matches!(sent, Err(TrySendError::Full))
+}
+
+#[tokio::test]
+async fn a_sender_waits_for_the_credit_of_the_receiver_and_is_woken_by_it() {
+    let (end, stream) = End::new(&extended(100));
+    let sender = stream.sender();
+    stream.try_send(&Bytes::from_static(b"0123456789")).expect("there is credit");
+    sender.try_send(&Bytes::from_static(b"x")).expect("there is some, and one message may exceed it");
+    assert_eq!(end.shared.view().credit, Some(100 - 74 - 65));
+    assert!(full(&stream.try_send(&Bytes::from_static(b"y"))));
+    let (woken, waker) = task();
+    let write = |mut packet: PacketWriter<'_>| {
+        packet.put_slice(b"later");
+        packet.finish()
+    };
+    let mut context = Context::from_waker(&waker);
+    (0..3).for_each(|_| assert!(sender.poll_send(&mut context, write).is_pending()));
+    assert!(end.shared.handle_credit(&[39]));
+    assert_eq!(woken.count(), 0, "that is none yet");
+    assert!(!end.shared.handle_credit(&[0x80]) && !end.shared.handle_credit(&[]));
+    assert!(end.shared.handle_credit(&[1]));
+    assert_eq!(woken.count(), 1, "once, however often it has asked");
+    assert!(matches!(sender.poll_send(&mut context, write), Poll::Ready(Ok(Ok(())))));
+    assert_eq!(sender.bytes().sent, 16);
+    let bodies: Vec<_> = end.sent().into_iter().map(|(_, body)| body).collect();
+    assert_eq!(bodies.concat(), b"\x0a0123456789\x01x\x05later", "in one packet");
+    let written = sender.send_now(|outbox, id| outbox.push(id, Operation::STREAM, b"now"));
+    assert!(matches!(written, Ok(Ok(()))));
+    assert_eq!((sender.bytes().sent, end.shared.view().credit), (19, Some(1 - 69 - 67)));
+}
+
+#[tokio::test]
+async fn a_future_that_waits_for_credit_leaves_nothing_behind_when_it_is_dropped() {
+    let (end, stream) = End::new(&extended(0));
+    let (woken, waker) = task();
+    let message = Bytes::from_static(b"x");
+    {
+        let mut sending = std::pin::pin!(stream.send(&message));
+        (0..2).for_each(|_| assert!(sending.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()));
+        let mut closing = std::pin::pin!(async { stream.sender().closed().await });
+        (0..2).for_each(|_| assert!(closing.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()));
+        assert_eq!(Arc::strong_count(&woken), 4);
+    }
+    assert_eq!(Arc::strong_count(&woken), 2);
+    end.shared.handle_credit(&[100]);
+    assert_eq!(woken.count(), 0);
+}
+
+#[tokio::test]
+async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_one() {
+    let (end, stream) = End::new(&PeerKind::Plain);
+    let (sender, empty) = (stream.sender(), Bytes::new());
+    assert!(matches!(stream.try_send(&empty), Err(TrySendError::Failed(SendError::Empty))));
+    assert!(matches!(stream.send(&empty).await, Err(SendError::Empty)));
+    assert!(matches!(sender.send(&empty).await, Err(SendError::Empty)));
+    stream.try_send(&Bytes::from_static(b"x")).expect("there is room");
+    assert_eq!(end.sent(), [(Operation::STREAM, Bytes::from_static(b"x"))]);
+    let (_, receiver) = stream.split();
+    assert!(!sender.is_extended() && !receiver.is_extended());
+
+    let (end, stream) = End::new(&extended(1000));
+    let (sender, id) = (stream.sender(), stream.id());
+    stream.try_send(&empty).expect("there is room");
+    assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
+    sender.send(&empty).await.expect("there is room");
+    assert_eq!(end.sent().len(), 1);
+    assert!(stream.is_extended() && sender.is_extended() && stream.split().1.is_extended());
+}
+
+#[tokio::test]
+async fn unread_messages_are_charged_to_their_connection_until_they_are_read() {
+    let (end, mut stream) = End::new(&extended(0));
+    let idle = end.held();
+    assert_eq!(idle, 2 * 1024, "the stream itself");
+    assert_eq!(end.comes(500), StreamSignal::Nothing);
+    assert_eq!(end.held(), idle, "less than a step");
+    let _ = end.comes(396);
+    assert_eq!((end.held(), end.shared.view().unread), (idle + 1024, 1024));
+    let _ = end.comes(20_000);
+    let unread = 1024 + 128 * 1024 + 64;
+    assert_eq!(end.shared.view().unread, unread, "it keeps the buffer that it was read into");
+    assert_eq!(end.held(), idle + unread / 1024 * 1024);
+    let _ = end.comes(100_000);
+    let unread = unread + 100_064;
+    assert_eq!((end.shared.view().unread, end.held()), (unread, idle + unread / 1024 * 1024));
+    assert_eq!([(); 4].map(|()| read(&mut stream)), [500, 396, 20_000, 100_000]);
+    assert!(poll(&mut stream).is_pending());
+    assert_eq!((end.shared.view().unread, end.held()), (0, idle));
+    assert_eq!(stream.sender().bytes().received, 120_896);
+
+    let _ = end.comes(5_000);
+    let kept = end.shared.clone();
+    drop(stream);
+    assert_eq!(end.held(), idle, "nobody reads what has come");
+    let End { connection, shared, .. } = end;
+    drop((shared, kept));
+    assert_eq!(connection.0.mailbox.account.held(), 0);
+}
+
+#[tokio::test]
+async fn the_messages_of_a_batch_are_charged_as_if_they_had_come_one_by_one() {
+    let (end, mut stream) = End::new(&extended(0));
+    let idle = end.held();
+    assert_eq!(end.comes_as_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
+    assert_eq!(end.shared.view().unread, 896 + 3 * 64);
+    assert_eq!(end.held(), idle + 1024);
+    assert_eq!(end.comes_as_batch(&[5, 20_000]), Some(StreamSignal::Nothing), "a long one in between");
+    assert_eq!(end.shared.view().unread, 896 + 3 * 64 + 5 + 64 + 128 * 1024 + 64);
+    assert_eq!(stream.sender().bytes().received, (1 + 100 + 1 + 2 + 796 + 1 + 5 + 3 + 20_000) as u64);
+    assert_eq!([(); 5].map(|()| read(&mut stream)), [100, 0, 796, 5, 20_000]);
+    assert!(poll(&mut stream).is_pending());
+    assert_eq!((end.shared.view().unread, end.held()), (0, idle));
+    assert_eq!(end.comes_as_batch(&[16 * 1024]), Some(StreamSignal::Nothing));
+    assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "the shortest of the long ones");
+    end.shared.handle_close();
+    assert_eq!(end.comes_as_batch(&[5]), None);
+}
+
+#[tokio::test]
+async fn a_message_for_which_there_is_no_memory_ends_its_stream_and_is_counted() {
+    for count in 0..3 {
+        let (end, mut stream) = End::with(&extended(0), Config::default(), 256 * 1024);
+        let (woken, waker) = task();
+        assert!(stream.poll_recv(&mut Context::from_waker(&waker)).is_pending());
+        let signal = match count {
+            0 => end.comes(200_000),
+            1 => end.comes_as_batch(&[5, 200_000]).expect("it is received"),
+            _ => {
+                // Each step that is charged is one more, until there are no more.
+                let signals = std::iter::repeat_with(|| end.comes_as_batch(&[1000; 100]).expect("it is received"));
+                signals.into_iter().find(|signal| *signal != StreamSignal::Nothing).expect("memory is bounded")
+            }
+        };
+        assert_eq!(signal, StreamSignal::Reset);
+        assert_eq!((stream.how_ended(), Stats::new(end.budget.clone()).shed()), (StreamEnd::Overflowed, 1));
+        assert_eq!(woken.count(), 1);
+        let message = Bytes::from_static(b"x");
+        assert_eq!(end.shared.handle_packet(message.clone()), Err(message));
+        assert!(end.shared.is_over() && stream.sender().is_closed());
+        assert_eq!(end.shared.handle_shed(), StreamSignal::Nothing);
+    }
+    let (end, stream) = End::new(&extended(0));
+    assert_eq!(end.shared.handle_shed(), StreamSignal::Reset);
+    assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
+}
+
+#[tokio::test]
+async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_what_is_read() {
+    let config = || Config::default().stream_credit(1000);
+    for batched in [false, true] {
+        let (end, mut stream) = End::with(&extended(0), config(), 16 * MIB);
+        let comes =
+            |length| if batched { end.comes_as_batch(&[length]).expect("it is open") } else { end.comes(length) };
+        assert_eq!([comes(100), comes(700)], [StreamSignal::Nothing; 2]);
+        assert!(end.sent().is_empty());
+        assert_eq!([read(&mut stream), read(&mut stream)], [100, 700]);
+        let mut credit = Vec::new();
+        tlv::put_varint(&mut credit, 928);
+        assert_eq!(end.sent(), [(Operation::CREDIT, credit.into())], "as soon as a quarter has been read");
+        assert_eq!([comes(935), comes(0)], [StreamSignal::Nothing; 2], "999 are one less than all");
+        assert_eq!(comes(0), StreamSignal::Reset);
+        assert_eq!(stream.how_ended(), StreamEnd::Overflowed);
+    }
+    let (end, _stream) = End::with(&extended(0), config(), 16 * MIB);
+    assert_eq!(end.comes_as_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
+}
+
+#[tokio::test]
+async fn no_credit_is_given_to_a_plain_peer_or_to_one_that_sends_nothing_more() {
+    let (end, mut stream) = End::with(&PeerKind::Plain, Config::default(), 256 * 1024);
+    assert_eq!(end.comes(70_000), StreamSignal::Nothing);
+    assert_eq!(read(&mut stream), 70_000);
+    assert!(poll(&mut stream).is_pending() && end.sent().is_empty());
+    for has_ended in [false, true] {
+        let (end, mut stream) = End::new(&extended(0));
+        assert_eq!([end.comes(70_000), end.comes(20_000)], [StreamSignal::Nothing; 2]);
+        if has_ended {
+            assert!(end.shared.handle_end(b""));
+        }
+        assert_eq!(read(&mut stream), 70_000);
+        assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "the other one waits");
+        assert_eq!(end.sent().len(), usize::from(!has_ended));
+        assert_eq!(stream.recv().await.map(|message| message.len()), Some(20_000));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_a_server_that_decides_may() {
+    let budget = Arc::new(Budget::new(MIB, 0));
+    let runtime = Handle::current;
+    let server = Connection::server(&Default::default(), &budget, runtime(), Ends::default());
+    let client = Connection::client(&Default::default(), budget, runtime(), Ends::default());
+    let first = Bytes::from_static(b"first");
+    for (connection, waits) in [(client, true), (server, false)] {
+        let (woken, waker) = task();
+        let mut watch = connection.waiter();
+        let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut watch);
+        assert!(open().is_ready(), "none is under way");
+        connection.0.mailbox.set_handing_off(HandingOff::Undecided);
+        assert_eq!(open().is_pending(), waits);
+        connection.0.mailbox.set_handing_off(HandingOff::No);
+        assert_eq!(woken.count(), usize::from(waits));
+        assert!(open().is_ready());
+    }
+}
+
+#[tokio::test]
+async fn what_has_come_is_read_before_the_end_and_the_end_is_told_as_it_was() {
+    let end_by = |bodies: &[&[u8]]| {
+        let (end, mut stream) = End::new(&extended(0));
+        let _ = end.comes(3);
+        for body in bodies {
+            assert!(end.shared.handle_end(body));
+        }
+        assert_eq!((read(&mut stream), poll(&mut stream)), (3, Poll::Ready(None)));
+        stream.how_ended()
+    };
+    let reset = |code, message: &str| StreamEnd::Reset { code, message: message.to_owned() };
+    assert_eq!(end_by(&[b""]), StreamEnd::Ended);
+    assert_eq!(end_by(&[b"\x05why"]), reset(5, "why"));
+    assert_eq!(end_by(&[b"\x05why", b"\x06other"]), reset(5, "why"), "the first counts");
+    assert_eq!(end_by(&[b"", b"\x06other"]), StreamEnd::Ended, "all of it has come");
+    let long = [b"\x05".to_vec(), vec![b'a'; 5000]].concat();
+    assert_eq!(end_by(&[&long]), reset(5, &"a".repeat(4096)));
+
+    let (end, stream) = End::new(&extended(0));
+    assert!(!end.shared.handle_end(&[0x80]), "it is no code");
+    end.shared.handle_credit(&[0]);
+    assert!(end.shared.handle_end(b"\x08full"));
+    assert_eq!(stream.how_ended(), StreamEnd::Refused { code: 8, message: "full".to_owned() });
+
+    let (end, stream) = End::new(&PeerKind::Plain);
+    assert!(!end.shared.is_over());
+    end.shared.handle_close();
+    assert_eq!((stream.how_ended(), end.shared.is_over()), (StreamEnd::Closed, true));
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_stream_is_woken_by_its_end() {
+    type EndIt<'a> = &'a dyn Fn(&StreamShared);
+    let ends: [(EndIt<'_>, [usize; 3]); 4] = [
+        (&|shared| shared.handle_close(), [1, 1, 1]),
+        (&|shared| assert!(shared.handle_end(b"\x01")), [1, 1, 1]),
+        (&|shared| assert!(shared.handle_end(b"")), [1, 1, 1]),
+        (&|shared| shared.handle_eof(), [1, 0, 0]),
+    ];
+    for (end_it, expected) in ends {
+        let (end, mut stream) = End::new(&extended(0));
+        let tasks = [(); 3].map(|()| task());
+        let sender = stream.sender();
+        assert!(stream.poll_recv(&mut Context::from_waker(&tasks[0].1)).is_pending());
+        assert!(sender.poll_send(&mut Context::from_waker(&tasks[1].1), |_| ()).is_pending());
+        assert!(sender.poll_closed(&mut Context::from_waker(&tasks[2].1)).is_pending());
+        end_it(&end.shared);
+        assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), expected);
+        assert_eq!(poll(&mut stream), Poll::Ready(None));
+    }
+}
+
+#[tokio::test]
+async fn each_way_to_leave_a_stream_tells_the_peer_what_it_means() {
+    let packet = |operation, body: &[u8]| vec![(operation, Bytes::copy_from_slice(body))];
+    let dropped = b"\x01the stream was dropped";
+    type Leave = fn(Stream);
+    let ways: [(Leave, &[u8]); 8] = [
+        (drop, dropped),
+        (|stream| stream.close(), dropped),
+        (|stream| stream.reset(5, "why"), b"\x05why"),
+        (|stream| stream.sender().close(), dropped),
+        (|stream| stream.sender().reset(6, "whyever"), b"\x06whyever"),
+        (|stream| stream.split().1.close(), dropped),
+        (|stream| drop(stream.split().0), dropped),
+        (|stream| drop(stream.into_io()), dropped),
+    ];
+    for (leave, told) in ways {
+        let (end, stream) = End::new(&extended(0));
+        assert_eq!(end.connection.0.guests.load(Ordering::Relaxed), 1);
+        leave(stream);
+        assert_eq!(end.sent(), packet(Operation::END, told), "and nothing twice");
+        assert_eq!((end.is_open(), end.connection.0.guests.load(Ordering::Relaxed)), (false, 0));
+        let (end, stream) = End::new(&PeerKind::Plain);
+        leave(stream);
+        assert_eq!((end.sent(), end.is_open()), (packet(Operation::STREAM, b""), false));
+    }
+
+    let (end, stream) = End::new(&extended(100));
+    let sender = stream.sender();
+    sender.end();
+    stream.end();
+    assert_eq!(end.sent(), packet(Operation::END, b""));
+    assert!(end.is_open() && sender.is_closed(), "the other direction goes on");
+    assert!(matches!(stream.try_send(&Bytes::from_static(b"x")), Err(TrySendError::Failed(SendError::StreamClosed))));
+    assert!(end.shared.handle_end(b""));
+    drop((stream, sender));
+    assert!(end.sent().is_empty(), "both directions have ended");
+
+    for close in [StreamSender::close, StreamSender::end] {
+        let (end, stream) = End::new(&extended(100));
+        let sender = stream.sender();
+        assert!(!sender.is_closed());
+        close(&sender);
+        assert!(sender.is_closed() && end.sent().len() == 1, "the handles are still there");
+    }
+    let (end, stream) = End::new(&extended(100));
+    let (sender, receiver) = stream.split();
+    receiver.close();
+    assert!(sender.is_closed() && end.sent().len() == 1);
+
+    let (end, stream) = End::new(&extended(0));
+    stream.forget();
+    assert!(end.sent().is_empty() && !end.is_open() && end.connection.0.mailbox.is_notified());
+
+    let (end, stream) = End::new(&extended(0));
+    end.connection.0.mailbox.close(&crate::CloseReason::Local);
+    drop(stream);
+    assert!(end.sent().is_empty());
+}
+
+#[tokio::test]
+async fn a_reader_that_always_finds_messages_lets_others_have_their_turn() {
+    let (end, mut stream) = End::with(&PeerKind::Plain, Config::default(), 16 * MIB);
+    (0..2500).for_each(|_| assert_eq!(end.comes(1), StreamSignal::Nothing));
+    let (woken, waker) = task();
+    let mut context = Context::from_waker(&waker);
+    let mut at_once = Vec::new();
+    while at_once.iter().sum::<usize>() < 2500 {
+        let read = std::iter::repeat_with(|| stream.poll_recv(&mut context)).take_while(Poll::is_ready).take(2500);
+        at_once.push(read.count());
+    }
+    assert_eq!(at_once, [1024, 1024, 452]);
+    assert_eq!(woken.count(), 2, "it goes on by itself, and waits at last");
+}
+
+#[tokio::test]
+async fn messages_that_are_put_together_are_sent_at_once_and_hold_the_credit_until_then() {
+    let (end, stream) = End::new(&extended(10_000));
+    let sender = stream.sender();
+    let mut batch = sender.batch();
+    let mut context = Context::from_waker(Waker::noop());
+    let put = |batch: &mut StreamBatch, length: usize| {
+        batch.put(|mut packet| {
+            packet.put_slice(&vec![3; length]);
+            packet.finish().expect("it is short");
+        });
+    };
+    assert!(batch.is_empty());
+    assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+    (0..3).for_each(|_| put(&mut batch, 100));
+    assert_eq!((batch.len(), batch.is_empty(), end.sent().len()), (3, false, 0));
+    assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
+    let (woken, waker) = task();
+    assert!(sender.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
+    batch.flush().expect("it is open");
+    assert_eq!((woken.count(), batch.len(), batch.is_empty()), (1, 0, true));
+    let sent = end.sent();
+    assert_eq!((sent.len(), sent[0].0, sender.bytes().sent), (1, Operation::BATCH, sent[0].1.len() as u64 + 10));
+    assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164));
+
+    assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+    put(&mut batch, 100);
+    drop(batch);
+    assert_eq!((end.shared.view().credit, end.sent().len()), (Some(10_000 - 3 * 164), 0), "nothing is sent or spent");
+
+    let mut batch = sender.batch();
+    assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+    batch.flush().expect("it is open");
+    assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "nothing was put");
+    assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+    put(&mut batch, 9_444);
+    assert!(batch.poll_ready(&mut Context::from_waker(&waker)).is_pending(), "the credit is used up");
+    assert_eq!((end.sent().len(), end.shared.view().credit), (1, Some(0)));
+    end.shared.handle_credit(&[64]);
+    assert_eq!(woken.count(), 2);
+    assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
+    stream.close();
+    put(&mut batch, 1);
+    assert!(matches!(batch.flush(), Err(SendError::StreamClosed)));
+}
+
+#[tokio::test]
+async fn a_batch_is_sent_when_much_has_been_put_and_waits_for_room_on_the_connection() {
+    let (end, stream) = End::with(&extended(1 << 30), Config::default().backlog_max(40_000), 16 * MIB);
+    let mut batch = stream.sender().batch();
+    let (woken, waker) = task();
+    let mut context = Context::from_waker(&waker);
+    let mut put = 0;
+    while batch.poll_ready(&mut context).is_ready() && put < 1000 {
+        batch.put(|mut packet| {
+            packet.put_slice(&[4; 1000]);
+            packet.finish().expect("it is short");
+        });
+        put += 1;
+    }
+    assert_eq!(put, 33 * 2, "32 KiB and a bit, twice, the second of which exceeds what may wait");
+    assert_eq!((batch.len(), woken.count()), (0, 0));
+    let bytes: usize = end.sent().iter().map(|(_, body)| body.len()).sum();
+    assert!((66_000..=66 * 1002).contains(&bytes), "{bytes}");
+}
+
+#[tokio::test]
+async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
+    for length in [0, 5, 16 * 1024 - 1, 16 * 1024] {
+        let (end, stream) = End::new(&extended(0));
+        let (sender, mut receiver) = stream.split();
+        (0..3).for_each(|_| assert_eq!(end.comes(length), StreamSignal::Nothing));
+        let mut context = Context::from_waker(Waker::noop());
+        let looked = receiver.poll_recv_with(&mut context, |message| {
+            let is_shared = matches!(message, Message::Shared(_));
+            (message.len(), message.is_empty(), is_shared, message.into_bytes())
+        });
+        let bytes = Bytes::from(vec![1; length]);
+        assert_eq!(looked, Poll::Ready(Some((length, length == 0, length == 16 * 1024, bytes.clone()))));
+        assert_eq!(receiver.recv().await, Some(bytes.clone()));
+        assert_eq!(receiver.poll_recv(&mut context), Poll::Ready(Some(bytes)));
+        assert_eq!((receiver.bytes(), receiver.bytes().received), (sender.bytes(), 3 * length as u64));
+    }
+}
+
+#[tokio::test]
+async fn bytes_are_written_as_messages_and_read_across_them() {
+    let (end, stream) = End::new(&extended(1 << 20));
+    let mut io = stream.into_io();
+    assert_eq!(io.write(b"").await.expect("nothing is sent"), 0);
+    assert!(end.sent().is_empty());
+    assert_eq!(io.write(&[9; 100_000]).await.expect("it is open"), 64 * 1024);
+    io.flush().await.expect("it is on its way");
+    assert_eq!(end.sent(), [(Operation::STREAM, vec![9; 64 * 1024].into())]);
+    let _ = end.comes(3);
+    let _ = end.comes(0);
+    let _ = end.comes(4);
+    let mut buffer = [0; 2];
+    let mut lengths = Vec::new();
+    for _ in 0..4 {
+        lengths.push(io.read(&mut buffer).await.expect("bytes have come"));
+    }
+    assert_eq!(lengths, [2, 1, 2, 2]);
+    io.shutdown().await.expect("it is open");
+    assert_eq!(end.sent(), [(Operation::END, Bytes::new())]);
+    assert_eq!(io.write(b"x").await.expect_err("this direction has ended").kind(), std::io::ErrorKind::BrokenPipe);
+    assert!(end.shared.handle_end(b""));
+    assert_eq!(io.read(&mut buffer).await.expect("it has ended in good order"), 0);
+}
+
+#[tokio::test]
+async fn the_end_of_a_stream_of_bytes_is_an_error_unless_it_is_in_good_order() {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
+    let plain = PeerKind::Plain;
+    let rich = extended(0);
+    type EndIt<'a> = &'a dyn Fn(&End);
+    let ends: [(&PeerKind, EndIt<'_>, Option<std::io::ErrorKind>); 5] = [
+        (&rich, &|end| end.shared.handle_close(), Some(ConnectionAborted)),
+        (&plain, &|end| end.shared.handle_close(), None),
+        (&rich, &|end| assert!(end.shared.handle_end(b"\x05why")), Some(ConnectionReset)),
+        (&rich, &|end| assert_eq!(end.shared.handle_shed(), StreamSignal::Reset), Some(OutOfMemory)),
+        (&rich, &|end| assert!(end.shared.handle_end(b"")), None),
+    ];
+    for (peer, end_it, expected) in ends {
+        let (end, stream) = End::new(peer);
+        let mut io = stream.into_io();
+        end_it(&end);
+        let read = io.read(&mut [0; 8]).await;
+        assert_eq!(read.as_ref().err().map(std::io::Error::kind), expected);
+        assert_eq!(read.unwrap_or(0), 0);
+    }
+}
+
+#[test]
+fn a_task_is_entered_once_and_one_with_a_number_can_leave() {
+    let [(first, one), (second, two)] = [(); 2].map(|()| task());
+    let mut waiting = Waiting::default();
+    for _ in 0..2 {
+        assert!(waiting.enter(&Context::from_waker(&one), None).is_none());
+        assert!(waiting.enter(&Context::from_waker(&two), None).is_none());
+    }
+    let mut numbers = [0, 0];
+    assert!(waiting.enter(&Context::from_waker(&one), Some(&mut numbers[0])).is_none());
+    assert!(waiting.enter(&Context::from_waker(&one), Some(&mut numbers[1])).is_none());
+    assert!(waiting.enter(&Context::from_waker(&two), Some(&mut numbers[1])).is_some(), "in place of the other");
+    assert_eq!(numbers, [1, 2]);
+    assert!(waiting.leave(3).is_none());
+    assert!(waiting.leave(numbers[0]).is_some() && waiting.leave(numbers[0]).is_none());
+    waiting.take().into_iter().for_each(Waker::wake);
+    assert_eq!([first.count(), second.count()], [1, 2]);
+    assert!(waiting.take().is_empty());
+}
