@@ -262,3 +262,31 @@ impl Routed {
         Self::Close(CloseReason::Router(reason.into().into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain;
+
+    impl Router for Plain {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+    }
+
+    #[tokio::test]
+    async fn a_router_that_says_nothing_has_all_operations_and_adds_nothing() {
+        let budget = std::sync::Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+        let runtime = tokio::runtime::Handle::current();
+        let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
+        assert_eq!(Plain.operations(), [10..=u16::MAX]);
+        assert!(Plain.hello_items().is_empty() && Plain.check().is_ok());
+        assert!(!Plain.closes_by_itself() && !Plain.is_busy(&mut ()));
+        assert!(!Plain.held_up(&connection, Operation::FIRST_USER));
+    }
+}

@@ -432,3 +432,124 @@ fn report(connection: &Connection, panic: &(dyn Any + Send)) {
         tracing::error!(?peer, panic = text, suppressed, "a handler panicked");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::{HeaderForm, PacketId};
+    use std::sync::atomic::AtomicUsize;
+    use tokio::runtime::Handle;
+
+    fn operation(number: u16) -> Operation {
+        Operation::user(number).expect("it is one")
+    }
+
+    fn connection() -> Connection {
+        let budget = Arc::new(Budget::new(usize::MAX, 0));
+        Connection::server(&Default::default(), &budget, Handle::current(), Default::default())
+    }
+
+    /// Answers with this text.
+    fn says(policy: Policy, text: &'static str) -> Handler {
+        Handler::new(policy, move |_, packet: Packet| async move {
+            Some(Packet { body: Bytes::from_static(text.as_bytes()), ..packet })
+        })
+    }
+
+    fn names(table: &HandlerTable) -> Vec<u16> {
+        table.operations().into_iter().map(Operation::number).collect()
+    }
+
+    #[tokio::test]
+    async fn handlers_are_changed_while_connections_use_them() {
+        let handlers = Handlers::new().on(operation(10), |_, packet| async { Some(packet) });
+        let table = handlers.table();
+        let connection = connection();
+        let mut session = handlers.connected(&connection);
+        let mut answer = |number| {
+            let mut outbox = Outbox::new(HeaderForm::Current);
+            let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::from_static(b"echo") };
+            let routed = handlers.route(&mut session, packet, &mut outbox);
+            let bytes = outbox.take_bytes();
+            let body = String::from_utf8_lossy(bytes.get(10..).unwrap_or_default()).into_owned();
+            assert_eq!(matches!(routed, Routed::Wasted), body.is_empty());
+            body
+        };
+        assert_eq!([10, 11].map(&mut answer), ["echo", ""]);
+        assert!(table.get(operation(10)).is_some() && table.get(operation(11)).is_none());
+        assert!(table.insert(operation(11), says(Policy::Inline, "new")).is_none());
+        assert_eq!([10, 11].map(&mut answer), ["echo", "new"]);
+        assert!(table.insert(operation(10), says(Policy::Inline, "other")).is_some());
+        assert_eq!((names(&table), answer(10)), (vec![10, 11], "other".to_owned()));
+        assert!(table.remove(operation(11)).is_some() && table.remove(operation(11)).is_none());
+        assert_eq!([10, 11].map(&mut answer), ["other", ""]);
+        let replacing = HandlerTable::default();
+        replacing.insert(operation(12), says(Policy::Inline, "replaced"));
+        table.replace(&replacing);
+        assert_eq!([10, 11, 12].map(&mut answer), ["", "", "replaced"]);
+        assert_eq!(handlers.operations(), [12..=12]);
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_has_its_own_task_is_no_help_for_a_thread_that_it_holds_up() {
+        let handlers = Handlers::new();
+        for (number, policy) in [(10, Policy::Inline), (11, Policy::Concurrent), (12, Policy::AtMost(2))] {
+            handlers.table().insert(operation(number), says(policy, "x"));
+        }
+        let connection = connection();
+        let held_up = [10, 11, 12, 13].map(|number| handlers.held_up(&connection, operation(number)));
+        assert_eq!(held_up, [true, false, false, false]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_handler_that_has_held_up_its_thread_is_polled_in_place_no_more() {
+        let handlers = Handlers::new();
+        handlers.table().insert(operation(10), says(Policy::Inline, "here"));
+        handlers.table().insert(operation(11), says(Policy::Concurrent, "there"));
+        let connection = connection();
+        let mut session = handlers.connected(&connection);
+        let mut is_answered_in_place = |number| {
+            let mut outbox = Outbox::new(HeaderForm::Current);
+            let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
+            assert!(matches!(handlers.route(&mut session, packet, &mut outbox), Routed::Continue));
+            !outbox.is_empty()
+        };
+        assert!(is_answered_in_place(10) && !is_answered_in_place(11));
+        // It is tried again after a second, which may pass here on a busy machine.
+        let mut is_left = || handlers.held_up(&connection, operation(10)) && !is_answered_in_place(10);
+        assert!((0..100).any(|_| is_left()));
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_waits_keeps_no_read_buffer_and_one_that_panics_harms_nobody() {
+        let seen = Arc::new(AtomicUsize::new(0));
+        for (policy, keeps) in [(Policy::Inline, [true, true]), (Policy::Concurrent, [false, true])] {
+            let last = seen.clone();
+            let handlers = Handlers::new().on_with(operation(10), policy, move |_, packet: Packet| {
+                last.store(packet.body.as_ptr() as usize, Ordering::Relaxed);
+                async { None }
+            });
+            let connection = connection();
+            let mut session = handlers.connected(&connection);
+            let buffer = Bytes::from(vec![0; READ_BUFFER]);
+            let kept = [READ_BUFFER / 2 - 1, READ_BUFFER / 2].map(|length| {
+                let packet = Packet { id: PacketId(1), operation: operation(10), body: buffer.slice(..length) };
+                assert!(matches!(
+                    handlers.route(&mut session, packet, &mut Outbox::new(HeaderForm::Current)),
+                    Routed::Continue
+                ));
+                seen.load(Ordering::Relaxed) == buffer.as_ptr() as usize
+            });
+            assert_eq!(kept, keeps);
+        }
+        let handlers = Handlers::new().on(operation(10), |_, _| async { panic!("as the test wants") });
+        let connection = connection();
+        let mut session = handlers.connected(&connection);
+        let packet = Packet { id: PacketId(1), operation: operation(10), body: Bytes::new() };
+        assert!(matches!(
+            handlers.route(&mut session, packet, &mut Outbox::new(HeaderForm::Current)),
+            Routed::Continue
+        ));
+    }
+}

@@ -222,6 +222,37 @@ mod tests {
     }
 
     #[test]
+    fn a_future_that_panics_when_it_is_dropped_after_its_panic_harms_nobody() {
+        struct Bad(bool);
+        impl Drop for Bad {
+            fn drop(&mut self) {
+                assert!(!self.0 || std::thread::panicking(), "bad to the end");
+            }
+        }
+        let mut cell: Cell<_> = Cell::default();
+        let mut check = |is_bad| {
+            let guard = Bad(is_bad);
+            cell.poll(|| {
+                poll_fn(move |_| {
+                    let guard = &guard; // All of it, to be dropped with the future.
+                    assert!(!guard.0, "bad");
+                    Poll::Ready(())
+                })
+            })
+        };
+        assert!(matches!(check(true), Polled::Panicked(_)));
+        assert!(matches!(check(false), Polled::Ready(())));
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_text_if_it_has_one() {
+        let text = |panic: Box<dyn Any + Send>| panic_text(panic.as_ref()).to_owned();
+        assert_eq!(text(Box::new("static")), "static");
+        assert_eq!(text(Box::new(String::from("made"))), "made");
+        assert_eq!(text(Box::new(5)), "(no text)");
+    }
+
+    #[test]
     fn dropping_a_parked_future_drops_its_values() {
         let held = std::sync::Arc::new(());
         let holder = held.clone();

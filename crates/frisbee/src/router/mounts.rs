@@ -417,6 +417,105 @@ mod tests {
         assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
     }
 
+    /// Notes what it is told.
+    struct Told {
+        heard: Arc<parking_lot::Mutex<Vec<String>>>,
+        name: &'static str,
+    }
+
+    impl Told {
+        fn note(&self, what: impl fmt::Display) {
+            self.heard.lock().push(format!("{} {what}", self.name));
+        }
+    }
+
+    impl Router for Told {
+        type Session = ();
+
+        fn hello_items(&self) -> Vec<(u8, Bytes)> {
+            vec![(200, Bytes::from_static(self.name.as_bytes()))]
+        }
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
+            self.note(packet.operation.number());
+            Routed::Continue
+        }
+
+        fn peer_known(&self, (): &mut (), _peer: &PeerKind) {
+            self.note("peer");
+        }
+
+        fn cancelled(&self, (): &mut (), id: PacketId, _body: Bytes, _outbox: &mut Outbox) {
+            self.note(id);
+        }
+
+        fn going_away(&self, (): &mut ()) {
+            self.note("away");
+        }
+
+        fn is_busy(&self, (): &mut ()) -> bool {
+            self.name == "b"
+        }
+
+        fn idle(&self, (): &mut ()) {
+            self.note("idle");
+        }
+
+        fn turn(&self, (): &mut (), turn: &mut Turn<'_>) -> Option<Instant> {
+            (self.name == "b").then_some(turn.now)
+        }
+
+        fn held_up(&self, _connection: &Connection, operation: Operation) -> bool {
+            operation.number() == 25
+        }
+
+        fn disconnected(&self, (): (), reason: &CloseReason) {
+            self.note(reason.kind().name());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_happens_to_a_connection_is_told_to_all_routers_and_a_packet_to_the_one_that_it_is_for() {
+        let heard = Arc::default();
+        let told = |name| Told { heard: Arc::clone(&heard), name };
+        let mounts = Mounts::new().mount(10..=20, told("a")).mount(21..=30, told("b")).fallback(told("c"));
+        assert!(!mounts.is_empty() && !Mounts::new().fallback(told("c")).is_empty() && Mounts::new().is_empty());
+        assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, told("a")).has_fallback());
+        assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (200, name.into())));
+        let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+        let runtime = tokio::runtime::Handle::current();
+        let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
+        let mut session = mounts.connected(&connection);
+        let mut outbox = Outbox::default();
+        let heard_of = || std::mem::take(&mut *heard.lock()).join(", ");
+        let operation = |number| Operation::user(number).expect("it is one");
+        for (number, told) in [(10, "a 10"), (30, "b 30"), (31, "")] {
+            let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
+            let routed = mounts.route(&mut session, packet, &mut outbox);
+            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Wasted)), (told, told.is_empty()));
+        }
+        mounts.peer_known(&mut session, &PeerKind::Plain);
+        assert_eq!(heard_of(), "a peer, b peer, c peer");
+        mounts.cancelled(&mut session, PacketId(7), Bytes::new(), &mut outbox);
+        assert_eq!(heard_of(), "a 7, b 7, c 7");
+        mounts.going_away(&mut session);
+        assert_eq!(heard_of(), "a away, b away, c away");
+        mounts.idle(&mut session);
+        assert_eq!(heard_of(), "a idle, b idle, c idle");
+        let now = Instant::now();
+        assert_eq!(mounts.turn(&mut session, &mut Turn { now, outbox: &mut outbox, when_written: false }), Some(now));
+        assert!(mounts.is_busy(&mut session));
+        let idle = Mounts::new().mount(10..=20, told("a"));
+        assert!(!idle.is_busy(&mut idle.connected(&connection)));
+        let held_up = [20, 25, 26, 31].map(|number| mounts.held_up(&connection, operation(number)));
+        assert_eq!(held_up, [false, true, false, false]);
+        mounts.disconnected(session, &CloseReason::Shutdown);
+        let name = CloseReason::Shutdown.kind().name();
+        assert_eq!(heard_of(), format!("a {name}, b {name}, c {name}"));
+    }
+
     #[test]
     fn ranges_that_overlap_are_both_named() {
         let mounts = Mounts::new().mount(100..=200, Handlers::new()).mount(200..300, Mounts::new());

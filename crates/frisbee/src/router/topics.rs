@@ -450,6 +450,33 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_is_entered_again_is_there_once() {
+        let mut trie = Trie::default();
+        for value in [5, 6] {
+            trie.insert("a.b", 1, value);
+            assert_eq!((trie.len(), trie.nodes()), (1, 2));
+        }
+        trie.insert("a.b", 2, 7);
+        let mut found = Vec::new();
+        trie.for_each_match("a.b", |key, value| found.push((*key, *value)));
+        assert_eq!((found, trie.len()), (vec![(1, 6), (2, 7)], 2));
+    }
+
+    #[test]
+    fn a_pattern_may_have_so_many_bytes_and_tokens_and_no_more() {
+        let tokens = |count: usize| vec!["a"; count].join(".");
+        for (pattern, expected) in [
+            ("a".repeat(TOPIC_MAX), Ok(())),
+            ("a".repeat(TOPIC_MAX + 1), Err(TopicError::Length(TOPIC_MAX + 1))),
+            (String::new(), Err(TopicError::Length(0))),
+            (tokens(DEPTH_MAX), Ok(())),
+            (tokens(DEPTH_MAX + 1), Err(TopicError::Depth)),
+        ] {
+            assert_eq!(check_pattern(pattern.as_bytes()).map(|_| ()), expected, "{pattern}");
+        }
+    }
+
+    #[test]
     fn a_million_topics_and_a_hundred_thousand_churned_patterns_leave_nothing_behind() {
         let mut trie = Trie::default();
         trie.insert("base.topic", 0, ());

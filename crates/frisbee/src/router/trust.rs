@@ -163,6 +163,48 @@ mod tests {
     }
 
     #[test]
+    fn handlers_that_soon_hold_up_their_thread_again_get_tasks_for_twice_as_long() {
+        let start = Instant::now();
+        let mut apart = Apart::default();
+        assert!(apart.is_over(start) && !apart.has_begun());
+        apart.begin(start);
+        let mut over = start + APART_MIN;
+        for seconds in [2, 4, 8] {
+            let again = over + Duration::from_secs(seconds / 2) - Duration::from_nanos(1);
+            apart.begin(again);
+            over = again + Duration::from_secs(seconds);
+            assert!(!apart.is_over(over - Duration::from_nanos(1)) && apart.is_over(over), "for {seconds} s");
+        }
+        apart.begin(over + Duration::from_secs(8));
+        assert!(apart.is_over(over + Duration::from_secs(8) + APART_MIN), "they were quick for as long");
+    }
+
+    #[test]
+    fn all_connections_see_that_handlers_may_not_be_polled_in_place() {
+        let trust = Arc::default();
+        let handles = [(); 2].map(|()| TrustHandle::of_connection(&trust));
+        assert!(handles.iter().all(|handle| handle.is_kept()));
+        // In an hour, so that it is not over yet.
+        trust.lose(Instant::now() + Duration::from_secs(3600));
+        assert!(!handles.iter().any(|handle| handle.is_kept()));
+    }
+
+    #[test]
+    fn handlers_that_hold_up_a_runtime_of_one_thread_are_polled_in_place_all_the_same() {
+        use tokio::runtime::Builder;
+        for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
+            let runtime = runtime.build().expect("it has all that it needs");
+            let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+            let connection =
+                Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
+            let trust = Trust::default();
+            trust.handle_held_up(&connection, &"a method");
+            assert!(trust.apart.lock().has_begun());
+            assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
+        }
+    }
+
+    #[test]
     fn handlers_that_are_noticed_without_consequences_are_noticed_once() {
         let trust = Trust::default();
         let now = Instant::now();

@@ -355,9 +355,25 @@ impl BrokerSession {
 }
 
 #[cfg(test)]
+impl BrokerShared {
+    /// The bytes that may wait for a subscriber, and for all.
+    pub(super) fn bounds(&self) -> (usize, usize) {
+        (self.bounds.queue_max, self.bounds.memory_max)
+    }
+
+    pub(super) fn total_max(&self) -> usize {
+        self.settings.total_max
+    }
+}
+
+#[cfg(test)]
 impl BrokerSession {
     pub(super) fn remembered(&self) -> usize {
         self.fanout.remembered()
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.patterns.capacity()
     }
 }
 

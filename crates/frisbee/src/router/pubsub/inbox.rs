@@ -238,6 +238,38 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_messages_give_way_and_their_number_and_a_reconnect_stand_in_their_place() {
+        let inbox = Inbox::default();
+        let message = || Entry::Message(Message { topic: "a".into(), payload: Bytes::from_static(&[0; 36]) });
+        let waits = || {
+            let queue = inbox.0.lock();
+            let name = |entry: &Entry| match entry {
+                Entry::Message(_) => "m".to_owned(),
+                Entry::Notice(Notice::Lagged(count)) => format!("-{count}"),
+                Entry::Notice(Notice::Reconnected) => "r".to_owned(),
+            };
+            assert_eq!(queue.bytes, queue.entries.iter().map(Entry::charge).sum::<usize>());
+            queue.entries.iter().map(name).collect::<Vec<_>>().join(" ")
+        };
+        let add = |entry: Entry| inbox.extend([entry].into_iter(), 500);
+        (0..5).for_each(|_| add(message()));
+        assert_eq!(waits(), "m m m m m", "as much as may");
+        add(message());
+        assert_eq!(waits(), "-1 m m m m m");
+        add(Entry::Notice(Notice::Reconnected));
+        assert_eq!(waits(), "-2 m m m m r", "the number is of all that were lost");
+        (0..4).for_each(|_| add(message()));
+        assert_eq!(waits(), "-6 r m m m m");
+        add(message());
+        assert_eq!(waits(), "-6 r m m m m m");
+        add(message());
+        assert_eq!(waits(), "-7 r m m m m m");
+        let text = Message { topic: "a".into(), payload: Bytes::from_static(b"text") };
+        assert_eq!((text.topic(), &text.payload()[..]), ("a", &b"text"[..]));
+        assert_eq!(text.into_payload(), "text");
+    }
+
+    #[test]
     fn a_message_longer_than_the_inbox_is_no_loss() {
         let inbox = Inbox::default();
         let message = Message { topic: "a".into(), payload: Bytes::from(vec![0; 1000]) };

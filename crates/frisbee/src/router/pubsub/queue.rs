@@ -348,3 +348,145 @@ fn frame_anew(mut segment: Segment, outbox: &mut Outbox, limit: u32) -> u64 {
     }
     lost
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::FIRST_OPERATION;
+    use super::*;
+    use crate::Config;
+    use crate::connection::Ends;
+    use std::time::Instant;
+    use tokio::runtime::Handle;
+
+    const NUMBERS: Operations = Operations(FIRST_OPERATION);
+
+    fn bounds(queue_max: usize, slow: Slow) -> Arc<Bounds> {
+        let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Arc::new(Bounds { queue_max, memory_max: usize::MAX, slow, waiting, lost })
+    }
+
+    fn subscriber(number: u64, bounds: &Arc<Bounds>) -> Subscriber {
+        let (config, budget) = (Config::default().into(), Arc::new(Budget::new(usize::MAX, 0)));
+        let connection = Connection::server(&config, &budget, Handle::current(), Ends::default());
+        Subscriber::new(number, connection, NUMBERS, bounds.clone())
+    }
+
+    /// Delivers so many messages of a length, each with a header of 10 bytes.
+    fn deliver(to: &Subscriber, from: &Subscriber, count: usize, length: usize) {
+        let body = Bytes::from(vec![1; length]);
+        to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);
+    }
+
+    fn waiting(bounds: &Bounds) -> usize {
+        bounds.waiting.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_queue_knows_what_waits_in_it_and_what_of_that_is_its_own() {
+        let mut queue = Queue::default();
+        let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
+        let mut many = Segment::new();
+        [&long, &short, &long].into_iter().for_each(|body| many.push(PacketId(0), NUMBERS, body));
+        let is_known = |queue: &Queue| {
+            let sum = |of: fn(&Segment) -> usize| queue.segments.iter().map(of).sum::<usize>();
+            assert_eq!((queue.bytes, queue.own), (sum(Segment::charge), sum(Segment::own)));
+        };
+        let steps: [&dyn Fn(&mut Delivery<'_>); 5] = [
+            &|queue| queue.push(PacketId(1), NUMBERS, &short),
+            &|queue| queue.lag(PacketId(1), NUMBERS, 7),
+            &|queue| queue.push(PacketId(1), NUMBERS, &long),
+            &|queue| queue.share(&many),
+            &|queue| queue.push(PacketId(1), NUMBERS, &short),
+        ];
+        for step in steps {
+            step(&mut Delivery(&mut queue));
+            is_known(&queue);
+        }
+        assert_eq!(queue.segments.iter().map(|segment| segment.messages).collect::<Vec<_>>(), [1 + 7, 1, 3, 1]);
+        assert!(queue.own < 2_000 && queue.bytes > 300_000, "{} of {}", queue.own, queue.bytes);
+        for lost in [8, 1, 3, 1, 0] {
+            assert_eq!(queue.drop_oldest(), lost);
+            is_known(&queue);
+        }
+        assert_eq!((queue.lost, queue.bytes, queue.own), (13, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn what_waits_is_charged_without_what_is_shared_until_it_is_sent_or_its_subscriber_leaves() {
+        let bounds = bounds(1 << 20, Slow::DropOldest);
+        let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
+        for leaves in [false, true] {
+            deliver(&to, &from, 40, 1000);
+            let short = 40 * 1010 + 10 * SEGMENT_CHARGE;
+            assert_eq!((waiting(&bounds), to.memory().held()), (short, 2 * STEP));
+            deliver(&to, &from, 1, 100_000);
+            assert_eq!((waiting(&bounds), to.memory().held()), (short + 100_010 + SEGMENT_CHARGE, 2 * STEP));
+            if leaves {
+                to.close();
+            } else {
+                let mut outbox = Outbox::new(HeaderForm::Current);
+                let mut turn = Turn { now: Instant::now(), outbox: &mut outbox, when_written: false };
+                to.pull(&mut turn, u32::MAX);
+                assert_eq!((turn.when_written, outbox.len()), (false, 40 * 1010 + 100_010));
+            }
+            assert_eq!((waiting(&bounds), to.memory().held()), (0, 0));
+        }
+        deliver(&to, &from, 40, 1000);
+        assert_eq!((waiting(&bounds), to.memory().held(), to.is_behind()), (0, 0, true), "it takes nothing any more");
+        let some = subscriber(3, &bounds);
+        deliver(&some, &from, 400, 1000);
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let mut turn = Turn { now: Instant::now(), outbox: &mut outbox, when_written: false };
+        some.pull(&mut turn, u32::MAX);
+        assert!(turn.when_written && (256 * 1024..270_000).contains(&outbox.len()), "{}", outbox.len());
+        let rest = waiting(&bounds);
+        assert!(rest > 100_000 && some.memory().held() == rest / STEP * STEP, "{rest}");
+    }
+
+    #[tokio::test]
+    async fn the_newest_message_waits_however_long_and_older_ones_only_within_the_bound() {
+        for slow in [Slow::DropOldest, Slow::Disconnect] {
+            let bounds = bounds(10_000, slow);
+            let from = subscriber(1, &bounds);
+            let is_closed = |to: &Subscriber| to.connection.0.mailbox.lock().order.is_some();
+            let within = subscriber(2, &bounds);
+            deliver(&within, &from, 1, 4000);
+            deliver(&within, &from, 1, 10_000 - 4010 - 10 - 2 * SEGMENT_CHARGE);
+            assert_eq!((waiting(&bounds), is_closed(&within)), (10_000, false), "{slow:?}");
+            within.close();
+            let long = subscriber(3, &bounds);
+            deliver(&long, &from, 1, 50_000);
+            let length = 50_010 + SEGMENT_CHARGE;
+            assert_eq!((waiting(&bounds), is_closed(&long)), (length, false), "{slow:?}");
+            deliver(&long, &from, 1, 100);
+            let left = if slow == Slow::DropOldest { 110 + SEGMENT_CHARGE } else { 0 };
+            assert_eq!((waiting(&bounds), is_closed(&long)), (left, slow == Slow::Disconnect), "{slow:?}");
+            assert_eq!(bounds.lost.load(Ordering::Relaxed), u64::from(slow == Slow::DropOldest));
+        }
+    }
+
+    #[test]
+    fn the_bound_is_a_sixteenth_beyond_the_bound_of_all_and_of_what_is_left_when_memory_is_short() {
+        let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let bounds = Bounds { queue_max: 1_000_010, memory_max: 100, slow: Slow::DropOldest, waiting, lost };
+        let account = Account::alone(Arc::new(Budget::new(1_000_000, 0)));
+        for (waiting, bound) in [(0, 1_000_010), (100, 1_000_010), (101, 62_500)] {
+            bounds.waiting.store(waiting, Ordering::Relaxed);
+            assert_eq!(bounds.queue_max(&account), bound, "{waiting} bytes wait");
+        }
+        account.charge(600_000);
+        assert_eq!(bounds.queue_max(&account), 25_000);
+        account.charge(400_001);
+        assert_eq!(bounds.queue_max(&account), 16 * 1024, "to each a little");
+    }
+
+    #[tokio::test]
+    async fn a_subscriber_is_behind_when_its_queue_is_more_than_half_full() {
+        let bounds = bounds(10_000, Slow::DropOldest);
+        let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
+        deliver(&to, &from, 1, 5_000 - 10 - SEGMENT_CHARGE);
+        assert_eq!((waiting(&bounds), to.is_behind()), (5_000, false));
+        deliver(&to, &from, 1, 1);
+        assert!(to.is_behind());
+    }
+}

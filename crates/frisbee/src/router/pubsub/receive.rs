@@ -248,3 +248,86 @@ impl ClientSession {
 fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
     one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::inbox::RecvError;
+    use super::super::tests::message;
+    use super::*;
+    use crate::budget::Budget;
+    use crate::pubsub::Subscription;
+    use std::task::{Context, Poll, Waker};
+    use tokio::runtime::Handle;
+
+    fn connection() -> Connection {
+        let budget = Arc::new(Budget::new(usize::MAX, 0));
+        Connection::client(&Default::default(), budget, Handle::current(), Default::default())
+    }
+
+    /// What has come for a subscription: payloads, and numbers of lost messages.
+    fn received(subscription: &mut Subscription) -> Vec<String> {
+        let mut context = Context::from_waker(Waker::noop());
+        let next = || match subscription.poll_recv(&mut context) {
+            Poll::Ready(Ok(message)) => Some(String::from_utf8_lossy(message.payload()).into_owned()),
+            Poll::Ready(Err(RecvError::Lagged(count))) => Some(format!("-{count}")),
+            Poll::Ready(Err(other)) => panic!("{other}"),
+            Poll::Pending => None,
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[tokio::test]
+    async fn messages_and_losses_reach_the_subscriptions_that_they_are_for_in_order() {
+        let router = ClientRouter::starting_at(100);
+        assert_eq!(router.operations(), [100..=107]);
+        let shared = router.0.clone();
+        let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.kept_subscription(pattern));
+        let connection = connection();
+        let mut session = router.connected(&connection);
+        let mut comes = |kind, id, body: Vec<u8>| {
+            let packet = Packet::new(PacketId(id), shared.operations.of(kind), body);
+            router.route(&mut session, packet, &mut Outbox::default())
+        };
+        for (topic, payload) in [("a.a", "1"), ("a.b", "2"), ("b.b", "3"), ("a.b", "4"), ("b.a", "5")] {
+            assert!(matches!(comes(Kind::Message, 0, message(topic, payload)), Routed::Continue));
+        }
+        let _ = comes(Kind::Lagged, first.id, vec![7]);
+        let _ = comes(Kind::Lagged, 0, vec![9]);
+        for (id, payload) in [(second.id, "6"), (second.id, "7"), (first.id, "8"), (0, "9")] {
+            let _ = comes(Kind::Message, id, message("a.b", payload));
+        }
+        let _ = comes(Kind::Sync, 0, Vec::new());
+        assert_eq!(received(&mut first), ["1", "2", "4", "-7", "-9", "8", "9"]);
+        assert_eq!(received(&mut second), ["2", "3", "4", "-9", "6", "7", "9"]);
+        let mut third = shared.kept_subscription("a.b");
+        let _ = comes(Kind::Message, 0, message("a.b", "10"));
+        drop(second);
+        let _ = comes(Kind::Message, 0, message("a.b", "11"));
+        let _ = comes(Kind::Sync, 0, Vec::new());
+        assert_eq!([received(&mut first), received(&mut third)], [["10", "11"]; 2]);
+        assert!(matches!(comes(Kind::Lagged, 0, vec![0x80]), Routed::Close(_)));
+        assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
+    }
+
+    #[tokio::test]
+    async fn a_client_remembers_a_bounded_number_of_topics_and_forgets_them_when_subscriptions_change() {
+        let router = ClientRouter::new();
+        let mut all = router.0.kept_subscription(">");
+        let connection = connection();
+        let mut session = router.connected(&connection);
+        let mut highest = 0;
+        for number in 0..REMEMBERED_MAX + 10 {
+            let packet =
+                Packet::new(PacketId(0), router.0.operations.of(Kind::Message), message(&format!("t.{number}"), "x"));
+            let _ = router.route(&mut session, packet, &mut Outbox::default());
+            highest = highest.max(session.routes.len());
+        }
+        assert_eq!((highest, session.routes.len(), session.by_topic.len()), (REMEMBERED_MAX, 10, 10));
+        let _other = router.0.kept_subscription("other");
+        let packet = Packet::new(PacketId(0), router.0.operations.of(Kind::Message), message("t.1", "x"));
+        let _ = router.route(&mut session, packet, &mut Outbox::default());
+        assert_eq!(session.routes.len(), 1);
+        session.flush(&router.0);
+        assert_eq!(received(&mut all).len(), REMEMBERED_MAX + 11);
+    }
+}

@@ -1,5 +1,7 @@
 //! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
 
+mod bounds;
+
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
 use crate::budget::Budget;
 use crate::connection::Ends;

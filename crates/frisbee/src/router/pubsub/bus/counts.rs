@@ -206,6 +206,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_far_behind_begins_anew_and_what_is_a_little_behind_is_old() {
+        let heard = || {
+            let mut heard = Heard::new(Arc::default());
+            assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), Heed::New(0));
+            heard
+        };
+        for (stamp, heed) in [
+            (stamp(1 << 41, 200_000 - LATE_MAX), Heed::Old),
+            (stamp(1 << 41, 200_000 - LATE_MAX - 1), Heed::New(0)),
+            (stamp((1 << 41) - LATE_MAX, 5), Heed::Old),
+            (stamp((1 << 41) - LATE_MAX - 1, 5), Heed::New(0)),
+            (stamp((1 << 41) + 1, 5), Heed::New(4)),
+            (stamp((1 << 41) + MISSED_MAX, 5), Heed::New(4)),
+            (stamp((1 << 41) + MISSED_MAX + 1, 5), Heed::Malformed),
+            (stamp(1 << 41, 200_001 + MISSED_MAX), Heed::New(MISSED_MAX)),
+            (stamp(1 << 41, 200_002 + MISSED_MAX), Heed::Malformed),
+        ] {
+            assert_eq!(heard().message("a", stamp), heed, "{stamp:?}");
+        }
+    }
+
+    #[test]
     fn the_rows_that_are_remembered_are_bounded() {
         let all = Arc::<AtomicUsize>::default();
         let mut heard = Heard::new(all.clone());
