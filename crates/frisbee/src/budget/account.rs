@@ -388,6 +388,14 @@ mod tests {
     }
 
     #[test]
+    fn bodies_of_16_to_64_kib_count_as_the_buffer_that_they_may_keep() {
+        let kib = 1024;
+        let lengths = [0, 16 * kib - 1, 16 * kib, 64 * kib - 1, 64 * kib, 128 * kib];
+        let memory = [0, 16 * kib - 1, 128 * kib, 128 * kib, 64 * kib, 128 * kib];
+        assert_eq!(lengths.map(crate::budget::body_memory), memory);
+    }
+
+    #[test]
     fn the_room_of_a_connection_is_a_part_of_what_is_left_for_it_and_for_its_address() {
         let budget = Arc::new(Budget::new(100_000, 0));
         let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));

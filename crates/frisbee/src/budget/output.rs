@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_output_of_a_connection_is_limited_while_the_memory_that_it_shares_is_short_and_no_longer() {
+    fn the_output_of_a_connection_is_limited_as_long_as_the_memory_that_it_shares_is_short() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
         let [mut output, mut alone] = [Output::default(), Output::default()];

@@ -299,7 +299,7 @@ async fn no_credit_is_given_to_a_plain_peer_or_to_one_that_sends_nothing_more() 
 }
 
 #[tokio::test]
-async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_a_server_that_decides_may() {
+async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_its_server_may() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let runtime = Handle::current;
     let server = Connection::server(&Default::default(), &budget, runtime(), Ends::default());

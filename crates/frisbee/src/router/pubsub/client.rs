@@ -554,3 +554,24 @@ impl ClientShared {
         inboxes.iter().for_each(|inbox| inbox.close(reason));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use tokio::runtime::Handle;
+
+    #[tokio::test]
+    async fn the_users_of_a_client_get_the_connection_that_was_made_last_and_the_last_of_them_closes_it() {
+        let connection = || {
+            let budget = Arc::new(Budget::new(usize::MAX, 0));
+            Connection::client(&Default::default(), budget, Handle::current(), Default::default())
+        };
+        let [lost, next] = [connection(), connection()];
+        let own = Own(Mutex::new(lost.clone()));
+        own.replace(next.clone());
+        assert!(Arc::ptr_eq(&own.connection().0, &next.0));
+        drop(own);
+        assert_eq!([lost, next].map(|connection| connection.0.mailbox.lock().order.is_some()), [false, true]);
+    }
+}

@@ -255,7 +255,7 @@ mod tests {
     use super::super::tests::message;
     use super::*;
     use crate::budget::Budget;
-    use crate::pubsub::Subscription;
+    use crate::pubsub::{PubSubError, Subscription};
     use std::task::{Context, Poll, Waker};
     use tokio::runtime::Handle;
 
@@ -307,6 +307,41 @@ mod tests {
         assert_eq!([received(&mut first), received(&mut third)], [["10", "11"]; 2]);
         assert!(matches!(comes(Kind::Lagged, 0, vec![0x80]), Routed::Close(_)));
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_told_to_whoever_asks_next_whether_all_was_taken() {
+        let router = ClientRouter::new();
+        let (client, connection) = (router.client(), connection());
+        let mut session = router.connected(&connection);
+        let mut comes = |kind, body: &'static [u8]| {
+            let packet = Packet::new(PacketId(0), router.0.operations.of(kind), Bytes::from_static(body));
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        };
+        for refused in [true, false] {
+            let mut syncing = std::pin::pin!(client.sync());
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(syncing.as_mut().poll(&mut context).is_pending());
+            if refused {
+                comes(Kind::Refused, b"\x05first");
+                comes(Kind::Refused, b"\x05second");
+            }
+            comes(Kind::Sync, b"");
+            match syncing.poll(&mut context) {
+                Poll::Ready(Err(PubSubError::Refused(text))) => assert!(refused && text == "first", "{text}"),
+                other => assert!(!refused && matches!(other, Poll::Ready(Ok(()))), "{other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_name_of_a_group_has_1_to_255_bytes_and_as_much_may_wait_as_is_documented() {
+        let client = ClientRouter::new().client();
+        for (length, is_allowed) in [(0, false), (1, true), (255, true), (256, false)] {
+            let refused = client.queue_subscribe("a", &"g".repeat(length)).await.expect_err("it is not connected");
+            assert_eq!(matches!(refused, PubSubError::Topic(_)), !is_allowed, "{length}");
+        }
+        assert_eq!(client.0.inbox_max, 16 << 20);
     }
 
     #[tokio::test]

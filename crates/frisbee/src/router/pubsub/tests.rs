@@ -94,7 +94,7 @@ impl Member {
         self.broker.disconnected(self.session.take().unwrap(), &CloseReason::ClosedByPeer);
     }
 
-    fn was_woken(&self) -> bool {
+    pub(super) fn was_woken(&self) -> bool {
         let woken = self.connection.0.mailbox.is_notified();
         drop(self.connection.0.mailbox.lock_by_task());
         woken

@@ -222,6 +222,19 @@ mod tests {
         assert_eq!((state.entries.len(), state.given_up.len(), state.waiting), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
     }
 
+    #[tokio::test]
+    async fn a_short_reply_keeps_no_read_buffer_and_a_long_one_is_not_copied() {
+        let table = Table::new(1);
+        let buffer = Bytes::from(vec![0; 128 * 1024]);
+        for (length, is_copied) in [(1, true), (4 * 1024, true), (4 * 1024 + 1, false)] {
+            let (number, waiting) = send(&table);
+            let packet = Packet { body: buffer.slice(..length), ..reply(number.id()) };
+            assert_eq!(table.handle_reply(packet), Replied::InTime);
+            let body = waiting.await.expect("it has come").body;
+            assert_eq!((body.len(), body.as_ptr() != buffer.as_ptr()), (length, is_copied));
+        }
+    }
+
     #[test]
     fn a_late_cancellation_does_not_end_the_next_request_with_the_same_id() {
         let table = Table::new(1);

@@ -161,3 +161,53 @@ impl Drop for MemoryMember {
         self.bus.0.lock().nodes.remove(&self.number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::pubsub::tests::{Member, runtime};
+    use crate::router::pubsub::{Broker, Kind};
+
+    #[test]
+    fn nothing_is_left_on_a_bus_of_those_who_leave_it() {
+        let (runtime, bus) = (runtime(), MemoryBus::new());
+        let interests = || bus.0.lock().interests.len();
+        let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
+        let mut reader = Member::new(&first, runtime.handle());
+        reader.subscribe(1, "a", "");
+        assert_eq!((interests(), bus.0.lock().nodes.len()), (1, 2));
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+        assert_eq!(interests(), 0);
+        drop(second);
+        assert_eq!(bus.0.lock().nodes.len(), 1);
+    }
+
+    #[test]
+    fn every_subscriber_is_woken_by_the_bus_whatever_its_number() {
+        let (runtime, bus) = (runtime(), MemoryBus::new());
+        let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
+        let mut readers = [(); 3].map(|()| Member::new(&first, runtime.handle()));
+        let mut writer = Member::new(&second, runtime.handle());
+        for reader in &mut readers {
+            reader.subscribe(1, "a", "");
+            reader.was_woken();
+        }
+        writer.publish("a", "x");
+        writer.turn();
+        assert_eq!(readers.each_ref().map(Member::was_woken), [true; 3]);
+    }
+
+    #[test]
+    fn members_of_groups_are_drawn_evenly_and_not_in_turn() {
+        for members in [2, 3, 7] {
+            let drawn: Vec<_> = (0..7000).map(|number| scattered(number) % members).collect();
+            for member in 0..members {
+                let count = drawn.iter().filter(|drawn| **drawn == member).count() as f64;
+                let even = 7000.0 / members as f64;
+                assert!((0.9..1.1).contains(&(count / even)), "{count} of about {even}");
+            }
+            let same = drawn.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64 * members as f64 / 7000.0;
+            assert!((0.9..1.1).contains(&same), "{same} of what chance brings");
+        }
+    }
+}

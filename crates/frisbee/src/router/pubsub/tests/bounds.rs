@@ -1,7 +1,7 @@
 //! What subscriptions and messages take of the memory, for how long, and what a publisher remembers.
 
 use super::*;
-use crate::pubsub::TopicUse;
+use crate::pubsub::{OPERATIONS, TopicUse};
 use crate::router::topics::TOPIC_MAX;
 use std::panic::catch_unwind;
 
@@ -50,7 +50,7 @@ fn the_defaults_of_a_broker_and_a_client_are_those_that_are_documented() {
     (1..=1024).for_each(|id| reader.subscribe(id, "a", ""));
     assert_eq!(reader.ask(1025, "a", ""), Err(Reason::Full as u8));
     assert_eq!(broker.0.total_max(), 1 << 20);
-    assert_eq!(crate::pubsub::OPERATIONS, 0xFF00..=0xFF07);
+    assert_eq!(OPERATIONS, 0xFF00..=0xFF07);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_name_of_a_group_may_be_as_long_as_a_topic() {
 }
 
 #[test]
-fn what_is_not_permitted_is_refused_and_what_is_permitted_is_asked_again_when_it_may_have_changed() {
+fn what_is_not_permitted_is_refused_and_a_permission_is_asked_for_again_when_it_may_change() {
     struct Banned;
     let settings = Broker::builder().permit(|connection, wish| match wish {
         TopicUse::Publish(topic) => connection.attachments().get::<Banned>().is_none() && topic != "forbidden",
