@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_leaves_its_server_unmeasured() {
+    fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_measures_nothing() {
         let clock = FleetClock::new();
         let (pulse, mut calls) = (Pulse::new(&clock), Calls::default());
         calls.set_pulse(Some(&pulse));

@@ -127,7 +127,7 @@ pub(crate) mod samples {
 
 #[cfg(test)]
 mod tests {
-    use super::samples::SECOND;
+    use super::samples::{SECOND, told};
     use super::*;
 
     #[test]
@@ -139,6 +139,12 @@ mod tests {
         let read = Told::read(&item).expect("it was written here");
         assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", 2));
         assert_eq!((read.compatible, read.operations), (SECOND.compatible.to_vec(), vec![10, 11, 300]));
+    }
+
+    #[test]
+    fn a_client_takes_calls_if_it_offers_a_service_and_not_if_it_only_names_those_that_it_calls() {
+        let kinds = [told(OFFERED, &[&SECOND]), told(CALLED, &[&SECOND]), PeerKind::Plain];
+        assert_eq!(kinds.map(|client| takes_calls(&client)), [true, false, false]);
     }
 
     #[test]

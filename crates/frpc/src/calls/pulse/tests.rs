@@ -226,7 +226,7 @@ fn the_trial_of_an_ejected_server_excludes_it_again_if_its_deadline_passes_howev
 }
 
 #[test]
-fn connections_that_come_and_go_and_servers_that_show_themselves_are_seen_before_the_next_call() {
+fn connections_that_come_and_go_and_servers_that_show_are_seen_before_the_next_call() {
     let (pulse, at) = server();
     at(1);
     let seen = |what: &dyn Fn(), is_change: bool| {
