@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_of_a_connection_is_a_part_of_what_is_left_for_it_and_for_its_address() {
+    fn the_room_of_a_connection_is_a_part_of_the_memory_left_for_it_and_for_its_address() {
         let budget = Arc::new(Budget::new(100_000, 0));
         let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
         assert_eq!(idle.room(), 50_000, "half of all");
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_for_a_server_elsewhere_is_counted_with_its_connections() {
+    fn traffic_that_is_noted_elsewhere_is_counted_with_that_of_the_connections() {
         let budget = Arc::new(Budget::new(1000, 0));
         let traffic = of(&budget, 1).traffic().expect("it is a server's");
         traffic.add(Traffic::Written, 9);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_end_opens_no_more_streams_than_its_peer_takes_whatever_that_has_opened() {
+    async fn an_end_opens_no_more_streams_than_its_peer_takes_however_many_that_has_opened() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");

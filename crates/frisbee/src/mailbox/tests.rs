@@ -133,7 +133,7 @@ fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
 }
 
 #[test]
-fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_who_wait() {
+fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_tasks_that_wait() {
     let mailbox = mailbox(1);
     let tasks = [(); 4].map(|()| task());
     let [sender, end, kind, decision] = &tasks;
@@ -162,7 +162,7 @@ fn a_mailbox_that_is_closed_takes_nothing_and_wakes_all_who_wait() {
 }
 
 #[test]
-fn whoever_decides_on_a_hand_off_is_told_when_the_peer_no_longer_waits() {
+fn the_decider_of_a_hand_off_is_told_when_the_peer_no_longer_waits() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -177,7 +177,7 @@ fn whoever_decides_on_a_hand_off_is_told_when_the_peer_no_longer_waits() {
 }
 
 #[test]
-fn the_kind_of_the_peer_is_told_to_those_who_wait_for_it_and_stays_known() {
+fn the_kind_of_the_peer_is_told_to_tasks_that_wait_for_it_and_stays_known() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -221,7 +221,7 @@ fn a_waiter_keeps_one_waker_until_it_is_dropped_and_one_that_does_nothing_is_not
 }
 
 #[test]
-fn what_handles_have_sent_is_charged_until_it_is_collected_and_its_memory_released() {
+fn packets_of_handles_are_charged_until_they_are_collected_and_their_memory_is_released() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
     mailbox.write(|outbox| push(outbox, 100_000)).expect("it is open");

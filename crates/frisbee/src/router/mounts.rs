@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_happens_to_a_connection_is_told_to_all_routers_and_a_packet_to_the_one_that_it_is_for() {
+    async fn events_of_a_connection_are_told_to_all_routers_and_a_packet_to_the_one_that_it_is_for() {
         let heard = Arc::default();
         let told = |name| Told { heard: Arc::clone(&heard), name };
         let mounts = Mounts::new().mount(10..=20, told("a")).mount(21..=30, told("b")).fallback(told("c"));

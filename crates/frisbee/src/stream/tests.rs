@@ -259,7 +259,7 @@ async fn a_message_for_which_there_is_no_memory_ends_its_stream_and_is_counted()
 }
 
 #[tokio::test]
-async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_what_is_read() {
+async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_messages_that_are_read() {
     let config = || Config::default().stream_credit(1000);
     for batched in [false, true] {
         let (end, mut stream) = End::with(&extended(0), config(), 16 * MIB);
@@ -319,7 +319,7 @@ async fn a_client_that_awaits_the_answer_to_a_hand_off_opens_no_stream_and_its_s
 }
 
 #[tokio::test]
-async fn what_has_come_is_read_before_the_end_and_the_end_is_told_as_it_was() {
+async fn messages_that_have_come_are_read_before_the_end_and_the_end_is_told_as_it_was() {
     let end_by = |bodies: &[&[u8]]| {
         let (end, mut stream) = End::new(&extended(0));
         let _ = end.comes(3);
@@ -350,7 +350,7 @@ async fn what_has_come_is_read_before_the_end_and_the_end_is_told_as_it_was() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_stream_is_woken_by_its_end() {
+async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
     type EndIt<'a> = &'a dyn Fn(&StreamShared);
     let ends: [(EndIt<'_>, [usize; 3]); 4] = [
         (&|shared| shared.handle_close(), [1, 1, 1]),
@@ -372,7 +372,7 @@ async fn whoever_waits_for_a_stream_is_woken_by_its_end() {
 }
 
 #[tokio::test]
-async fn each_way_to_leave_a_stream_tells_the_peer_what_it_means() {
+async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     let packet = |operation, body: &[u8]| vec![(operation, Bytes::copy_from_slice(body))];
     let dropped = b"\x01the stream was dropped";
     type Leave = fn(Stream);

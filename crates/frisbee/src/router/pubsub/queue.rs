@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_knows_what_waits_in_it_and_what_of_that_is_its_own() {
+    fn a_queue_knows_how_much_waits_in_it_and_how_much_of_that_is_its_own() {
         let mut queue = Queue::default();
         let [short, long] = [5, 100_000].map(|length| Bytes::from(vec![1; length]));
         let mut many = Segment::new();
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_waits_is_charged_without_what_is_shared_until_it_is_sent_or_its_subscriber_leaves() {
+    async fn own_bytes_that_wait_are_charged_until_they_are_sent_or_their_subscriber_leaves() {
         let bounds = bounds(1 << 20, Slow::DropOldest);
         let [to, from] = [1, 2].map(|number| subscriber(number, &bounds));
         for leaves in [false, true] {
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_a_sixteenth_beyond_the_bound_of_all_and_of_what_is_left_when_memory_is_short() {
+    fn the_bound_is_a_sixteenth_beyond_that_of_all_and_of_the_rest_when_memory_is_short() {
         let (waiting, lost) = (AtomicUsize::new(0), AtomicU64::new(0));
         let bounds = Bounds { queue_max: 1_000_010, memory_max: 100, slow: Slow::DropOldest, waiting, lost };
         let account = Account::alone(Arc::new(Budget::new(1_000_000, 0)));

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_told_to_whoever_asks_next_whether_all_was_taken() {
+    async fn a_refusal_is_told_to_the_next_caller_that_asks_if_all_was_taken() {
         let router = ClientRouter::new();
         let (client, connection) = (router.client(), connection());
         let mut session = router.connected(&connection);

@@ -67,7 +67,7 @@ async fn pauses_grow_to_their_limit_and_are_drawn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_speaks_another_protocol_is_left_in_peace_for_half_of_the_longest_pause_to_all_of_it() {
+async fn servers_of_another_protocol_are_left_in_peace_for_half_of_the_longest_pause_or_more() {
     let now = Instant::now();
     let pauses: Vec<_> = (0..200).map(|_| Failures::default().fail(now, true)).collect();
     assert!(pauses.iter().all(|pause| (PAUSE_MAX / 2..=PAUSE_MAX).contains(pause)), "{pauses:?}");
@@ -131,7 +131,7 @@ async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up
 }
 
 #[tokio::test(start_paused = true)]
-async fn links_say_where_they_lead_and_what_has_failed() {
+async fn links_name_their_server_and_the_last_failure() {
     let failing = Arc::default();
     let links = Links::by(maker(&failing));
     assert_eq!((links.name(), links.has_trouble(), links.pulse().is_none()), (Some("nowhere"), false, true));

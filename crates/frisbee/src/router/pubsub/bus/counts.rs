@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_behind_begins_anew_and_what_is_a_little_behind_is_old() {
+    fn a_row_that_is_far_behind_begins_anew_and_a_message_a_little_behind_is_old() {
         let heard = || {
             let mut heard = Heard::new(Arc::default());
             assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), Heed::New(0));

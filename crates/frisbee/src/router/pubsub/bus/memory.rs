@@ -169,7 +169,7 @@ mod tests {
     use crate::router::pubsub::{Broker, Kind};
 
     #[test]
-    fn nothing_is_left_on_a_bus_of_those_who_leave_it() {
+    fn nothing_is_left_on_a_bus_of_subscriptions_and_brokers_that_leave_it() {
         let (runtime, bus) = (runtime(), MemoryBus::new());
         let interests = || bus.0.lock().interests.len();
         let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subscriber_is_woken_by_the_bus_whatever_its_number() {
+    fn subscribers_of_every_number_are_woken_by_the_bus() {
         let (runtime, bus) = (runtime(), MemoryBus::new());
         let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
         let mut readers = [(); 3].map(|()| Member::new(&first, runtime.handle()));

@@ -101,7 +101,7 @@ fn the_name_of_a_group_may_be_as_long_as_a_topic() {
 }
 
 #[test]
-fn what_is_not_permitted_is_refused_and_a_permission_is_asked_for_again_when_it_may_change() {
+fn uses_that_are_not_permitted_are_refused_and_it_is_asked_again_when_that_may_change() {
     struct Banned;
     let settings = Broker::builder().permit(|connection, wish| match wish {
         TopicUse::Publish(topic) => connection.attachments().get::<Banned>().is_none() && topic != "forbidden",
@@ -126,7 +126,7 @@ fn what_is_not_permitted_is_refused_and_a_permission_is_asked_for_again_when_it_
 }
 
 #[test]
-fn a_topic_is_looked_up_once_while_subscriptions_stay_and_those_who_leave_are_forgotten() {
+fn a_topic_is_looked_up_once_while_subscriptions_stay_and_former_subscribers_are_forgotten() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     assert!(is_slow(&mut writer, "a"));
@@ -178,7 +178,7 @@ fn a_publisher_remembers_a_bounded_number_of_topics_and_their_subscribers() {
 }
 
 #[test]
-fn what_a_turn_publishes_is_passed_on_before_its_end_when_it_reaches_very_many() {
+fn messages_of_a_turn_are_passed_on_before_its_end_when_they_reach_very_many() {
     let (_runtime, broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
     [&mut a, &mut b, &mut c].into_iter().for_each(|reader| reader.subscribe(1, "*", ""));
     for number in 0..5461 {
