@@ -191,6 +191,24 @@ mod bus {
     }
 }
 
+mod durable {
+    use super::*;
+    use std::io;
+    use std::time::Duration;
+
+    fn is_known(_sequence: u64) -> bool {
+        false
+    }
+
+    async fn bill(_topic: &str, _order: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    async fn quick_start() -> Outcome {
+        statements!("durable-1");
+    }
+}
+
 mod hand_off {
     use super::*;
     use crate::fixtures::{NoTls, PostgresConfig};

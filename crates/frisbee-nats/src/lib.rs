@@ -8,17 +8,22 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! // In each of the servers. Their subscribers get what is published at any of them.
-//! let bus = NatsBus::connect("shop", "nats://10.0.0.7:4222,nats://10.0.0.8:4222").await?;
+//! let bus = NatsBus::connect("shop", vec!["nats://10.0.0.7:4222", "nats://10.0.0.8:4222"]).await?;
 //! let broker = Broker::builder().backplane(bus).build();
 //! Server::builder().bind("0.0.0.0:7700", broker).await?.serve().await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! docs/bus.md has what is promised. `async-nats` is a part of this interface, for its settings: users, TLS, timeouts.
+//! docs/bus.md has what is promised. With the feature `durable` there are topics that NATS stores as well: see the module of
+//! that name.
+//!
+//! `async-nats` is a part of this interface, for its settings: users, TLS, timeouts.
 #![forbid(unsafe_code)]
 
 mod bus;
+#[cfg(feature = "durable")]
+pub mod durable;
 mod subjects;
 
 pub use async_nats;

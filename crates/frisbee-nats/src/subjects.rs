@@ -14,6 +14,9 @@ const NAME_MAX: usize = 64;
 pub(crate) struct Subjects {
     /// What stands in front of topics.
     topics: String,
+    /// What stands in front of durable topics.
+    #[cfg(feature = "durable")]
+    durables: String,
     control: String,
     nobody: String,
 }
@@ -28,7 +31,13 @@ impl Subjects {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        Ok(Self { topics: format!("{name}.t."), control: format!("{name}.c"), nobody: format!("{name}.n") })
+        Ok(Self {
+            topics: format!("{name}.t."),
+            #[cfg(feature = "durable")]
+            durables: format!("{name}.d."),
+            control: format!("{name}.c"),
+            nobody: format!("{name}.n"),
+        })
     }
 
     /// The subject of a topic or a pattern.
@@ -39,6 +48,12 @@ impl Subjects {
     /// The topic of a subject; empty if it is none of this bus.
     pub(crate) fn topic_of<'a>(&self, subject: &'a str) -> &'a str {
         subject.strip_prefix(&self.topics).unwrap_or_default()
+    }
+
+    /// The subject of a durable topic or a pattern of some.
+    #[cfg(feature = "durable")]
+    pub(crate) fn of_durable(&self, topic: &str) -> String {
+        [&self.durables, topic].concat()
     }
 
     /// What brokers say to each other.
@@ -54,12 +69,23 @@ impl Subjects {
 
 /// The name of a queue group: each byte that is neither a letter, a digit, `-` nor `_` becomes `%` and two digits.
 pub(crate) fn group(name: &str) -> String {
+    escape(name, '%')
+}
+
+/// The name of a stream or a consumer, as that of a group but with `=`: NATS 2.9 takes a `%` there for a verb of the format
+/// by which it makes the subject of acknowledgements.
+#[cfg(feature = "durable")]
+pub(crate) fn stored(name: &str) -> String {
+    escape(name, '=')
+}
+
+fn escape(name: &str, mark: char) -> String {
     let mut escaped = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
             escaped.push(char::from(byte));
         } else {
-            write!(escaped, "%{byte:02x}").expect("a string takes all");
+            write!(escaped, "{mark}{byte:02x}").expect("a string takes all");
         }
     }
     escaped

@@ -102,7 +102,8 @@ pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;
 
-/// The parts of this crate that frpc needs beside its public surface. Nothing here is covered by semantic versioning.
+/// The parts of this crate that others of this workspace need beside its public surface. Nothing here is covered by
+/// semantic versioning.
 #[doc(hidden)]
 pub mod support {
     pub use crate::budget::{Hold, LogLimit, Seldom, body_memory};
@@ -110,6 +111,7 @@ pub mod support {
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
+    pub use crate::router::topics::{check_pattern, check_topic};
     pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
     pub use crate::settings::{Kind, Setting, Value};
     pub use crate::work::{Job, Site};

@@ -6,7 +6,7 @@ pub(crate) mod mounts;
 pub mod opening;
 pub mod pubsub;
 pub(crate) mod requests;
-mod topics;
+pub(crate) mod topics;
 pub(crate) mod trust;
 
 use crate::{

@@ -55,14 +55,20 @@ impl fmt::Display for TopicError {
 impl std::error::Error for TopicError {}
 
 /// Checks a topic to publish to.
-pub(crate) fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
+///
+/// # Errors
+/// Its first defect.
+pub fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
     let topic = check_pattern(topic)?;
     let wild = topic.split('.').any(|token| token == ONE || token == REST);
     if wild { Err(TopicError::Wildcard) } else { Ok(topic) }
 }
 
 /// Checks a pattern to subscribe to.
-pub(crate) fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
+///
+/// # Errors
+/// Its first defect.
+pub fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
     if pattern.is_empty() || pattern.len() > TOPIC_MAX {
         return Err(TopicError::Length(pattern.len()));
     }

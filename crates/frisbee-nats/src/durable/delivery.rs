@@ -1,0 +1,159 @@
+//! One delivery of a message, and what its reader says of it.
+
+use super::{ATTEMPT, AckError, PAUSES, Shared, error};
+use async_nats::client::{Request, RequestErrorKind};
+use async_nats::header::NATS_MESSAGE_ID;
+use async_nats::jetstream::AckKind;
+use async_nats::{HeaderMap, Subject};
+use bytes::Bytes;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::time::{Instant, sleep};
+
+/// A message that was delivered, and that comes again unless its reader [acknowledges](Self::ack) it in time.
+///
+/// One that is dropped comes again as well, when the time for its acknowledgement is over.
+#[must_use = "a message that is not acknowledged comes again"]
+pub struct Delivery {
+    pub(super) shared: Arc<Shared>,
+    pub(super) subject: Subject,
+    pub(super) payload: Bytes,
+    pub(super) headers: Option<HeaderMap>,
+    pub(super) reply: Subject,
+    pub(super) sequence: u64,
+    pub(super) attempt: u64,
+    pub(super) stored_at: SystemTime,
+    pub(super) ack_timeout: Duration,
+    /// When it came.
+    pub(super) since: Instant,
+}
+
+impl fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut delivery = f.debug_struct("Delivery");
+        delivery.field("topic", &self.topic()).field("sequence", &self.sequence).field("attempt", &self.attempt);
+        delivery.field("length", &self.payload.len()).finish_non_exhaustive()
+    }
+}
+
+impl Delivery {
+    /// The topic it was published to.
+    ///
+    /// Whoever may publish on the subjects of the durable topic may make this longer than topics of brokers are.
+    pub fn topic(&self) -> &str {
+        self.subject.strip_prefix(&*self.shared.prefix).unwrap_or_default()
+    }
+
+    /// The payload.
+    pub fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+
+    /// The id it was published with. Other publishers than [`DurableTopic`](super::DurableTopic) may give none.
+    pub fn id(&self) -> Option<&str> {
+        self.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID)).map(async_nats::HeaderValue::as_str)
+    }
+
+    /// The number of the message in its durable topic, from 1. It is the same each time the message is delivered.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// How often the message has been delivered, from 1. It is above 1 if a reader got it before, who may have done with it
+    /// whatever it does, or if it was lost on its way.
+    pub fn attempt(&self) -> u64 {
+        self.attempt
+    }
+
+    /// When NATS has stored it.
+    pub fn stored_at(&self) -> SystemTime {
+        self.stored_at
+    }
+
+    /// Says that the message is done with. When this returns `Ok`, NATS knows, and the message does not come again.
+    ///
+    /// A NATS that is killed may forget acknowledgements of its last moments, though. So a reader for whom twice is once
+    /// too often keeps the [sequence](Self::sequence) or the [id](Self::id) beside what it has done.
+    ///
+    /// While NATS is away it is told again, until the time for the acknowledgement is over.
+    ///
+    /// # Errors
+    /// If NATS has not confirmed it.
+    ///
+    /// # Cancel safety
+    /// NATS may have been told or not.
+    pub async fn ack(self) -> Result<(), AckError> {
+        self.tell(AckKind::Ack).await
+    }
+
+    /// Says that the message is to come again, after this time and not before.
+    ///
+    /// # Errors
+    /// If NATS has not confirmed it.
+    ///
+    /// # Cancel safety
+    /// NATS may have been told or not.
+    pub async fn nak(self, after: Duration) -> Result<(), AckError> {
+        self.tell(nak(after)).await
+    }
+
+    /// Says that the message is never to come again to this subscription, though it was not done with.
+    ///
+    /// # Errors
+    /// If NATS has not confirmed it.
+    ///
+    /// # Cancel safety
+    /// NATS may have been told or not.
+    pub async fn term(self) -> Result<(), AckError> {
+        self.tell(AckKind::Term).await
+    }
+
+    /// Says that the message is being worked on: the time for its acknowledgement begins anew.
+    ///
+    /// # Errors
+    /// If NATS has not confirmed it.
+    ///
+    /// # Cancel safety
+    /// NATS may have been told or not.
+    pub async fn in_progress(&mut self) -> Result<(), AckError> {
+        let begun = Instant::now();
+        self.tell(AckKind::Progress).await?;
+        self.since = begun;
+        Ok(())
+    }
+
+    /// Whether it has waited so long that its reader would have little time left.
+    pub(super) fn is_stale(&self) -> bool {
+        self.since.elapsed() > self.ack_timeout / 2
+    }
+
+    /// Asks NATS until it has confirmed, at least once.
+    async fn tell(&self, kind: AckKind) -> Result<(), AckError> {
+        let mut pause = PAUSES.0;
+        loop {
+            let reason = if self.shared.is_connected() {
+                let request = Request::new().payload(kind.into()).timeout(Some(ATTEMPT));
+                match self.shared.client.send_request(self.reply.clone(), request).await {
+                    Ok(_) => return Ok(()),
+                    Err(error) if error.kind() == RequestErrorKind::NoResponders => {
+                        "nobody keeps the subscription at the moment".to_owned()
+                    }
+                    Err(error) => error::chain(&error),
+                }
+            } else {
+                format!("the connection to NATS is {}", self.shared.client.connection_state())
+            };
+            if self.since.elapsed() + pause >= self.ack_timeout {
+                return Err(AckError(reason));
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+}
+
+/// NATS takes a pause of none for none said.
+fn nak(after: Duration) -> AckKind {
+    AckKind::Nak((!after.is_zero()).then_some(after))
+}
