@@ -4,6 +4,11 @@
 //! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 //! `FRISBEE_BUS_MESSAGES` is how many messages each broker publishes, 10 000 unless it is set.
 
+mod cluster;
+mod durable;
+mod slow;
+mod tls;
+
 use crate::databases::servers;
 use async_nats::ConnectOptions;
 use frisbee::Server;
@@ -32,20 +37,24 @@ fn messages() -> u64 {
     messages.map_or(10_000, |messages| messages.parse().expect("it is a number"))
 }
 
-async fn client(address: &str, settings: BrokerBuilder) -> (Client, Broker) {
-    let bus = NatsBus::connect("test", address).await.expect("NATS is there");
-    let broker = settings.backplane(bus).build();
-    let server = Server::builder().bind("127.0.0.1:0", broker.clone()).await.expect("a port is free");
+/// A client of a broker, which is served.
+async fn serve(broker: Broker) -> Client {
+    let server = Server::builder().bind("127.0.0.1:0", broker).await.expect("a port is free");
     let here = server.local_addr();
     tokio::spawn(server.serve());
-    (Client::connect(here).await.expect("it serves"), broker)
+    Client::connect(here).await.expect("it serves")
+}
+
+async fn client(address: &str, settings: BrokerBuilder) -> Client {
+    let bus = NatsBus::connect("test", address).await.expect("NATS is there");
+    serve(settings.backplane(bus).build()).await
 }
 
 /// A client of each of three brokers.
 async fn clients(address: &str) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..BROKERS {
-        clients.push(client(address, Broker::builder()).await.0);
+        clients.push(client(address, Broker::builder()).await);
     }
     clients
 }
@@ -200,54 +209,93 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() {
-    let Some(mut server) = servers::nats(&[]).await else { return };
-    let clients = clients(&server.address).await;
+/// An account of each pattern of each client.
+async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     let mut accounts = Vec::new();
-    for client in &clients {
+    for client in clients {
         for pattern in PATTERNS {
             let account = Arc::<Account>::default();
             tokio::spawn(keep(client.subscribe(pattern).await.expect("the broker takes it"), account.clone()));
             accounts.push(account);
         }
     }
-    let (over, published) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
-    let mut writers = JoinSet::new();
-    for (at, client) in clients.iter().cloned().enumerate() {
-        let (over, published) = (over.clone(), published.clone());
-        writers.spawn(async move {
-            for number in 1.. {
-                // The third says no more once the server has gone, and what it said in between is to be told, too.
-                if over.load(Ordering::SeqCst) || at == 2 && number > 3_000 {
-                    break;
-                }
-                client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker is there");
-                published.fetch_add(1, Ordering::SeqCst);
-                if number % 10 == 0 {
-                    tokio::time::sleep(Duration::from_millis(1)).await;
-                }
-            }
-            client.sync().await.expect("the broker is there");
-        });
+    accounts
+}
+
+/// Waits until all that was published was heard or said to be missed, and nothing twice.
+async fn settle(accounts: &[Arc<Account>], published: u64) {
+    until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
+    // Longer than brokers take to say how much there was.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    for account in accounts {
+        assert_eq!(account.sum(), published, "{} were said to be missed", account.missed.load(Ordering::SeqCst));
     }
+}
+
+/// Each client publishes numbers to a topic of its own, some ten in a millisecond.
+struct Load {
+    over: Arc<AtomicBool>,
+    published: Arc<AtomicU64>,
+    writers: JoinSet<()>,
+}
+
+impl Load {
+    /// The last client may stop at a number.
+    fn start(clients: &[Client], last: Option<u64>) -> Self {
+        let (over, published) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let mut writers = JoinSet::new();
+        for (at, client) in clients.iter().cloned().enumerate() {
+            let last = last.filter(|_| at + 1 == clients.len()).unwrap_or(u64::MAX);
+            let (over, published) = (over.clone(), published.clone());
+            writers.spawn(async move {
+                for number in 1..=last {
+                    if over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    client.publish(&format!("numbers.{at}.x"), number.to_string()).await.expect("the broker is there");
+                    published.fetch_add(1, Ordering::SeqCst);
+                    if number % 10 == 0 {
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                }
+                client.sync().await.expect("the broker is there");
+            });
+        }
+        Self { over, published, writers }
+    }
+
+    fn published(&self) -> u64 {
+        self.published.load(Ordering::SeqCst)
+    }
+
+    /// Ends it, and says how much was published.
+    async fn end(&mut self) -> u64 {
+        self.over.store(true, Ordering::SeqCst);
+        while let Some(ended) = self.writers.join_next().await {
+            ended.expect("the writers end");
+        }
+        self.published()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() {
+    let Some(mut server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let accounts = listen_everywhere(&clients).await;
+    // The third says no more once the server has gone, and what it said in between is to be told, too.
+    let mut load = Load::start(&clients, Some(3_000));
     let all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
     until("all are heard", || all(3_000)).await;
     server.kill().await;
-    let missing = published.load(Ordering::SeqCst);
-    until("more is published", || published.load(Ordering::SeqCst) > missing + 5_000).await;
+    let missing = load.published();
+    until("more is published", || load.published() > missing + 5_000).await;
     server.restart().await;
     let back = Instant::now();
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
     println!("said {:?} after the server was back", back.elapsed());
-    over.store(true, Ordering::SeqCst);
-    writers.join_all().await;
-    let published = published.load(Ordering::SeqCst);
-    until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    for account in &accounts {
-        assert_eq!(account.sum(), published, "{} were said to be missed", account.missed.load(Ordering::SeqCst));
-    }
+    let published = load.end().await;
+    settle(&accounts, published).await;
     println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
     // Groups are resumed as well.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
@@ -258,7 +306,7 @@ async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
-    let (client, _) = client(&server.address, Broker::builder().when_away(WhenAway::Refuse)).await;
+    let client = client(&server.address, Broker::builder().when_away(WhenAway::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("the broker takes it");
     // The default of NATS is a MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("the broker is there");

@@ -187,10 +187,34 @@ pub(crate) async fn nats(arguments: &[&str]) -> Option<Nats> {
     Some(Nats { address, program, arguments, child, place })
 }
 
+/// A cluster of servers of NATS with these further arguments, called `node-0` and so on.
+pub(crate) async fn nats_cluster(size: usize, arguments: &[&str]) -> Option<Vec<Nats>> {
+    let mut routes = Vec::new();
+    for _ in 0..size {
+        routes.push(format!("nats://127.0.0.1:{}", port().await));
+    }
+    let mut nodes = Vec::new();
+    for (at, route) in routes.iter().enumerate() {
+        let (name, all) = (format!("node-{at}"), routes.join(","));
+        let own = ["-n", &name, "--cluster_name", "test", "--cluster", route, "--routes", &all];
+        nodes.push(nats(&[&own, arguments].concat()).await?);
+    }
+    Some(nodes)
+}
+
 impl Nats {
     /// Ends the process from one moment to the next.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.expect("it runs");
+    }
+
+    /// Lets the process end, so that it writes down what it knows.
+    pub(crate) async fn stop(&mut self) {
+        let process = self.child.id().expect("it runs");
+        let mut signal = command(&self.program, &self.place.0, None);
+        let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
+        assert!(sent.expect("it was found").success(), "it cannot be told");
+        self.child.wait().await.expect("it ends");
     }
 
     /// Starts it again at the same address.

@@ -1,0 +1,135 @@
+//! A bus and a durable topic on a cluster of three servers, of which one is killed.
+
+use super::durable::{Book, work, write};
+use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
+use crate::databases::servers::{self, Nats};
+use frisbee::pubsub::{Broker, Client};
+use frisbee_nats::NatsBus;
+use frisbee_nats::durable::{DurableTopic, OpenError, Replay};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// Waits until each server passes on to each other what is published there.
+async fn joined(nodes: &[Nats]) {
+    for node in nodes {
+        let here = async_nats::connect(&node.address).await.expect("NATS is there");
+        let mut heard = here.subscribe("ready").await.expect("NATS is there");
+        here.flush().await.expect("NATS is there");
+        for other in nodes {
+            let there = async_nats::connect(&other.address).await.expect("NATS is there");
+            loop {
+                there.publish("ready", other.address.clone().into()).await.expect("NATS is there");
+                there.flush().await.expect("NATS is there");
+                let message = timeout(Duration::from_millis(50), heard.next()).await;
+                if message
+                    .is_ok_and(|message| message.is_some_and(|message| *message.payload == *other.address.as_bytes()))
+                {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// A client of a broker that begins at one of the servers, and knows them all.
+async fn client(nodes: &[Nats], at: usize) -> Client {
+    let mut addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
+    addresses.rotate_left(at);
+    let options = frisbee_nats::options().retain_servers_order();
+    let bus = NatsBus::connect_with("test", addresses, options).await.expect("NATS is there");
+    serve(Broker::builder().backplane(bus).build()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_is_killed_leaves_a_gap_that_is_said_and_its_brokers_go_on_at_another() {
+    let Some(mut nodes) = servers::nats_cluster(BROKERS, &[]).await else { return };
+    joined(&nodes).await;
+    let mut clients = Vec::new();
+    for at in 0..BROKERS {
+        clients.push(client(&nodes, at).await);
+    }
+    let accounts = listen_everywhere(&clients).await;
+    // A member at the broker that loses its server.
+    let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("the broker takes it");
+    let mut load = Load::start(&clients, None);
+    let heard_by_all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
+    until("all are heard", || heard_by_all(3_000)).await;
+    nodes[0].kill().await;
+    // Those of the other servers hear each other all the time. What the first published while it was away is a gap to
+    // them, and what they published is one to its subscribers.
+    until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
+    // Much more than was on its way.
+    let heard: Vec<_> = accounts.iter().map(|account| account.heard.load(Ordering::SeqCst)).collect();
+    let goes_on =
+        || accounts.iter().zip(&heard).all(|(account, heard)| account.heard.load(Ordering::SeqCst) > heard + 3_000);
+    until("it goes on", goes_on).await;
+    let published = load.end().await;
+    settle(&accounts, published).await;
+    let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
+    println!("{published} published, missed: {missed:?}");
+    // Groups are resumed as well.
+    clients[1].publish("jobs", "1").await.expect("the broker is there");
+    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 1");
+    clients[0].publish("jobs", "2").await.expect("the broker is there");
+    assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 2");
+}
+
+/// A topic that each of the servers stores. Whoever opens it waits until they have found each other.
+async fn replicated(nodes: &[Nats]) -> DurableTopic {
+    let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
+    let client = frisbee_nats::options().connect(addresses).await.expect("NATS is there");
+    let opening = async {
+        loop {
+            match DurableTopic::builder("test", "jobs.>").replicas(nodes.len()).open(&client).await {
+                Ok(topic) => return topic,
+                Err(OpenError::Nats(_)) => sleep(Duration::from_millis(100)).await,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    timeout(PATIENCE, opening).await.expect("the servers find each other")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_in_a_cluster_are_done_though_its_leader_is_killed_for_good() {
+    let Some(mut nodes) = servers::nats_cluster(3, &["-js", "-sd", "store"]).await else { return };
+    let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
+    let stored = Arc::<Mutex<BTreeSet<String>>>::default();
+    let (mut readers, mut writers) = (JoinSet::new(), JoinSet::new());
+    for at in 0..2 {
+        let topic = replicated(&nodes).await;
+        let subscription = topic.subscription("workers").replay(Replay::All).ack_timeout(Duration::from_secs(2));
+        let opening = async {
+            loop {
+                // There is no leader for a while.
+                if let Ok(subscription) = subscription.clone().open().await {
+                    return subscription;
+                }
+            }
+        };
+        let subscription = timeout(PATIENCE, opening).await.expect("the servers take it");
+        readers.spawn(work(subscription, book.clone()));
+        writers.spawn(write(topic, at, over.clone(), stored.clone()));
+    }
+    let count = || stored.lock().len();
+    until("some are stored", || count() > 200).await;
+    let jetstream = async_nats::jetstream::new(async_nats::connect(&nodes[0].address).await.expect("NATS is there"));
+    let stream = jetstream.get_stream("test=2ejobs=2e=3e").await.expect("there is one");
+    let leader = stream.cached_info().cluster.as_ref().and_then(|cluster| cluster.leader.clone());
+    let leader = leader.and_then(|name| name.strip_prefix("node-")?.parse::<usize>().ok());
+    nodes[leader.expect("it has a leader")].kill().await;
+    let before = count();
+    until("it goes on", || count() > before + 200).await;
+    over.store(true, Ordering::SeqCst);
+    timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
+    let stored = std::mem::take(&mut *stored.lock());
+    until("all that was stored is done", || book.has_done(&stored)).await;
+    println!("{} stored and done, {before} before the leader was killed", stored.len());
+    readers.shutdown().await;
+}

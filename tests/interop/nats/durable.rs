@@ -1,0 +1,482 @@
+//! Durable topics: what is stored comes to its readers until they have acknowledged it, also when the server is killed.
+
+use super::{PATIENCE, until};
+use crate::databases::servers::{self, Nats};
+use async_nats::HeaderMap;
+use async_nats::jetstream::consumer::PullConsumer;
+use frisbee_nats::durable::{
+    Delivery, DurableTopic, DurableTopicBuilder, OpenError, PublishError, RecvError, Replay, Storage, Subscription,
+    WhenFull,
+};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// Longer than any test waits, so that nothing comes again for this reason.
+const LONG: Duration = Duration::from_secs(3600);
+
+async fn jetstream() -> Option<Nats> {
+    servers::nats(&["-js", "-sd", "store"]).await
+}
+
+async fn client(server: &Nats) -> async_nats::Client {
+    frisbee_nats::options().connect(&*server.address).await.expect("NATS is there")
+}
+
+/// A durable topic in memory, which is enough where the server is not killed.
+fn jobs() -> DurableTopicBuilder {
+    DurableTopic::builder("test", "jobs.>").storage(Storage::Memory)
+}
+
+async fn open(server: &Nats, builder: DurableTopicBuilder) -> DurableTopic {
+    builder.open(&client(server).await).await.expect("NATS takes it")
+}
+
+/// Publishes messages with these numbers, each with its number as its id and as its payload.
+async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
+    for number in numbers {
+        let stored = topic.publish("jobs.x", &number.to_string(), number.to_string()).await;
+        assert!(!stored.expect("it is stored").is_duplicate());
+    }
+}
+
+async fn next(subscription: &mut Subscription) -> Result<Delivery, RecvError> {
+    timeout(PATIENCE, subscription.recv()).await.expect("something comes")
+}
+
+/// Takes the next message, acknowledges it, and returns its number.
+async fn done(subscription: &mut Subscription) -> u64 {
+    let delivery = next(subscription).await.expect("nothing is lost");
+    let number = String::from_utf8_lossy(delivery.payload()).parse().expect("it is a number");
+    delivery.ack().await.expect("NATS confirms");
+    number
+}
+
+async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscription {
+    topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS takes it")
+}
+
+/// What a reader that keeps ids has done, beside what it was given.
+#[derive(Default)]
+pub(super) struct Book {
+    /// By ids, the sequences under which they came.
+    done: Mutex<BTreeMap<String, BTreeSet<u64>>>,
+    deliveries: AtomicU64,
+}
+
+impl Book {
+    /// Whether all of these are done, and each came under one sequence: then it is stored once.
+    pub(super) fn has_done(&self, stored: &BTreeSet<String>) -> bool {
+        let done = self.done.lock();
+        let twice: Vec<_> = done.iter().filter(|(_, sequences)| sequences.len() > 1).collect();
+        assert!(twice.is_empty(), "stored twice: {twice:?}");
+        stored.iter().all(|id| done.contains_key(id))
+    }
+}
+
+pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
+    loop {
+        let delivery = match subscription.recv().await {
+            Ok(delivery) => delivery,
+            Err(error) => panic!("nothing is removed: {error}"),
+        };
+        let id = delivery.id().expect("each has one").to_owned();
+        book.done.lock().entry(id).or_default().insert(delivery.sequence());
+        book.deliveries.fetch_add(1, Ordering::SeqCst);
+        // What is not acknowledged comes again.
+        let _ = delivery.ack().await;
+    }
+}
+
+/// Publishes until it is over, each id until NATS has it.
+pub(super) async fn write(
+    topic: DurableTopic,
+    writer: usize,
+    over: Arc<AtomicBool>,
+    stored: Arc<Mutex<BTreeSet<String>>>,
+) {
+    for number in 0.. {
+        if over.load(Ordering::SeqCst) {
+            return;
+        }
+        let id = format!("{writer}-{number}");
+        loop {
+            match topic.publish(&format!("jobs.{writer}"), &id, id.clone()).await {
+                Ok(_) => break,
+                Err(PublishError::Unknown(_) | PublishError::NotStored(_)) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        stored.lock().insert(id);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() {
+    let Some(mut server) = jetstream().await else { return };
+    let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
+    let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
+    let mut readers = JoinSet::new();
+    for _ in 0..2 {
+        let subscription = topic.subscription("workers").replay(Replay::All).ack_timeout(Duration::from_secs(2));
+        readers.spawn(work(subscription.prefetch(20).open().await.expect("NATS takes it"), book.clone()));
+    }
+    let stored = Arc::<Mutex<BTreeSet<String>>>::default();
+    let mut writers = JoinSet::new();
+    for writer in 0..3 {
+        // A connection of its own, so that none waits for another.
+        let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
+        writers.spawn(write(topic, writer, over.clone(), stored.clone()));
+    }
+    let count = || stored.lock().len();
+    for _ in 0..3 {
+        let before = count();
+        until("more is stored", || count() > before + 500).await;
+        server.kill().await;
+        server.restart().await;
+    }
+    let before = count();
+    until("it goes on", || count() > before + 500).await;
+    over.store(true, Ordering::SeqCst);
+    timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
+    let stored = std::mem::take(&mut *stored.lock());
+    until("all that was stored is done", || book.has_done(&stored)).await;
+    assert_eq!(book.done.lock().len(), stored.len(), "nothing else was stored");
+    let deliveries = book.deliveries.load(Ordering::SeqCst);
+    println!("{} stored and done, {deliveries} deliveries", stored.len());
+    readers.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_stored_once_however_often_it_is_published_with_its_id() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    for (id, sequence, is_duplicate) in [("a", 1, false), ("a", 1, true), ("b", 2, false), ("a", 1, true)] {
+        let stored = topic.publish("jobs.x", id, id.to_owned()).await.expect("it is stored");
+        assert_eq!((stored.sequence(), stored.is_duplicate()), (sequence, is_duplicate), "{id}");
+    }
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    for (id, sequence) in [("a", 1), ("b", 2)] {
+        let delivery = next(&mut subscription).await.expect("nothing is lost");
+        assert_eq!((delivery.id(), delivery.sequence(), delivery.attempt()), (Some(id), sequence, 1));
+        assert_eq!((delivery.topic(), &**delivery.payload()), ("jobs.x", id.as_bytes()));
+        delivery.ack().await.expect("NATS confirms");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_begins_where_it_is_told_and_goes_on_where_it_was() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    publish(&topic, 1..=9).await;
+    let mut all = subscribe(&topic, "all", Replay::All).await;
+    let mut times = Vec::new();
+    for sequence in 1..=6 {
+        let delivery = next(&mut all).await.expect("nothing is lost");
+        assert_eq!(delivery.sequence(), sequence);
+        times.push(delivery.stored_at());
+        delivery.ack().await.expect("NATS confirms");
+    }
+    drop(all);
+    let mut by_time = subscribe(&topic, "time", Replay::Time(times[5])).await;
+    let mut by_sequence = subscribe(&topic, "sequence", Replay::Sequence(4)).await;
+    let mut new = subscribe(&topic, "new", Replay::New).await;
+    // It exists, so it does not begin anew.
+    let mut again = subscribe(&topic, "all", Replay::New).await;
+    publish(&topic, [10]).await;
+    for (subscription, first) in [(&mut by_time, 6), (&mut by_sequence, 4), (&mut new, 10), (&mut again, 7)] {
+        for number in first..=10 {
+            assert_eq!(done(subscription).await, number, "{}", subscription.name());
+        }
+    }
+    assert_eq!(topic.delete_subscription("all").await, Ok(true));
+    assert_eq!(topic.delete_subscription("all").await, Ok(false));
+    assert_eq!(done(&mut subscribe(&topic, "all", Replay::All).await).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_with_one_name_share_its_messages_and_others_get_all() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    let heard = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
+    let mut readers = JoinSet::new();
+    for (reader, name) in ["workers", "workers", "two words.*>"].into_iter().enumerate() {
+        // Each of them is known to NATS before anything is published.
+        let (mut subscription, heard) = (subscribe(&topic, name, Replay::All).await, heard.clone());
+        readers.spawn(async move {
+            loop {
+                let number = done(&mut subscription).await;
+                heard.lock().entry(reader).or_default().push(number);
+            }
+        });
+    }
+    publish(&topic, 1..=200).await;
+    let count = || heard.lock().values().map(Vec::len).sum::<usize>();
+    until("all are heard", || count() >= 400).await;
+    readers.shutdown().await;
+    let heard = heard.lock();
+    assert!(heard[&2].iter().copied().eq(1..=200), "{:?}", heard[&2]);
+    let shared: BTreeSet<_> = heard[&0].iter().chain(&heard[&1]).copied().collect();
+    assert!(shared.into_iter().eq(1..=200), "{heard:?}");
+    assert_eq!(heard[&0].len() + heard[&1].len(), 200, "each went to one of them");
+    println!("shares: {} and {}", heard[&0].len(), heard[&1].len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_not_acknowledged_comes_again_and_says_how_often() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    publish(&topic, [1]).await;
+    let builder = topic.subscription("reader").replay(Replay::All).ack_timeout(Duration::from_millis(500));
+    let mut subscription = builder.open().await.expect("NATS takes it");
+    let first = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((first.sequence(), first.attempt()), (1, 1));
+    drop(first);
+    let second = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((second.sequence(), second.attempt()), (1, 2));
+    let (begun, pause) = (Instant::now(), Duration::from_millis(300));
+    second.nak(pause).await.expect("NATS confirms");
+    let third = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((third.sequence(), third.attempt()), (1, 3));
+    assert!(begun.elapsed() >= pause, "it came after {:?}", begun.elapsed());
+    third.nak(Duration::ZERO).await.expect("NATS confirms");
+    let fourth = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
+    fourth.term().await.expect("NATS confirms");
+    // It would have come by now if it came again.
+    publish(&topic, [2]).await;
+    let other = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((other.sequence(), other.attempt()), (2, 1));
+    drop(other);
+    let other = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((other.sequence(), other.attempt()), (2, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_in_progress_does_not_come_again() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    publish(&topic, [1]).await;
+    let limit = Duration::from_secs(1);
+    let reader = topic.subscription("reader").replay(Replay::All).ack_timeout(limit);
+    let mut subscription = reader.open().await.expect("NATS takes it");
+    // Where this process is held up for longer than the limit, nothing is shown, and it is tried once more.
+    for attempt in 1.. {
+        let mut delivery = next(&mut subscription).await.expect("nothing is lost");
+        let (begun, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
+        while begun.elapsed() < limit * 2 {
+            tokio::time::sleep(limit / 20).await;
+            delivery.in_progress().await.expect("NATS confirms");
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        }
+        delivery.nak(Duration::ZERO).await.expect("NATS confirms");
+        let again = next(&mut subscription).await.expect("nothing is lost");
+        if longest < limit / 2 {
+            assert_eq!(again.attempt(), 2 * attempt, "it came again in between");
+            again.ack().await.expect("NATS confirms");
+            return;
+        }
+        again.nak(Duration::ZERO).await.expect("NATS confirms");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_messages_are_in_flight_than_may_be() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    publish(&topic, 1..=10).await;
+    let builder = topic.subscription("reader").replay(Replay::All).ack_timeout(LONG).in_flight_max(3);
+    let mut subscription = builder.prefetch(10).open().await.expect("NATS takes it");
+    let mut unacknowledged = Vec::new();
+    for _ in 0..3 {
+        unacknowledged.push(next(&mut subscription).await.expect("nothing is lost"));
+    }
+    let jetstream = async_nats::jetstream::new(client(&server).await);
+    let consumer = jetstream.get_consumer_from_stream("reader", "test=2ejobs=2e=3e").await;
+    let consumer: PullConsumer = consumer.expect("there is one");
+    for _ in 0..20 {
+        // Between two looks NATS could have sent one.
+        let looking = async { consumer.get_info().await.expect("NATS is there").num_ack_pending };
+        tokio::select! {
+            biased;
+            delivery = subscription.recv() => panic!("{delivery:?} is too many"),
+            pending = looking => assert_eq!(pending, 3),
+        }
+    }
+    unacknowledged.remove(0).ack().await.expect("NATS confirms");
+    assert_eq!(next(&mut subscription).await.expect("nothing is lost").sequence(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_limits_remove_unread_are_counted_exactly_also_after_a_restart() {
+    let Some(mut server) = jetstream().await else { return };
+    let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    publish(&topic, 1..=10).await;
+    for number in 1..=5 {
+        assert_eq!(done(&mut subscription).await, number);
+    }
+    // 6 to 910 are removed.
+    publish(&topic, 11..=1010).await;
+    assert_eq!(next(&mut subscription).await.expect_err("some are missing"), RecvError::Lagged(905));
+    assert_eq!(done(&mut subscription).await, 911);
+    // While nobody reads, 912 to 1110 are, and the server ends.
+    drop(subscription);
+    publish(&topic, 1011..=1210).await;
+    // Not killed, since it would have forgotten where the subscription was a moment ago.
+    server.stop().await;
+    server.restart().await;
+    let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    assert_eq!(next(&mut subscription).await.expect_err("some are missing"), RecvError::Lagged(199));
+    assert_eq!(done(&mut subscription).await, 1111);
+    let mut late = subscribe(&topic, "late", Replay::Sequence(1001)).await;
+    assert_eq!(next(&mut late).await.expect_err("some are missing"), RecvError::Lagged(110));
+    assert_eq!(done(&mut late).await, 1111);
+    // Who wants what there is misses nothing.
+    assert_eq!(done(&mut subscribe(&topic, "all", Replay::All).await).await, 1111);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    publish(&topic, 1..=10).await;
+    let builder = topic.subscription("workers").replay(Replay::All).ack_timeout(LONG).prefetch(9);
+    let mut first = builder.clone().open().await.expect("NATS takes it");
+    assert_eq!(done(&mut first).await, 1);
+    drop(first);
+    let mut second = builder.open().await.expect("NATS takes it");
+    let mut heard = BTreeSet::new();
+    while heard.len() < 9 {
+        heard.insert(done(&mut second).await);
+    }
+    assert!(heard.into_iter().eq(2..=10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_subscription_ends_for_its_readers() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    let (ended, deleted) = tokio::join!(next(&mut subscription), topic.delete_subscription("reader"));
+    assert_eq!(deleted, Ok(true));
+    assert!(matches!(ended, Err(RecvError::Gone(_))), "{ended:?}");
+    assert!(matches!(next(&mut subscription).await, Err(RecvError::Gone(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
+    let Some(mut server) = jetstream().await else { return };
+    let builder = jobs().messages_max(2).payload_max(100).when_full(WhenFull::Refuse);
+    let topic = open(&server, builder.duplicate_window(Duration::from_secs(2))).await;
+    let text = |error: PublishError| error.to_string();
+    let long = topic.publish("jobs.x", "1", vec![0; 101]).await.expect_err("it is too long");
+    assert_eq!(long, PublishError::TooLong { length: 101, limit: 100 });
+    for (subject, id, part) in [
+        ("jobs.*", "1", "must not have wildcards"),
+        ("jobs..x", "1", "must not be empty"),
+        ("orders.x", "1", "the pattern jobs.> does not match orders.x"),
+        ("jobs.x", "", "an id must have 1 to 255 visible characters"),
+        ("jobs.x", "a\r\nNats-Rollup: all", "an id must have 1 to 255 visible characters"),
+        ("jobs.x", &"a".repeat(256), "an id must have 1 to 255 visible characters"),
+    ] {
+        let error = text(topic.publish(subject, id, "x").await.expect_err(part));
+        assert!(error.contains(part), "{error}, not {part}");
+    }
+    topic.publish("jobs.x", &"a".repeat(255), vec![0; 100]).await.expect("it is as long as may be");
+    publish(&topic, [2]).await;
+    let full = text(topic.publish("jobs.x", "3", "x").await.expect_err("there is no room"));
+    assert_eq!(
+        full.split(" (code").next(),
+        Some("the message is not stored: publish failed: maximum messages exceeded")
+    );
+    server.kill().await;
+    let away = topic.publish("jobs.x", "4", "x").await.expect_err("NATS is away");
+    assert!(matches!(away, PublishError::NotStored(_) | PublishError::Unknown(_)), "{away}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_exists_with_other_settings_is_an_error_that_names_them() {
+    let Some(server) = jetstream().await else { return };
+    let client = client(&server).await;
+    let topic = jobs().open(&client).await.expect("NATS takes it");
+    jobs().open(&client).await.expect("it has these settings");
+    let other = jobs().age_max(Duration::from_secs(600)).messages_max(5).open(&client).await;
+    let said = "it exists with other settings: age_max is 0ns and not 600s, messages_max is -1 and not 5";
+    assert_eq!(other.expect_err("it is another").to_string(), said);
+    let overlapping = DurableTopic::builder("test", "jobs.x").open(&client).await.expect_err("it overlaps").to_string();
+    assert!(overlapping.contains("overlap"), "{overlapping}");
+    let large = DurableTopic::builder("test", "large").payload_max(1 << 20).open(&client).await;
+    let said = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS has room for";
+    assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(said.to_owned()));
+
+    topic.subscription("reader").open().await.expect("NATS takes it");
+    let other = topic.subscription("reader").ack_timeout(LONG).in_flight_max(7).open().await;
+    let said = "it exists with other settings: ack_timeout is 30s and not 3600s, in_flight_max is 256 and not 7";
+    assert_eq!(other.expect_err("it is another").to_string(), said);
+    for (builder, part) in [
+        (topic.subscription(""), "1 to 64 bytes"),
+        (topic.subscription("a").ack_timeout(Duration::ZERO), "ack_timeout must be"),
+        (topic.subscription("a").in_flight_max(0), "in_flight_max must be"),
+        (topic.subscription("a").prefetch(1025), "prefetch must be"),
+        (topic.subscription("a").replay(Replay::Sequence(0)), "sequences begin with 1"),
+        (topic.subscription("a").replay(Replay::Time(std::time::UNIX_EPOCH - LONG)), "there is no time"),
+    ] {
+        let error = builder.open().await.expect_err(part);
+        assert!(matches!(&error, OpenError::Invalid(reason) if reason.contains(part)), "{error}, not {part}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_jetstream_is_named_as_that() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let error = jobs().open(&client(&server).await).await.expect_err("it stores nothing");
+    assert_eq!(error.to_string(), "this NATS has no JetStream, or not for this user");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_strangers_harm_no_reader() {
+    let Some(server) = jetstream().await else { return };
+    let topic = open(&server, jobs()).await;
+    let stranger = client(&server).await;
+    let mut inboxes = stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("NATS is there");
+    stranger.flush().await.expect("NATS is there");
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    // What it did not ask for comes to where it gets what it asks for.
+    let forging = async {
+        let request = inboxes.next().await.expect("the reader asks");
+        let inbox = request.reply.expect("it says where to");
+        for reply in ["x", "$JS.ACK.", "$JS.ACK.other.reader.1.1.1.1.1", "$JS.ACK.test=2ejobs=2e=3e.reader.-1.1.1.x.1"]
+        {
+            let forged = stranger.publish_with_reply(inbox.clone(), reply, "forged".into());
+            forged.await.expect("NATS is there");
+        }
+        stranger.publish(inbox, "forged".into()).await.expect("NATS is there");
+        // These are stored, without an id or with one that nobody of ours would give.
+        stranger.publish("test.d.jobs.a", "1".into()).await.expect("NATS is there");
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Msg-Id", "x".repeat(900).as_str());
+        for number in 0..100 {
+            headers.append("H", number.to_string().as_str());
+        }
+        let deep = format!("test.d.jobs{}", ".a".repeat(300));
+        stranger.publish_with_headers(deep, headers, "2".into()).await.expect("NATS is there");
+        stranger.flush().await.expect("NATS is there");
+    };
+    let (first, ()) = tokio::join!(next(&mut subscription), forging);
+    let first = first.expect("nothing is lost");
+    assert_eq!((first.topic(), first.id(), &**first.payload()), ("jobs.a", None, &b"1"[..]));
+    first.ack().await.expect("NATS confirms");
+    let second = next(&mut subscription).await.expect("nothing is lost");
+    assert_eq!((second.topic().len(), second.id().map(str::len)), (604, Some(900)));
+    second.ack().await.expect("NATS confirms");
+    publish(&topic, [3]).await;
+    assert_eq!(done(&mut subscription).await, 3);
+}

@@ -1,0 +1,49 @@
+//! A broker that takes messages from NATS too slowly.
+
+use super::{Account, keep, serve, until};
+use crate::databases::servers;
+use frisbee::pubsub::Broker;
+use frisbee_nats::NatsBus;
+use futures_util::StreamExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Messages that come at one time: many times what may wait.
+const BURST: u64 = 20_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let observer = async_nats::connect(&server.address).await.expect("NATS is there");
+    let (mut control, asked) =
+        (observer.subscribe("test.c").await.expect("NATS is there"), Arc::<AtomicU64>::default());
+    observer.flush().await.expect("NATS is there");
+    let counted = asked.clone();
+    tokio::spawn(async move {
+        while control.next().await.is_some() {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    // One message may wait, and NATS's client says of each further one that it was dropped.
+    let slow = frisbee_nats::options().subscription_capacity(1);
+    let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS is there");
+    let slow = serve(Broker::builder().backplane(slow).build()).await;
+    let bus = NatsBus::connect("test", &*server.address).await.expect("NATS is there");
+    let fast = serve(Broker::builder().backplane(bus).build()).await;
+    let account = Arc::<Account>::default();
+    tokio::spawn(keep(slow.subscribe("numbers").await.expect("the broker takes it"), account.clone()));
+    // The first is heard, so that what is missing behind it can be counted.
+    fast.publish("numbers", "1").await.expect("the broker is there");
+    until("the first is heard", || account.heard.load(Ordering::SeqCst) == 1).await;
+    let (begun, before) = (Instant::now(), asked.load(Ordering::SeqCst));
+    for number in 2..=BURST {
+        fast.publish("numbers", number.to_string()).await.expect("the broker is there");
+    }
+    until("all are heard or said to be missed", || account.sum() == BURST).await;
+    let missed = account.missed.load(Ordering::SeqCst);
+    let (asked, ticks) = (asked.load(Ordering::SeqCst) - before, begun.elapsed().as_millis() as u64 / 250 + 1);
+    println!("{missed} of {BURST} were dropped, and asked for {asked} times in {:?}", begun.elapsed());
+    assert!(missed > 100, "{missed} were dropped, which shows nothing");
+    assert!((1..=ticks + 1).contains(&asked), "{asked} times for {missed} messages in {ticks} ticks");
+}

@@ -1,0 +1,48 @@
+//! Buses whose connections to NATS are encrypted.
+
+use super::{next, serve};
+use crate::databases::servers;
+use frisbee::pubsub::Broker;
+use frisbee_nats::NatsBus;
+use frisbee_tests::pki::Authority;
+use std::path::Path;
+
+/// A file in a folder, with its path as text.
+fn file(folder: &Path, name: &str, content: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("there is room for a file");
+    path.to_str().expect("it is text").to_owned()
+}
+
+async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
+    let options = frisbee_nats::options().require_tls(true).add_root_certificates(authority.into());
+    NatsBus::connect_with("test", format!("tls://{address}"), options).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bus_over_tls_joins_brokers_and_takes_no_server_of_another_authority_or_name() {
+    let folder = tempfile::tempdir().expect("there is room for a directory");
+    let (ours, other) = (Authority::new("ours"), Authority::new("other"));
+    let (certificate, key) = ours.issue_pem("127.0.0.1");
+    let certificate = file(folder.path(), "server.pem", &certificate);
+    let key = file(folder.path(), "server.key", &key);
+    let (ours, other) = (file(folder.path(), "ours.pem", &ours.pem()), file(folder.path(), "other.pem", &other.pem()));
+    let Some(server) = servers::nats(&["--tls", "--tlscert", &certificate, "--tlskey", &key]).await else { return };
+
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        let bus = bus(&server.address, &ours).await.expect("it is our server");
+        clients.push(serve(Broker::builder().backplane(bus).build()).await);
+    }
+    let mut subscription = clients[0].subscribe("a").await.expect("the broker takes it");
+    clients[1].publish("a", "x").await.expect("the broker is there");
+    assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");
+
+    let refused = bus(&server.address, &other).await.expect_err("it is not their server").to_string();
+    assert!(refused.contains("UnknownIssuer"), "{refused}");
+    let refused = NatsBus::connect("test", &*server.address).await.map(drop);
+    assert!(refused.is_err(), "the authorities of the system do not know it");
+    let port = server.address.rsplit(':').next().expect("it has a port");
+    let refused = bus(&format!("localhost:{port}"), &ours).await.map(drop);
+    assert!(refused.is_err(), "the certificate is for another name");
+}
