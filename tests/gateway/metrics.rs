@@ -102,6 +102,9 @@ async fn the_page_has_bytes_and_streams_of_the_server_and_the_servers_of_channel
     for _ in 0..2 {
         soon(&mut server.began).await;
     }
+    // Both verses have come, read or not, but for their end perhaps.
+    until("the call that waits is alone", || counters.snapshot().servers.iter().all(|load| load.in_progress == 1))
+        .await;
     let text = page(&server).await;
     let values = values(&text);
     let of_server = |name: &str| values.get(&*format!("{name}{{server=\"{}\"}}", server.address)).copied();
