@@ -1,8 +1,11 @@
-//! A server that is to be found in etcd, and that can be replaced and slowed down.
+//! A server that is to be found in etcd, tells the bus of each sale, and can be replaced and slowed down.
 
 use super::NAME;
+use super::bus::{SALES, Station};
+use super::engines::Engine;
 use examples::greeter::{Greeter, GreeterServer, Greeting, Name};
 use examples::started::Polite;
+use frisbee::pubsub::Publisher;
 use frpc::resolve::Endpoint;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_etcd::{Etcd, Registered, Registration};
@@ -28,6 +31,8 @@ pub(crate) struct Shop {
 #[derive(Default)]
 struct State {
     served: AtomicU64,
+    /// All that it has ever told the bus.
+    sold: AtomicU64,
     is_slow: AtomicBool,
     /// A slow server works on one call at a time.
     turn: Mutex<()>,
@@ -38,27 +43,34 @@ struct Process {
     registered: Registered,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), frpc::Error>>,
+    station: Station,
 }
 
 impl Shop {
-    pub(crate) async fn open(name: &'static str, etcd: &Etcd) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn open(name: &'static str, etcd: &Etcd, nats: &Engine) -> Result<Self, Box<dyn Error>> {
         let state = Arc::<State>::default();
-        Ok(Self { name, process: Process::start(name, &state, etcd).await?, state })
+        Ok(Self { name, process: Process::start(name, &state, etcd, nats).await?, state })
     }
 
     /// Starts its successor, at another address, and then stops it.
-    pub(crate) async fn replace(&mut self, etcd: &Etcd) -> Result<(), Box<dyn Error>> {
-        let successor = Process::start(self.name, &self.state, etcd).await?;
+    pub(crate) async fn replace(&mut self, etcd: &Etcd, nats: &Engine) -> Result<(), Box<dyn Error>> {
+        let successor = Process::start(self.name, &self.state, etcd, nats).await?;
         std::mem::replace(&mut self.process, successor).stop().await
     }
 
-    pub(crate) fn be_slow(&self, is_slow: bool) {
-        self.state.is_slow.store(is_slow, Ordering::Relaxed);
+    /// From now on, and so are its successors.
+    pub(crate) fn be_slow(&self) {
+        self.state.is_slow.store(true, Ordering::Relaxed);
     }
 
     /// The number of calls that it has served since it was asked last.
     pub(crate) fn take_served(&self) -> u64 {
         self.state.served.swap(0, Ordering::Relaxed)
+    }
+
+    /// The number of sales that it has told the bus of, since it was opened.
+    pub(crate) fn sold(&self) -> u64 {
+        self.state.sold.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn close(self) -> Result<(), Box<dyn Error>> {
@@ -67,39 +79,46 @@ impl Shop {
 }
 
 impl Process {
-    async fn start(name: &str, state: &Arc<State>, etcd: &Etcd) -> Result<Self, Box<dyn Error>> {
+    async fn start(name: &str, state: &Arc<State>, etcd: &Etcd, nats: &Engine) -> Result<Self, Box<dyn Error>> {
+        let station = Station::open(nats.address()).await?;
+        let sales = station.client().publisher(&format!("{SALES}.{name}"))?;
         // A real server knows its address. This port is free a moment later, too.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let endpoint = Endpoint::new(&address).with_metadata("name", name);
         let registered = Registration::new(etcd, NAME, &endpoint)?.start();
-        let service = registered.around(GreeterServer::new(Service(state.clone())));
+        let service = registered.around(GreeterServer::new(Service { state: state.clone(), sales }));
         let server = Server::builder().add_service(service).bind(&address).await?;
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
         registered.registered().await;
-        Ok(Self { registered, stop, serving })
+        Ok(Self { registered, stop, serving, station })
     }
 
-    /// Leaves etcd, tells the clients, and ends when the calls in progress have.
+    /// Leaves etcd, tells the clients, and ends when the calls in progress have and the bus knows of them.
     async fn stop(self) -> Result<(), Box<dyn Error>> {
         drop(self.stop);
         self.serving.await??;
         drop(self.registered);
-        Ok(())
+        self.station.close().await
     }
 }
 
-struct Service(Arc<State>);
+struct Service {
+    state: Arc<State>,
+    sales: Publisher,
+}
 
 impl Greeter for Service {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        if self.0.is_slow.load(Ordering::Relaxed) {
-            let _turn = self.0.turn.lock().await;
+        if self.state.is_slow.load(Ordering::Relaxed) {
+            let _turn = self.state.turn.lock().await;
             tokio::time::sleep(SLOW_WORK).await;
         } else {
             tokio::time::sleep(WORK).await;
         }
-        self.0.served.fetch_add(1, Ordering::Relaxed);
+        self.state.served.fetch_add(1, Ordering::Relaxed);
+        self.sales.publish("one").await?;
+        self.state.sold.fetch_add(1, Ordering::Relaxed);
         Greeter::greet(&Polite, request).await
     }
 
