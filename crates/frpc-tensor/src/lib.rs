@@ -43,6 +43,7 @@
 mod dtype;
 mod element;
 mod error;
+#[cfg(any(feature = "json", test))]
 mod half;
 mod image;
 #[cfg(feature = "json")]

@@ -15,7 +15,9 @@ pub(crate) mod who;
 use crate::access::limits::{Limits, Rate};
 use crate::access::tokens::{Cache, TokenError, Tokens};
 use crate::access::who::Who;
-use crate::api::principal::{Principal, Proof};
+use crate::api::principal::Principal;
+#[cfg(unix)]
+use crate::api::principal::Proof;
 use frisbee::Connection;
 use std::collections::HashMap;
 use std::fmt;

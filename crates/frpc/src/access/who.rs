@@ -1,6 +1,8 @@
 //! Who may call: the conditions of rules.
 
-use crate::api::principal::{Principal, Proof};
+use crate::api::principal::Principal;
+#[cfg(any(unix, test))]
+use crate::api::principal::Proof;
 use std::fmt;
 use std::sync::Arc;
 
