@@ -5,6 +5,7 @@ use examples::greet::GreeterServer;
 use frpc::Config;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 #[tokio::test]
 async fn requests_that_come_together_are_answered_in_their_order() {
@@ -147,6 +148,44 @@ async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
     here.read_to_string(&mut rest).await.expect("it ends in good order");
     assert!(rest.contains("unimplemented"), "{rest}");
     serving.await.expect("it does not panic");
+}
+
+/// The head of the next response.
+async fn next_head(socket: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(socket.read_u8().await.expect("there is a response"));
+    }
+    String::from_utf8(head).expect("it is text")
+}
+
+#[tokio::test]
+async fn a_response_to_a_request_that_is_not_read_to_its_end_is_said_to_be_the_last() {
+    let server = Open::new(all()).await;
+    let head = |path: &str, fields: &str| {
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 19\r\n{fields}\r\n")
+    };
+    let web = "content-type: application/grpc-web+json\r\n";
+    let encoded = "content-type: application/json\r\ncontent-encoding: br\r\n";
+    for refused in [head("/greet.Greeter/Greet", encoded), head("/greet.Greeter/No", web)] {
+        let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+        socket.write_all(refused.as_bytes()).await.expect("it is read");
+        // Nobody has waited for the body, so a client that sends another request would send it to nobody.
+        let response = next_head(&mut socket).await;
+        assert!(response.contains("connection: close"), "{response}");
+    }
+    let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
+    for _ in 0..2 {
+        let request = head("/greet.Greeter/Greet", web) + "\0\0\0\0\x0e{\"name\":\"Ada\"}";
+        socket.write_all(request.as_bytes()).await.expect("it is read");
+        let response = next_head(&mut socket).await;
+        assert!(response.contains("HTTP/1.1 200") && !response.contains("close"), "{response}");
+        let mut body = Vec::new();
+        while !body.ends_with(b"\r\n0\r\n\r\n") {
+            body.push(socket.read_u8().await.expect("there is a body"));
+        }
+        assert!(String::from_utf8_lossy(&body).contains("Hello, Ada!"));
+    }
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ mod grpc;
 mod gzip;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod inbound;
 mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;

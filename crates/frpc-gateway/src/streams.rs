@@ -8,6 +8,7 @@ use crate::gzip;
 use crate::http::fields::{self, Known};
 use crate::http::route::Protocol;
 use crate::http::service::{Reply, add};
+use crate::inbound::Inbound;
 use crate::trailers::Trailers;
 use bytes::{Bytes, BytesMut};
 use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Metadata, Request, Status};
@@ -16,7 +17,6 @@ use futures_util::StreamExt as _;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http_body::Frame;
-use hyper::body::Incoming;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) async fn call(
     protocol: Protocol,
     known: &Known<'_>,
     metadata: Metadata,
-    body: Incoming,
+    body: Inbound,
 ) -> Response<Reply> {
     let accepted = match protocol {
         Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept,
@@ -120,7 +120,7 @@ async fn begin(
     protocol: Protocol,
     known: &Known<'_>,
     metadata: Metadata,
-    body: Incoming,
+    body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {
     let is_connect = matches!(protocol, Protocol::Stream(_));
     let encoding = Encoding::of(if is_connect { known.connect_encoding } else { known.grpc_encoding })?;

@@ -2,6 +2,7 @@
 //! bytes, and the message.
 
 use crate::gzip;
+use crate::inbound::Inbound;
 use crate::timed::{Alarm, now};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::support::Hold;
@@ -9,7 +10,6 @@ use frisbee_core::Pace;
 use frpc::{ForeignContext, Status};
 use futures_core::Stream;
 use http_body::Body;
-use hyper::body::Incoming;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -64,7 +64,7 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Encoding
 /// The messages in the body of a request. They end with the first error.
 pub(crate) struct Messages {
     /// `None` behind its end.
-    body: Option<Incoming>,
+    body: Option<Inbound>,
     /// The body is in base64, of which so many bytes have not been decoded.
     text: Option<BytesMut>,
     encoding: Encoding,
@@ -77,7 +77,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new(body: Incoming, is_text: bool, encoding: Encoding, context: &ForeignContext) -> Self {
+    pub(crate) fn new(body: Inbound, is_text: bool, encoding: Encoding, context: &ForeignContext) -> Self {
         let config = context.config();
         Self {
             body: Some(body),

@@ -6,6 +6,7 @@ use super::head::Malformed;
 use super::route::{Asked, Protocol, Route, probe, route};
 use crate::connect::envelope::Encoding;
 use crate::connect::{get, unary};
+use crate::inbound::Inbound;
 use crate::streams::{self, Replies};
 use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
@@ -210,6 +211,7 @@ impl Service {
     async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
         let Some(http) = &self.gateway.http else { return respond(Answer::not_found("/")) };
         let (parts, body) = request.into_parts();
+        let (body, is_over) = Inbound::new(body);
         let mut known = Known::of(pairs(&parts.headers));
         if let Some(authority) = parts.uri.authority() {
             // The two are the same, or one of them is for somebody else's eyes.
@@ -229,21 +231,17 @@ impl Service {
             }
             Err(answer) => respond(answer),
         };
-        if parts.headers.contains_key(TRANSFER_ENCODING) && parts.version < Version::HTTP_2 {
-            // The transport lets everything pass behind such a request: see `Strict`.
+        // The transport lets everything pass behind a request in chunks: see `Strict`. And hyper closes the connection of a
+        // request that was not read to its end, often too late to say so.
+        let is_last = parts.headers.contains_key(TRANSFER_ENCODING) || !is_over.get();
+        if is_last && parts.version < Version::HTTP_2 {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
 
     /// Answers a request that was let in.
-    async fn admitted(
-        &self,
-        http: &Http,
-        parts: &request::Parts,
-        known: &Known<'_>,
-        body: Incoming,
-    ) -> Response<Reply> {
+    async fn admitted(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let is_http2 = parts.version == Version::HTTP_2;
         let metadata = || fields::metadata(pairs(&parts.headers));
@@ -303,7 +301,7 @@ impl Service {
     }
 
     /// The whole body of a request, decompressed.
-    async fn whole(&self, mut body: Incoming, known: &Known<'_>) -> Result<Bytes, Answer> {
+    async fn whole(&self, mut body: Inbound, known: &Known<'_>) -> Result<Bytes, Answer> {
         let encoding = Encoding::of(known.content_encoding).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());

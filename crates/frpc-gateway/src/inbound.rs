@@ -1,0 +1,55 @@
+//! The bodies of requests that hyper reads.
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+/// The body of a request, which tells when it has been read to its end.
+pub(crate) struct Inbound {
+    body: Incoming,
+    is_over: Arc<AtomicBool>,
+}
+
+/// Whether a body has been read to its end.
+pub(crate) struct IsOver(Arc<AtomicBool>);
+
+impl IsOver {
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Inbound {
+    pub(crate) fn new(body: Incoming) -> (Self, IsOver) {
+        let is_over = Arc::new(AtomicBool::new(body.is_end_stream()));
+        (Self { body, is_over: is_over.clone() }, IsOver(is_over))
+    }
+}
+
+impl Body for Inbound {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(task));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
