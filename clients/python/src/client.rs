@@ -550,6 +550,8 @@ pub(crate) fn start<T: Send + 'static>(
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
     let sender = inbox.sender();
+    // In a box of its own, since tasks are moved several times on their way.
+    let work = Box::pin(work);
     let task = site.spawn(async move {
         let output = work.await;
         sender.leave(Box::new(move |py| settle(future.bind(py), finish(py, output))));

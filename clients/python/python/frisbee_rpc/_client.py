@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Iterable, Mapping, TypeVar
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, ClassVar, Iterable, Mapping, TypeVar
 
 from ._native import Api, AsyncMessages, Channel, Inbox, Reply, Requests, Schema
 from ._native import Topics as NativeTopics
@@ -244,11 +244,18 @@ async def _wait(begin: Any, *arguments: Any) -> Any:
         raise
 
 
-def _running_loop() -> asyncio.AbstractEventLoop:
-    # An import of this package does not bring asyncio.
-    from asyncio import get_running_loop
+#: Set with the first call, since an import of this package does not bring asyncio, and a statement within a function that
+#: imports takes longer than all else that a call does there.
+_get_running_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
-    return get_running_loop()
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    global _get_running_loop
+    if _get_running_loop is None:
+        from asyncio import get_running_loop
+
+        _get_running_loop = get_running_loop
+    return _get_running_loop()
 
 
 class AsyncClient(_Base):
