@@ -6,7 +6,6 @@ use crate::drive;
 use crate::inbox::{Inbox, Sender};
 use crate::socket::{Socket, Stream};
 use crate::status::failed;
-use crate::tcp::Tcp;
 use crate::turns::Turns;
 use frpc::tls::{Authorities, ClientTls, Identity};
 use parking_lot::Mutex;
@@ -66,11 +65,7 @@ impl Settings {
 
     /// A channel that the current runtime drives.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
-        if self.tls.is_some() || self.address.starts_with("unix:") {
-            return self.channel_of(self.builder()?);
-        }
-        let address = self.address.clone();
-        self.builder()?.connect_lazy_with_connector(move || Tcp::connect(address.clone())).map_err(failed)
+        self.channel_of(self.builder()?)
     }
 
     /// As [`channel`](Self::channel), with services.

@@ -2,8 +2,9 @@
 //! gives the runtime a turn.
 
 use crate::buffer;
-use crate::head;
 use crate::turns::Turns;
+#[cfg(target_os = "linux")]
+use frpc::frisbee::support::send_apart;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io::{self, IoSlice, Write as _};
@@ -30,9 +31,12 @@ impl Stream {
             // A call of its own, since it is the cheaper one.
             (Self::Tcp(stream), [one]) => (&*stream).write(one),
             (Self::Unix(stream), [one]) => (&*stream).write(one),
+            #[cfg(target_os = "linux")]
             (Self::Tcp(stream), many) => {
-                head::send_apart(stream.as_fd(), many).unwrap_or_else(|| (&*stream).write_vectored(many))
+                send_apart(stream.as_fd(), many).unwrap_or_else(|| (&*stream).write_vectored(many))
             }
+            #[cfg(not(target_os = "linux"))]
+            (Self::Tcp(stream), many) => (&*stream).write_vectored(many),
             (Self::Unix(stream), many) => (&*stream).write_vectored(many),
         }
     }

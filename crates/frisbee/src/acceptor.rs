@@ -266,7 +266,7 @@ impl<R: Router> Host<R> {
             engine(now)
         };
         settle(|| engine.culprit());
-        let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
+        let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).in_parts().buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
         }

@@ -335,7 +335,8 @@ impl ClientBuilder {
         let busy = BusyPoll::new(self.busy_poll);
         let Some(worker) = worker else {
             let (handle, engine) = self.prepare(ends, router, now());
-            let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
+            let driver =
+                Driver::new(io, engine, None, tokio_timer(), busy).in_parts().among_callers().buffering(buffers);
             tokio::spawn(tokio::task::unconstrained(async move {
                 driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
             }));
@@ -351,7 +352,7 @@ impl ClientBuilder {
         worker.spawn(async move {
             settle(|| engine.culprit());
             let _driven = driven;
-            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
+            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).in_parts().buffering(buffers);
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
         });
         Ok(handle)

@@ -114,6 +114,8 @@ pub mod support {
     pub use crate::router::topics::{check_pattern, check_topic};
     pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
     pub use crate::settings::{Kind, Setting, Value};
+    #[cfg(target_os = "linux")]
+    pub use crate::transport::apart::send_apart;
     pub use crate::work::{Job, Site};
     pub use frisbee_core::{Pace, Uptake, tlv};
 }

@@ -1,5 +1,7 @@
 //! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod apart;
 pub(crate) mod proxied;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
@@ -9,7 +11,9 @@ pub(crate) mod unix;
 use crate::RawTransport;
 use bytes::{Buf, Bytes};
 use std::any::{Any, TypeId};
-use std::io;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
@@ -69,6 +73,13 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     fn buffers() -> bool
     where
         Self: Sized;
+
+    /// Writes the beginning of a message that is in several places.
+    fn poll_write_parts(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>>;
 }
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
@@ -114,6 +125,40 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         #[cfg(not(unix))]
         let unix = false;
         !unix && !direct.contains(&TypeId::of::<Self>())
+    }
+
+    fn poll_write_parts(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        #[cfg(target_os = "linux")]
+        if let Some(socket) = (&*self as &dyn Any).downcast_ref::<TcpStream>()
+            && apart::is_due(from)
+            && let Some(sent) = std::task::ready!(poll_send_apart(socket, context, from))?
+        {
+            return Poll::Ready(Ok(sent));
+        }
+        self.poll_write_vectored(context, from)
+    }
+}
+
+/// Sends the head of a long message apart; `None` if it is to be sent with the message.
+#[cfg(target_os = "linux")]
+fn poll_send_apart(
+    socket: &TcpStream,
+    context: &mut Context<'_>,
+    from: &[IoSlice<'_>],
+) -> Poll<io::Result<Option<usize>>> {
+    use std::os::fd::AsFd;
+    loop {
+        std::task::ready!(socket.poll_write_ready(context))?;
+        let send = || apart::send_apart(socket.as_fd(), from).transpose();
+        match socket.try_io(tokio::io::Interest::WRITABLE, send) {
+            // The next look at the socket has this task woken.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            sent => return Poll::Ready(sent),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{NEVER, Timer, now};
 use crate::mailbox::{Mail, Order};
+use crate::transport::Io;
 use crate::workers::executor::wake_last;
 use crate::{CloseReason, Router};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -90,6 +91,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Something was due when the last turn ended.
     overdue: bool,
     busy: BusyPoll,
+    /// Writes a message that is in several places.
+    write_parts: WriteParts<T>,
     /// Written bytes may wait in `io` until it is flushed.
     buffers: bool,
     /// It does.
@@ -97,6 +100,9 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Writing has failed. What the server had said before is still read.
     failure: Option<Box<Failure>>,
 }
+
+/// Writes the beginning of what stands in these slices.
+type WriteParts<T> = fn(Pin<&mut T>, &mut Context<'_>, &[IoSlice<'_>]) -> Poll<io::Result<usize>>;
 
 /// A connection to which nothing can be written any more.
 #[derive(Debug)]
@@ -183,6 +189,7 @@ where
             goes_on: false,
             overdue: false,
             busy,
+            write_parts: T::poll_write_vectored,
             buffers: false,
             unflushed: false,
             failure: None,
@@ -192,6 +199,15 @@ where
     /// Sets whether written bytes may wait in the transport until it is flushed, as with TLS.
     pub(crate) fn buffering(mut self, buffers: bool) -> Self {
         self.buffers = buffers;
+        self
+    }
+
+    /// Writes long messages as is best for the transport.
+    pub(crate) fn in_parts(mut self) -> Self
+    where
+        T: Io,
+    {
+        self.write_parts = T::poll_write_parts;
         self
     }
 
@@ -455,8 +471,7 @@ where
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
-        let written = Pin::new(&mut self.io).poll_write_vectored(context, &slices[..filled]);
-        match written {
+        match (self.write_parts)(Pin::new(&mut self.io), context, &slices[..filled]) {
             Poll::Ready(written) => written.map(Poll::Ready),
             Poll::Pending => Ok(Poll::Pending),
         }

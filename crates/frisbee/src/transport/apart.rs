@@ -1,0 +1,167 @@
+//! The heads of long messages, which may leave from a page of their own.
+//!
+//! The kernel copies what is sent to pages, from the beginning of a page if all that was sent before has been received. A
+//! copy whose destination is some bytes above its source, modulo a page, takes four times as long: the processor holds each
+//! read to be one of bytes that it has still to write. That is the usual case of a long body, for long memory of the
+//! allocator begins 16 bytes behind the beginning of a page, and the head in front of it takes a bit more. A head that comes
+//! through a pipe brings its page with it, and the copy of the rest begins at a page.
+
+use nix::errno::Errno;
+use nix::fcntl::{SpliceFFlags, splice};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::cell::Cell;
+use std::io::{self, IoSlice, PipeReader, PipeWriter, Write as _};
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::process;
+
+/// From how many bytes on a message gains more than the pipe costs.
+const LONG: usize = 64 * 1024;
+
+/// The pages of every processor are multiples of this.
+const PAGE: usize = 4096;
+
+/// How many bytes the destination of a copy is above its source, modulo a page, when that takes long.
+const NEAR: Range<usize> = 0..16;
+
+/// A pipe, empty between two uses.
+struct Pipe {
+    read: PipeReader,
+    write: PipeWriter,
+    /// The process that has made it. Its forks would mix their heads with its own.
+    process: u32,
+}
+
+thread_local! {
+    static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
+}
+
+/// Whether the first of these slices is better sent apart from the long one behind it.
+#[inline]
+pub(crate) fn is_due(from: &[IoSlice<'_>]) -> bool {
+    let [head, long, ..] = from else { return false };
+    let distance = head.len().wrapping_sub(long.as_ptr().addr()) % PAGE;
+    long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
+}
+
+/// Sends the first of these slices to a TCP socket that does not block, if it is better sent apart: how many bytes were
+/// sent. `None` if all of them are to be sent together.
+pub fn send_apart(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
+    let head = from.first().filter(|_| is_due(from))?;
+    let here = process::id();
+    let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
+    // What fails here, such as for want of memory, fails again and is reported where the message is sent at once.
+    if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
+        return None;
+    }
+    // The rest follows at once, so nothing is sent for the head alone.
+    let flags = SpliceFFlags::SPLICE_F_MORE | SpliceFFlags::SPLICE_F_NONBLOCK;
+    match without_signal(|| splice(&pipe.read, None, socket, None, head.len(), flags)) {
+        Ok(sent) => {
+            if sent == head.len() {
+                PIPE.set(Some(pipe));
+            }
+            Some(Ok(sent))
+        }
+        Err(Errno::EAGAIN) => Some(Err(io::ErrorKind::WouldBlock.into())),
+        Err(_) => None,
+    }
+}
+
+#[cold]
+fn open(process: u32) -> Option<Pipe> {
+    let (read, write) = io::pipe().ok()?;
+    Some(Pipe { read, write, process })
+}
+
+/// Sends without a signal if the connection is gone, which `splice` cannot be told, and which ends programs that do not
+/// ignore it.
+fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
+    let mut broken = SigSet::empty();
+    broken.add(Signal::SIGPIPE);
+    let before = broken.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let sent = send();
+    if before.contains(Signal::SIGPIPE) {
+        return sent;
+    }
+    if sent == Err(Errno::EPIPE) {
+        // It waits for this thread, and ends here. Where there is no descriptor left for that, it stays blocked.
+        SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?.read_signal()?;
+    }
+    before.thread_set_mask()?;
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd as _;
+
+    /// A message of a head and a body which is long, and lies so many bytes below the head's end, modulo a page.
+    fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
+        let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
+        let skipped = head.len().wrapping_sub(distance).wrapping_sub(body.as_ptr().addr()) % PAGE;
+        (head, body, skipped)
+    }
+
+    fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let here = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        here.set_nonblocking(true).expect("a socket");
+        (here, listener.accept().expect("it is connected").0)
+    }
+
+    #[test]
+    fn a_head_leaves_apart_where_the_body_lies_near_to_its_place() {
+        let (here, mut there) = connected();
+        for distance in [0, 1, 15] {
+            let (head, body, skipped) = message(distance);
+            let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
+            let sent = send_apart(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+            assert_eq!(sent, head.len());
+            (&here).write_all(b"!").expect("there is room");
+            let mut received = vec![0; sent + 1];
+            there.read_exact(&mut received).expect("it was sent");
+            assert_eq!((&received[..sent], received[sent]), (&head[..], b'!'));
+        }
+    }
+
+    #[test]
+    fn messages_that_are_short_or_lie_well_leave_together() {
+        let (here, _there) = connected();
+        for distance in [16, 100, PAGE - 1] {
+            let (head, body, skipped) = message(distance);
+            let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
+            assert!(send_apart(here.as_fd(), &slices).is_none(), "{distance}");
+        }
+        let (head, body, skipped) = message(4);
+        let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG - 1])];
+        assert!(send_apart(here.as_fd(), &slices).is_none());
+        assert!(send_apart(here.as_fd(), &slices[..1]).is_none());
+    }
+
+    #[test]
+    fn a_lost_connection_leaves_no_signal_and_no_bytes_behind() {
+        let (here, _there) = connected();
+        let (head, body, skipped) = message(4);
+        let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
+        here.shutdown(std::net::Shutdown::Write).expect("it is connected");
+        assert!(send_apart(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
+        let mut broken = SigSet::empty();
+        broken.add(Signal::SIGPIPE);
+        assert!(!SigSet::thread_get_mask().expect("a thread").contains(Signal::SIGPIPE));
+        broken.thread_block().expect("a signal");
+        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("a descriptor");
+        assert!(pending.read_signal().expect("a signal").is_none());
+
+        let (here, mut there) = connected();
+        send_apart(here.as_fd(), &slices).expect("it lies near").expect("there is room");
+        drop(here);
+        let mut received = Vec::new();
+        there.read_to_end(&mut received).expect("it is closed");
+        assert_eq!(received, head);
+    }
+}
