@@ -139,7 +139,7 @@ async fn call(others: &[InteropClient]) {
     tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("nobody waits for the handler that is held");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes() {
     if uring_is_required() {
         return;
@@ -378,7 +378,7 @@ fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole
     serving.join().expect("it does not panic");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_channels_of_a_thread_go_on_while_a_handler_at_the_client_blocks() {
     if uring_is_required() {
         return;
@@ -433,7 +433,8 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
     (frisbee::Client::builder().connect(address, handlers).await.expect("it listens"), packets)
 }
 
-/// Lets a router or handler hold up its thread, and other connections go on meanwhile.
+/// Lets a router or handler hold up its thread, and other connections go on meanwhile. The handlers of an operation that is
+/// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
 async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("loopback has free ports");
@@ -456,7 +457,7 @@ async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (C
     (connection, threads)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_named() {
     if uring_is_required() {
         return;
@@ -470,7 +471,7 @@ async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_name
     assert!(lines[0].contains("operation=70"), "{lines:#?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_named() {
     if uring_is_required() {
         return;
