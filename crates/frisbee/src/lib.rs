@@ -67,6 +67,8 @@ mod sync;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;
+#[cfg(test)]
+mod woken;
 mod work;
 mod workers;
 

@@ -2,32 +2,10 @@
 
 use super::*;
 use crate::budget::Budget;
+use crate::woken::task;
 use crate::{Operation, PacketId};
-use std::sync::atomic::AtomicUsize;
-use std::task::Wake;
 
 const MIB: usize = 1 << 20;
-
-/// Counts how often a task is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Woken {
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-fn task() -> (Arc<Woken>, Waker) {
-    let woken = Arc::<Woken>::default();
-    (woken.clone(), woken.into())
-}
 
 fn mailbox(backlog_max: usize) -> Mailbox {
     let budget = Arc::new(Budget::new(1024 * MIB, 0));

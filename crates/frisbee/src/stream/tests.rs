@@ -4,35 +4,13 @@
 use super::*;
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
+use crate::woken::task;
 use crate::{Config, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello};
-use std::sync::atomic::AtomicUsize;
-use std::task::Wake;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
 
 const MIB: usize = 1 << 20;
-
-/// Counts how often a task is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Woken {
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-fn task() -> (Arc<Woken>, Waker) {
-    let woken = Arc::<Woken>::default();
-    (woken.clone(), woken.into())
-}
 
 /// An extended peer, which gives so much credit.
 fn extended(credit: u32) -> PeerKind {
