@@ -96,9 +96,12 @@ fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Client, Handlers, Operation, Packet, PacketId, Server};
+    use bytes::Bytes;
     use std::io::Read as _;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd as _;
+    use tokio::sync::mpsc;
 
     /// A message of a head and a body which is long, and lies so many bytes below the head's end, modulo a page.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
@@ -127,6 +130,34 @@ mod tests {
             there.read_exact(&mut received).expect("it was sent");
             assert_eq!((&received[..sent], received[sent]), (&head[..], b'!'));
         }
+    }
+
+    #[tokio::test]
+    async fn a_connection_over_tcp_sends_the_head_of_a_long_packet_apart() {
+        const ECHO: Operation = Operation::FIRST_USER;
+        let echoes = Handlers::new().on(ECHO, |_, packet| async { Some(packet) });
+        let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("there is a port");
+        let address = server.local_addr();
+        tokio::spawn(server.serve());
+        let (told, mut came) = mpsc::unbounded_channel();
+        let tells = Handlers::new().on(ECHO, move |_, packet| {
+            let _ = told.send(packet);
+            async { None }
+        });
+        let client = Client::builder().connect(address, tells).await.expect("it listens");
+        let mut echo = async |body: Bytes| {
+            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("it is open");
+            came.recv().await.expect("it is open").body
+        };
+        // So that nothing stands before the head of the next packet.
+        assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
+        assert!(PIPE.take().is_none(), "a short one leaves as it is");
+        let (_, body, _) = message(0);
+        // A head has 10 bytes.
+        let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
+        let long = Bytes::from(body).slice(skipped..).slice(..LONG);
+        assert!(echo(long.clone()).await == long);
+        assert!(PIPE.take().is_some(), "this thread has made a pipe for it");
     }
 
     #[test]
