@@ -59,6 +59,16 @@ server.wait_for_termination()
 """
 
 
+#: Serves each connection by a thread.
+LISTEN = """
+host, port = sys.argv[1].split(":")
+listener = socket.create_server((host, int(port)))
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+"""
+
 SOCKETS = """
 import json, socket, sys, threading
 def serve(connection):
@@ -68,13 +78,7 @@ def serve(connection):
             a, b = call["params"].values()
             file.write(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": a + b}).encode() + b"\\n")
             file.flush()
-host, port = sys.argv[1].split(":")
-listener = socket.create_server((host, int(port)))
-while True:
-    connection, _ = listener.accept()
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    threading.Thread(target=serve, args=(connection,), daemon=True).start()
-"""
+""" + LISTEN
 
 #: Returns what comes as it is, into one buffer and out of it: what the kernel and Python take without any library.
 PLAIN = """
@@ -89,13 +93,7 @@ def serve(connection):
                 return
             got += count
         connection.sendall(buffer[:got])
-host, port = sys.argv[1].split(":")
-listener = socket.create_server((host, int(port)))
-while True:
-    connection, _ = listener.accept()
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    threading.Thread(target=serve, args=(connection,), daemon=True).start()
-"""
+""" + LISTEN
 
 UCALL = """
 import sys

@@ -30,6 +30,18 @@ def functions() -> Server:
     return server
 
 
+def waiting() -> tuple[Server, threading.Event]:
+    """A server whose function ends with the event."""
+    leave = threading.Event()
+    server = Server()
+
+    @server(blocking=True)
+    def wait() -> None:
+        leave.wait(LIMIT)
+
+    return server, leave
+
+
 def test_calls_of_a_loop_run_side_by_side() -> None:
     async def main() -> None:
         with functions().start("127.0.0.1:0") as server:
@@ -199,12 +211,7 @@ def test_long_messages_go_both_ways_while_a_loop_drives_the_connection() -> None
 
 
 def test_a_deadline_ends_a_call_of_a_loop() -> None:
-    leave = threading.Event()
-    server = Server()
-
-    @server(blocking=True)
-    def wait() -> None:
-        leave.wait(LIMIT)
+    server, leave = waiting()
 
     async def main() -> None:
         with server.start("127.0.0.1:0"):
@@ -335,12 +342,7 @@ def test_an_exit_behind_a_reply_ends_the_loop() -> None:
 
 
 def test_a_cancelled_call_tells_its_task_why() -> None:
-    leave = threading.Event()
-    server = Server()
-
-    @server(blocking=True)
-    def wait() -> None:
-        leave.wait(LIMIT)
+    server, leave = waiting()
 
     async def main() -> None:
         with server.start("127.0.0.1:0"):
