@@ -5,14 +5,15 @@
 use crate::deadline;
 use crate::wire::report::Report;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Numbers of calls in progress are told apart by their powers of two, up to 2^15: a connection has no more.
 const POWERS: usize = 16;
 
-/// Of the difference between what was known and what was measured, one in so many parts counts.
-const SMOOTHING: i64 = 8;
+/// Of the difference between what was known and what was measured, one in so many parts counts. Clients take the least of
+/// many reports, which is too often one that is too low by chance: with 8 the slowest calls of a fleet take longer.
+const SMOOTHING: i64 = 16;
 
 /// How busy an end is.
 #[derive(Debug, Default)]
@@ -20,8 +21,9 @@ pub(crate) struct Load {
     /// A client has asked.
     is_asked: AtomicBool,
     in_progress: AtomicU32,
-    /// How long calls have taken that began as one of so many, in microseconds; 0 if there were none.
-    micros: [AtomicU32; POWERS],
+    /// How long calls have taken that began as one of so many, divided by that number, in nanoseconds; 0 if there were none.
+    /// As if all took turns, so that also numbers of one power differ.
+    nanos_each: [AtomicU64; POWERS],
 }
 
 impl Load {
@@ -42,23 +44,31 @@ impl Load {
 
     /// Notes how long a call has taken that began as one of so many.
     fn measure(&self, count: u32, micros: u32) {
-        let Some(known) = self.micros.get(power(count)) else { return };
-        let (before, now) = (i64::from(known.load(Ordering::Relaxed)), i64::from(micros.max(1)));
+        let Some(known) = self.nanos_each.get(power(count)) else { return };
+        let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
+        let (before, now) = (known.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
         // Between what was known and what was measured.
-        known.store(u32::try_from(next).unwrap_or(u32::MAX), Ordering::Relaxed);
+        known.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// How long a call is going to take that begins as one of so many, by the nearest number of which something is known.
+    /// How long a call is going to take that begins as one of so many, in microseconds, by the nearest number of which
+    /// something is known.
     fn expected(&self, count: u32) -> u32 {
-        let known = |power: usize| self.micros.get(power).map_or(0, |micros| micros.load(Ordering::Relaxed));
         let at = power(count);
-        let below = (0..=at).find_map(|by| Some(known(at - by)).filter(|known| *known != 0).map(|known| (known, by)));
-        match below {
-            // Twice as many take twice as long.
-            Some((known, by)) => known.saturating_mul(1 << by),
-            None => (at + 1..POWERS).map(known).find(|known| *known != 0).unwrap_or_default(),
-        }
+        let known = |power: usize| {
+            let each = self.nanos_each.get(power)?.load(Ordering::Relaxed);
+            (each != 0).then_some((each, power))
+        };
+        let (each, count) = match (0..=at).rev().find_map(known) {
+            Some((each, _)) => (each, count),
+            // Fewer take no longer.
+            None => match (at + 1..POWERS).find_map(known) {
+                Some((each, power)) => (each, 1 << power),
+                None => return 0,
+            },
+        };
+        u32::try_from(each.saturating_mul(count.into()) / 1_000).unwrap_or(u32::MAX)
     }
 }
 
@@ -114,11 +124,11 @@ mod tests {
         let load = Load::default();
         assert_eq!(load.expected(1), 0, "nothing is known");
         load.measure(4, 4_000);
-        assert_eq!([1, 3, 5, 16].map(|count| load.expected(count)), [4_000, 4_000, 4_000, 16_000]);
-        load.measure(1, 1_000);
-        assert_eq!([1, 2, 7].map(|count| load.expected(count)), [1_000, 2_000, 4_000]);
-        (0..50).for_each(|_| load.measure(1, 500));
-        assert!((500..520).contains(&load.expected(1)), "{}", load.expected(1));
+        assert_eq!([1, 3, 4, 5, 16].map(|count| load.expected(count)), [4_000, 4_000, 4_000, 5_000, 16_000]);
+        load.measure(1, 500);
+        assert_eq!([1, 2, 3, 7].map(|count| load.expected(count)), [500, 1_000, 1_500, 7_000]);
+        (0..80).for_each(|_| load.measure(1, 250));
+        assert!((250..260).contains(&load.expected(1)), "{}", load.expected(1));
         load.measure(u32::MAX, u32::MAX);
         assert_eq!(load.expected(u32::MAX), u32::MAX);
     }
