@@ -79,6 +79,16 @@ test("a server without a broker fails what waits for one", () =>
     },
   ));
 
+test("items of HELLO that this end does not know are skipped", () =>
+  facing(
+    // That the server unpacks, an item of a later version, and the credit.
+    frame(0, 3, [...Buffer.from("fris\x01"), 35, 1, 1, 240, 2, 1, 2, 4, 3, 0x80, 0x80, 0x10]),
+    async (client) => assert.equal((await client.add({})).total, 3n),
+    (socket, request) => {
+      if (operationOf(request) >= 10) socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
+    },
+  ));
+
 test("packets that belong to nothing are skipped", () => {
   const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
   return facing(
