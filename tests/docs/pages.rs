@@ -549,8 +549,13 @@ mod fleet {
         Ok(())
     }
 
-    async fn zones() -> Outcome {
+    async fn kubernetes() -> Outcome {
         statements!("fleet-4");
         Ok(())
     }
 }
+
+    async fn zones() -> Outcome {
+        statements!("fleet-5");
+        Ok(())
+    }

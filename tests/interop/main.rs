@@ -6,6 +6,7 @@ mod collector;
 mod databases;
 mod etcd;
 mod go;
+mod kubernetes;
 mod nats;
 mod numpy;
 mod prometheus;

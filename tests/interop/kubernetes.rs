@@ -1,0 +1,242 @@
+//! A real API server of Kubernetes: the manifest of docs/fleet.md, and a Service whose slices come, change and go while the
+//! server is killed and starts again.
+//!
+//! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set. No
+//! controllers run, so the test writes the slices itself, as they would.
+
+use crate::databases::servers;
+use crate::go;
+use bytes::Bytes;
+use frisbee_tests::pki::Authority;
+use frpc::resolve::{Endpoint, Resolver};
+use frpc::tls::ClientTls;
+use frpc_kubernetes::{Kubernetes, KubernetesResolver};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+/// No step takes longer, on a busy machine either.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
+
+/// An API server with an etcd of its own, and its administrator.
+struct ApiServer {
+    address: String,
+    program: PathBuf,
+    place: TempDir,
+    tls: ClientTls,
+    etcd: servers::Etcd,
+    child: Child,
+}
+
+impl ApiServer {
+    async fn start() -> Option<Self> {
+        if std::env::var_os("FRISBEE_REQUIRE_APISERVER").is_none() {
+            // The test's own output is shown only when it fails; this line is to be seen always.
+            let _ = std::io::stderr()
+                .lock()
+                .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_APISERVER is not set, so no API server was watched\n");
+            return None;
+        }
+        let etcd = servers::etcd().await.expect("etcd is required where an API server is");
+        let program = go::build("apiserver", ".").expect("Go is required where an API server is");
+        let place = tempfile::tempdir().expect("there is room");
+        let authority = Authority::default();
+        let (certificate, key) = authority.issue_pem("127.0.0.1");
+        let write = |name: &str, text: &str| fs::write(place.path().join(name), text).expect("there is room");
+        write("ca", &authority.pem());
+        write("certificate", &certificate);
+        write("key", &key);
+        // The third column is the number of the user.
+        write("tokens", "boss,administrator,1,system:masters\n");
+        let address = format!("127.0.0.1:{}", servers::port().await);
+        let tls = ClientTls::new(authority.trusted()).expect("they are authorities");
+        let child = serve(&program, &place, &address, &etcd.address);
+        let server = Self { address, program, place, tls, etcd, child };
+        server.until_ready().await;
+        Some(server)
+    }
+
+    async fn until_ready(&self) {
+        let ready = async {
+            while self.ask("GET", "/readyz", "").await.is_none_or(|(status, _)| status != 200) {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, ready).await.is_err() {
+            let log = fs::read_to_string(self.place.path().join("log")).unwrap_or_default();
+            panic!("the API server does not come up: {}", &log[log.len().saturating_sub(4000)..]);
+        }
+    }
+
+    /// Ends the process from one moment to the next.
+    async fn kill(&mut self) {
+        self.child.kill().await.expect("it runs");
+    }
+
+    async fn restart(&mut self) {
+        self.child = serve(&self.program, &self.place, &self.address, &self.etcd.address);
+        self.until_ready().await;
+    }
+
+    /// Asks as the administrator, with YAML or JSON, if the server can be reached.
+    async fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
+        let socket = TcpStream::connect(&self.address).await.ok()?;
+        let io = self.tls.connect_io(socket, "127.0.0.1").await.ok()?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io)).await.ok()?;
+        tokio::spawn(connection);
+        let request = http::Request::builder().method(method).uri(path).header("host", &self.address);
+        let request = request.header("authorization", "Bearer boss").header("content-type", "application/yaml");
+        let request = request.header("accept", "application/json").body(Full::new(Bytes::from(body.to_owned())));
+        let response = sender.send_request(request.expect("it is whole")).await.ok()?;
+        let status = response.status().as_u16();
+        Some((status, response.into_body().collect().await.ok()?.to_bytes().into()))
+    }
+
+    /// Asks for what has to succeed.
+    async fn does(&self, method: &str, path: &str, body: &str) -> Value {
+        let (status, answer) = self.ask(method, path, body).await.expect("it is there");
+        let text = String::from_utf8_lossy(&answer);
+        assert!((200..300).contains(&status), "{method} {path}: {status} {text}");
+        serde_json::from_slice(&answer).expect("it is JSON")
+    }
+
+    async fn create(&self, slice: &Value) {
+        self.does("POST", SLICES, &slice.to_string()).await;
+    }
+
+    async fn replace(&self, slice: &Value) {
+        let name = slice["metadata"]["name"].as_str().expect("it has a name");
+        self.does("PUT", &format!("{SLICES}/{name}"), &slice.to_string()).await;
+    }
+
+    /// A file of `kubectl` for a service account, whose token the server issues.
+    async fn kubeconfig(&self, account: &str) -> PathBuf {
+        let ask = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
+        let path = format!("/api/v1/namespaces/prod/serviceaccounts/{account}/token");
+        let token = self.does("POST", &path, &ask).await;
+        let token = token["status"]["token"].as_str().expect("the account has one");
+        fs::write(self.place.path().join("token"), token).expect("there is room");
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": account, "namespace": "prod"}}],
+            "clusters": [{"name": "test", "cluster":
+                {"server": format!("https://{}", self.address), "certificate-authority": "ca"}}],
+            "users": [{"name": account, "user": {"tokenFile": "token"}}],
+        });
+        let path = self.place.path().join("config");
+        fs::write(&path, config.to_string()).expect("there is room");
+        path
+    }
+}
+
+fn serve(program: &PathBuf, place: &TempDir, address: &str, etcd: &str) -> Child {
+    let (host, port) = address.split_once(':').expect("it has a port");
+    let log = File::options().create(true).append(true).open(place.path().join("log")).expect("there is room");
+    Command::new(program)
+        .current_dir(place.path())
+        .args(["--bind-address", host, "--secure-port", port, "--etcd-servers", &format!("http://{etcd}")])
+        .args(["--tls-cert-file", "certificate", "--tls-private-key-file", "key", "--token-auth-file", "tokens"])
+        .args(["--service-account-issuer", "https://test", "--service-account-key-file", "certificate"])
+        .args(["--service-account-signing-key-file", "key", "--service-cluster-ip-range", "10.0.0.0/24"])
+        // There is one server, and none of the controllers that make accounts.
+        .args(["--authorization-mode", "RBAC", "--endpoint-reconciler-type", "none"])
+        .args(["--advertise-address", "192.0.2.1", "--disable-admission-plugins", "ServiceAccount"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .kill_on_drop(true)
+        .spawn()
+        .expect("a program that was just built starts")
+}
+
+/// The manifest of the page, each with the path where it is created.
+fn manifest() -> Vec<(&'static str, &'static str)> {
+    let (_, page) = include_str!("../../docs/fleet.md").split_once("```yaml\n").expect("the page has a manifest");
+    let (manifest, _) = page.split_once("```").expect("it has an end");
+    let path = |document: &str| match document.lines().find_map(|line| line.strip_prefix("kind: ")) {
+        Some("Service") => "/api/v1/namespaces/prod/services",
+        Some("ServiceAccount") => "/api/v1/namespaces/prod/serviceaccounts",
+        Some("Role") => "/apis/rbac.authorization.k8s.io/v1/namespaces/prod/roles",
+        Some("RoleBinding") => "/apis/rbac.authorization.k8s.io/v1/namespaces/prod/rolebindings",
+        other => panic!("what is {other:?}?"),
+    };
+    manifest.split("---\n").map(|document| (path(document), document)).collect()
+}
+
+fn slice(name: &str, endpoints: &[Value]) -> Value {
+    let labels = json!({"kubernetes.io/service-name": "shop"});
+    json!({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": name, "labels": labels},
+        "addressType": "IPv4", "endpoints": endpoints, "ports": [{"name": "grpc", "port": 8080}],
+    })
+}
+
+fn pod(address: &str, ready: bool, terminating: bool) -> Value {
+    json!({"addresses": [address], "zone": "a", "nodeName": "n1",
+        "conditions": {"ready": ready, "serving": true, "terminating": terminating}})
+}
+
+/// The next set of endpoints as text, whatever fails before.
+async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
+    let asking = async {
+        loop {
+            match resolver.next().await {
+                Ok(endpoints) => return endpoints.iter().map(Endpoint::to_string).collect(),
+                // As a channel does.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking).await.expect("it has one")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and_through_restarts() {
+    let Some(mut server) = ApiServer::start().await else { return };
+    server.does("POST", "/api/v1/namespaces", r#"{"metadata": {"name": "prod"}}"#).await;
+    let mut documents = manifest();
+    let (path, binding) = documents.pop().expect("it has four");
+    for (path, document) in documents {
+        server.does("POST", path, document).await;
+    }
+    let kubernetes = Kubernetes::from_kubeconfig(server.kubeconfig("client").await, None).expect("all is there");
+    let mut resolver = KubernetesResolver::new(&kubernetes, "shop", "grpc").expect("it is a name");
+    let why = resolver.next().await.expect_err("it may not yet").to_string();
+    assert!(why.contains("403") && why.contains("system:serviceaccount:prod:client"), "{why}");
+    server.does("POST", path, binding).await;
+
+    let text = |address: &str| format!("{address}:8080 zone=a server_name=shop.prod.svc node=n1");
+    let [one, two, three] = ["10.1.0.1", "10.1.0.2", "10.1.0.3"];
+    server.create(&slice("shop-1", &[pod(one, true, false), pod(two, true, false)])).await;
+    assert_eq!(next(&mut resolver).await, [text(one), text(two)]);
+    server.create(&slice("shop-2", &[pod(two, true, false), pod(three, true, false)])).await;
+    assert_eq!(next(&mut resolver).await, [text(one), text(two), text(three)]);
+    server.replace(&slice("shop-1", &[pod(one, false, true)])).await;
+    assert_eq!(next(&mut resolver).await, [text(two), text(three)], "one terminates");
+    server.does("DELETE", &format!("{SLICES}/shop-2"), "").await;
+    assert_eq!(next(&mut resolver).await, [text(one)], "nobody else is left, and it still serves");
+
+    server.kill().await;
+    let why = resolver.next().await.expect_err("it is away").to_string();
+    println!("while it is away: {why}");
+    server.restart().await;
+    server.replace(&slice("shop-1", &[pod(one, true, false), pod(three, true, false)])).await;
+    while next(&mut resolver).await != [text(one), text(three)] {}
+    // What is behind it, too, may be away.
+    server.etcd.kill().await;
+    server.etcd.restart().await;
+    server.until_ready().await;
+    server.does("DELETE", &format!("{SLICES}/shop-1"), "").await;
+    server.create(&slice("shop-3", &[pod(two, true, false)])).await;
+    while next(&mut resolver).await != [text(two)] {}
+}
