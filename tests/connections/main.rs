@@ -5,6 +5,8 @@ mod ending;
 mod idle;
 mod routers;
 mod runtimes;
+#[cfg(target_os = "linux")]
+mod shared_memory;
 mod tls;
 mod tls_or_plain;
 mod transports;

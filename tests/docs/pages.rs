@@ -249,6 +249,12 @@ mod transports {
         statements!("transports-2");
         Ok(())
     }
+
+    #[cfg(target_os = "linux")]
+    async fn shared_memory() -> Outcome {
+        statements!("transports-3");
+        Ok(())
+    }
 }
 
 mod simulation {

@@ -13,6 +13,7 @@ mod messages;
 mod peer;
 mod proto;
 mod pubsub;
+mod shared_memory;
 mod tensor;
 
 pub use self::core::{connection, frames, header, hello};
@@ -23,6 +24,7 @@ pub use json::json;
 pub use messages::{messages, values};
 pub use proto::{lock, lock_that_fits, proto};
 pub use pubsub::{broker, subscriber};
+pub use shared_memory::shared_memory;
 pub use tensor::tensor;
 
 /// A target and its name.
@@ -49,3 +51,4 @@ pub const ALL: [Target; 18] = [
     ("proto", proto),
     ("lock", lock),
 ];
+    ("shared_memory", shared_memory),

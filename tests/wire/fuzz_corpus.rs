@@ -79,6 +79,7 @@ replays! {
     a_lock_takes_its_corpus "lock"
 }
 
+    shared_memory_takes_its_corpus "shared_memory"
 #[test]
 fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
     if std::env::var_os("UPDATE_CORPUS").is_some() {
@@ -212,11 +213,25 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
+        "shared_memory" => shared_memory(),
 }
 
 /// JSON, and the same messages as bodies in both forms.
 fn dynamic() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
+/// The messages by which memory is agreed on; and what a peer writes to it, step by step: bytes, and positions that are
+/// right, around the end of a ring, or impossible.
+fn shared_memory() -> Vec<Vec<u8>> {
+    let message = |says: u8| [b"\xF5SHM\xFF\xFF\r\n\0\x01\0".as_slice(), &[says, 0, 1, 0, 0]].concat();
+    let step = |kind: u8, value: u32| [&[kind][..], &value.to_be_bytes()].concat();
+    let round = |at: u32| [step(2, at), step(0, at + 299), step(4, 299), step(3, 299), step(1, at + 299)].concat();
+    let rounds = |count: u32| (0..count).flat_map(|number| round(number * 299)).collect::<Vec<u8>>();
+    let impossible = [4097, u32::MAX, 298, 1 << 31].into_iter().flat_map(|claimed| {
+        (0..9).map(move |kind| [round(0), step(kind % 2, claimed), step(3 + kind % 2, u32::from(kind))].concat())
+    });
+    (0..7).map(message).chain((1..20).map(rounds)).chain(impossible).collect()
+}
+
     for text in texts() {
         if let Ok(message) = frpc::json::from_json::<All>(&text) {
             for form in [Form::Flat, Form::Extended] {

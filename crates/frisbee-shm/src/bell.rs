@@ -1,0 +1,132 @@
+//! What wakes a peer that sleeps: a pipe for each direction, into which a byte is written.
+//!
+//! Each process opens the pipes anew, by `/proc/self/fd`, and so has file descriptions of its own. Whether a description
+//! blocks is a property of it that all who share it can change, and one that a peer could set to block is none to write
+//! to; that rules out an eventfd, which cannot be opened anew. Both are open for reading and writing, so that no write
+//! finds a pipe without a reader, which would be a signal that ends processes.
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::task::{Context, Poll};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// After how many bells those that have been heard are taken out of the pipe. Each wakes by itself, so there is no need
+/// to do it every time; a pipe of one page has room for 4096.
+const TAKEN_OUT_AFTER: u32 = 32;
+
+/// The size of a pipe: the least, since the pages that the pipes of a user may have are counted.
+const PIPE: usize = 4096;
+
+/// The bell of this end, which the peer rings, and that of the peer.
+#[derive(Debug)]
+pub(crate) struct Bells {
+    own: AsyncFd<OwnedFd>,
+    peer: OwnedFd,
+    heard: u32,
+}
+
+impl Bells {
+    /// Opens both pipes anew and enters the current runtime.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub(crate) fn open(own: &OwnedFd, peer: &OwnedFd) -> io::Result<Self> {
+        Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
+    }
+
+    /// Rings the bell of the peer.
+    pub(crate) fn ring(&self) -> io::Result<()> {
+        match rustix::io::write(&self.peer, &[1]) {
+            // The peer has so many bells to hear that one more says nothing new.
+            Ok(_) | Err(Errno::AGAIN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ready if the bell has rung since it was last heard; otherwise the task is woken when it does.
+    pub(crate) fn poll_heard(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut ready = std::task::ready!(self.own.poll_read_ready(context))?;
+        ready.clear_ready();
+        self.heard += 1;
+        if self.heard == TAKEN_OUT_AFTER {
+            self.heard = 0;
+            // What does not fit stays for the next time.
+            let _ = rustix::io::read(&self.own, &mut [0; PIPE]);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A pipe, by one of its ends.
+pub(crate) fn pipe() -> io::Result<OwnedFd> {
+    let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    // A larger one does as well.
+    let _ = rustix::pipe::fcntl_setpipe_size(&end, PIPE);
+    Ok(end)
+}
+
+/// Opens a pipe anew. Anything else is refused by its name, which is not one that a file can have: opening a file of the
+/// peer's choice might never return.
+pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    let name = rustix::fs::readlink(&path, Vec::new())?;
+    if !name.to_bytes().starts_with(b"pipe:[") {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "what the peer has sent as a bell is no pipe"));
+    }
+    Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Has the current runtime watch a pipe.
+fn register(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the descriptor is open and owned by what is registered, which nobody can replace or close before it is
+    // dropped, and its number never changes.
+    #[allow(unsafe_code)]
+    let registered = unsafe { AsyncFd::register_with_interest(pipe, Interest::READABLE) };
+    registered.map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    #[tokio::test]
+    async fn every_bell_is_heard_also_where_many_have_been_heard_before() {
+        let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
+        let mut listens = Bells::open(&here, &there).expect("there is /proc");
+        let rings = Bells::open(&there, &here).expect("there is /proc");
+        for _ in 0..10_000 {
+            rings.ring().expect("the pipe is open");
+            std::future::poll_fn(|context| listens.poll_heard(context)).await.expect("the pipe is open");
+        }
+        assert!(listens.poll_heard(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+
+    #[tokio::test]
+    async fn ringing_never_blocks_on_a_full_pipe_that_the_peer_has_set_to_block() {
+        let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
+        let rings = Bells::open(&here, &there).expect("there is /proc");
+        // As a peer can with what it has been sent: it may block, and is full.
+        rustix::fs::fcntl_setfl(&there, OFlags::empty()).expect("it is a file");
+        for _ in 0..3 * PIPE {
+            rings.ring().expect("the pipe is open");
+        }
+        drop(there);
+        rings.ring().expect("there is always a reader");
+    }
+
+    #[tokio::test]
+    async fn only_pipes_are_bells() {
+        let pipe = pipe().expect("there are pipes");
+        let file: OwnedFd = tempfile::tempfile().expect("there is room for a file").into();
+        let socket: OwnedFd = std::os::unix::net::UnixStream::pair().expect("there are sockets").0.into();
+        for other in [&file, &socket] {
+            assert!(Bells::open(&pipe, other).expect_err("it is no pipe").to_string().contains("no pipe"));
+            assert!(Bells::open(other, &pipe).expect_err("it is no pipe").to_string().contains("no pipe"));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Connecting: the offer of a client, and what becomes of it.
+
+use crate::bell::Bells;
+use crate::memory::{End, Memory};
+use crate::offer::{self, DESCRIPTORS, Message, Says};
+use crate::shared::Shared;
+use crate::stream::Stream;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+/// How long a client waits for the answer to its offer. Servers that know of offers answer at once.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// Connects to the socket at a path and offers to share memory.
+///
+/// A server that refuses is talked to over the socket, and one that does not know of such offers over a second, plain
+/// connection; [`Stream::is_shared`] tells. So any server on a Unix socket will do.
+///
+/// # Errors
+/// If nobody listens there, or the system refuses. Memory that cannot be shared is no error.
+///
+/// # Panics
+/// Outside of a tokio runtime.
+///
+/// # Cancel safety
+/// Dropping the future gives up, and closes the connection.
+pub async fn connect(path: impl AsRef<Path>) -> io::Result<Stream> {
+    Connector::new().connect(path).await
+}
+
+/// A function that connects as [`connect`] does: for `connect_with_connector` of frpc and its like.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), frpc::Error> {
+/// let connector = frisbee_shm::connector("/run/service.sock");
+/// let channel = frpc::Channel::builder().connect_with_connector(connector).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn connector(path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + Send + Sync + 'static {
+    Connector::new().to(path)
+}
+
+/// What the functions of [`connector`] and [`Connector::to`] return.
+pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
+
+/// How a client connects.
+#[derive(Clone, Debug)]
+pub struct Connector {
+    ring_max: u32,
+    spin: Duration,
+}
+
+impl Default for Connector {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Connector {
+    /// Takes rings of any size that servers may have, and does not [spin](Self::spin).
+    pub fn new() -> Self {
+        Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
+    }
+
+    /// The largest rings that are taken, in bytes; a server with larger ones makes these smaller. By default
+    /// [`RING_MAX`](crate::RING_MAX).
+    pub fn ring_max(mut self, bytes: u32) -> Self {
+        self.ring_max = bytes;
+        self
+    }
+
+    /// For how long this end asks for more, turn after turn of its runtime, before it sleeps. By default it does not.
+    ///
+    /// An end that sleeps is woken by a system call of its peer. One that asks needs none, and a round trip takes less than
+    /// half the time if both ends do so, on processors that have nothing else to do. Its thread is busy meanwhile, for
+    /// this long after each burst: with more threads that want to run than processors, everything becomes slower.
+    pub fn spin(mut self, most: Duration) -> Self {
+        self.spin = most;
+        self
+    }
+
+    /// As [`connect`].
+    ///
+    /// # Errors
+    /// As [`connect`], and if [`ring_max`](Self::ring_max) is no size that a ring can have.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    /// As [`connect`].
+    pub async fn connect(&self, path: impl AsRef<Path>) -> io::Result<Stream> {
+        crate::system::check_ring(self.ring_max)?;
+        let socket = UnixStream::connect(&path).await?;
+        if let Err(error) = crate::system::check_system() {
+            tracing::debug!(%error, "no shared memory is offered");
+            return Ok(Stream::plain(socket));
+        }
+        offer::send(&socket, Message::new(Says::Offer, self.ring_max), &[])?;
+        match timeout(ANSWER, answer(&socket)).await {
+            Ok(Ok(Some((Message { says: Says::Accepted, ring, .. }, descriptors)))) => {
+                self.settle(socket, ring, &descriptors).await
+            }
+            Ok(Ok(Some((Message { says: Says::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
+            // It is no server that knows of offers, or none that keeps to what it says.
+            _ => UnixStream::connect(&path).await.map(Stream::plain),
+        }
+    }
+
+    /// A function that connects to a path in this way; see [`connector`].
+    pub fn to(self, path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + Send + Sync + 'static {
+        let path = path.into();
+        move || {
+            let (connector, path) = (self.clone(), path.clone());
+            Box::pin(async move { connector.connect(&path).await })
+        }
+    }
+
+    /// Takes the memory that the server has sent, or goes on over the socket if it cannot be taken.
+    async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
+        match self.open(ring, descriptors) {
+            Ok((memory, bells)) => {
+                offer::send(&socket, Message::new(Says::Taken, 0), &[])?;
+                Ok(Stream::shared(Shared::new(End::Client, memory, bells, socket, self.spin, None)))
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the memory of a server is not taken");
+                offer::send(&socket, Message::new(Says::Declined, 0), &[])?;
+                Ok(Stream::plain(socket))
+            }
+        }
+    }
+
+    fn open(&self, ring: u32, descriptors: &[OwnedFd]) -> io::Result<(Memory, Bells)> {
+        crate::system::check_ring(ring)?;
+        let ([file, own, peer], true) = (descriptors, ring <= self.ring_max) else {
+            let problem = format!("{} of {DESCRIPTORS} descriptors for rings of {ring} bytes", descriptors.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        };
+        Ok((Memory::map(file, ring)?, Bells::open(own, peer)?))
+    }
+}
+
+/// What a server says to an offer; `None` for anything that is no answer.
+async fn answer(socket: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>> {
+    let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
+    Ok(answer.filter(|(message, _)| message.version == offer::VERSION))
+}

@@ -1,0 +1,216 @@
+use super::*;
+use crate::{Listener, Stream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+/// A limit for what takes no time, on a machine that has other things to do.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Scene {
+    listener: Listener,
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let listener = Listener::builder().ring_size(4096).bind(folder.path().join("socket")).expect("nobody listens");
+        Self { listener, folder }
+    }
+
+    /// A stream that shares memory, and its peer, which has written so many bytes.
+    async fn connect(&self, bytes: u32) -> (Stream, Peer) {
+        let path = self.folder.path().join("socket");
+        let connecting = tokio::task::spawn_blocking(move || {
+            let peer = Peer::connect(path)?;
+            peer.set(Index::Written, bytes);
+            peer.ring().map(|()| peer)
+        });
+        let mut stream = self.listener.accept().await.expect("a client connects");
+        // The first read agrees on memory.
+        stream.read_exact(&mut vec![0; bytes as usize]).await.expect("so many bytes have been written");
+        (stream, connecting.await.expect("it does not panic").expect("the listener shares memory"))
+    }
+}
+
+async fn error_of_reading(stream: &mut Stream) -> String {
+    let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("it fails at once");
+    let error = read.expect_err("the peer has claimed what is impossible");
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    error.to_string()
+}
+
+#[tokio::test]
+async fn a_peer_that_claims_to_have_written_too_much_is_told_apart() {
+    let scene = Scene::new();
+    for claimed in [1 + 4097, 0, u32::MAX, u32::MAX / 2] {
+        let (mut stream, peer) = scene.connect(1).await;
+        peer.set(Index::Written, claimed);
+        let error = error_of_reading(&mut stream).await;
+        assert!(
+            error.contains(&format!("written up to position {claimed} in a ring of 4096 bytes read up to 1")),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_claims_to_have_read_unwritten_bytes_is_told_apart() {
+    let scene = Scene::new();
+    for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(4097)] {
+        let (mut stream, peer) = scene.connect(1).await;
+        stream.write_all(b"hello").await.expect("there is room");
+        peer.set(Index::Read, claimed);
+        let error =
+            timeout(LONG, stream.write(b"more")).await.expect("it fails at once").expect_err("it is impossible");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(error.to_string().contains(&format!("read up to position {claimed}")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_claims_the_impossible_wakes_one_that_sleeps_with_an_error() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    let reading = tokio::spawn(async move { error_of_reading(&mut stream).await });
+    while peer.theirs(Index::WantsData) == 0 {
+        tokio::task::yield_now().await;
+    }
+    peer.set(Index::Written, 5000);
+    peer.ring().expect("there is a listener");
+    assert!(reading.await.expect("it does not panic").contains("position 5000"));
+}
+
+#[tokio::test]
+async fn bytes_on_the_socket_end_the_connection() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    peer.talk(b"hello?").expect("the socket is open");
+    assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
+}
+
+#[tokio::test]
+async fn a_flood_of_bells_ends_its_connection_and_holds_up_no_other() {
+    let scene = Scene::new();
+    let (mut flooded, flooding) = scene.connect(1).await;
+    let (mut other, writes) = scene.connect(1).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let flood = std::thread::spawn({
+        let stop = stop.clone();
+        move || {
+            while !stop.load(Ordering::Relaxed) {
+                flooding.ring().expect("the pipe of a peer that is gone takes bells, too");
+            }
+        }
+    });
+    let answered = tokio::spawn(async move {
+        for number in 2..1002 {
+            writes.set(Index::Written, number);
+            writes.ring().expect("there is a listener");
+            timeout(LONG, other.read_exact(&mut [0])).await.expect("nobody holds it up").expect("it has been written");
+        }
+    });
+    let error = error_of_reading(&mut flooded).await;
+    assert!(error.contains("rings the bell for nothing"), "{error}");
+    answered.await.expect("every byte has come");
+    stop.store(true, Ordering::Relaxed);
+    flood.join().expect("it does not panic");
+}
+
+#[tokio::test]
+async fn the_flags_of_a_stream_that_is_busy_can_be_set_and_taken_by_its_peer_at_any_time() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    for number in 0..1000_u32 {
+        for flag in [Index::WantsData, Index::WantsRoom] {
+            peer.set(flag, number & 1);
+        }
+        for word in Index::ALL {
+            peer.set_theirs(word, number.wrapping_mul(0x9E37_79B9));
+        }
+        peer.set(Index::Read, number);
+        peer.set(Index::Written, number + 2);
+        peer.ring().expect("there is a listener");
+        timeout(LONG, stream.read_exact(&mut [0])).await.expect("there is a byte").expect("it has been written");
+        timeout(LONG, stream.write_all(b"a")).await.expect("there is room").expect("it can be written");
+    }
+}
+
+/// How much one peer does: where this end hardly runs, it still meets many peers.
+const EACH: u64 = 10_000;
+
+/// What a peer does at random. Half of the indices are near those that are right, and so go further.
+fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
+    let near = |random: &mut fastrand::Rng, base: u32| match random.u8(..4) {
+        0 => random.u32(..),
+        1 => base.wrapping_add(random.u32(..2 * peer.ring_size())),
+        _ => base.wrapping_add(random.u32(..64)),
+    };
+    match random.u8(..12) {
+        0..4 => {
+            let read = peer.theirs(Index::Read);
+            peer.set(Index::Written, near(random, read));
+        }
+        4..7 => {
+            let written = peer.theirs(Index::Written);
+            peer.set(Index::Read, near(random, written.wrapping_sub(32)));
+        }
+        7 => peer.set(*random.choice(&Index::ALL[3..]).expect("there are flags"), random.u32(..)),
+        8 => peer.set_theirs(*random.choice(&Index::ALL).expect("there are words"), random.u32(..)),
+        9 => peer.scribble(random.bool(), random.u32(..), &[random.u8(..); 77]),
+        10 => drop(peer.ring()),
+        _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_rewrites_indices_and_data_while_they_are_read_harms_its_connection_alone() {
+    let operations =
+        std::env::var("FRISBEE_SHM_OPERATIONS").map_or(1_000_000, |number| number.parse().expect("a number"));
+    let scene = Scene::new();
+    let mut random = fastrand::Rng::with_seed(31);
+    let (mut done, mut violations, mut received) = (0_u64, 0, 0);
+    while done < operations {
+        let (mut stream, peer) = scene.connect(1).await;
+        let over = Arc::new(AtomicBool::new(false));
+        let misbehaving = tokio::task::spawn_blocking({
+            let (over, mut random) = (over.clone(), random.fork());
+            move || {
+                let mut count = 0_u64;
+                while !over.load(Ordering::Relaxed) && count < EACH && done + count < operations {
+                    misbehave(&peer, &mut random);
+                    count += 1;
+                }
+                count
+            }
+        });
+        let (mut reads, mut writes) = tokio::io::split(&mut stream);
+        let reading = async {
+            let mut buffer = [0; 1000];
+            loop {
+                match reads.read(&mut buffer).await {
+                    Ok(0) => return Ok(()),
+                    Ok(count) => received += count,
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        let writing = async {
+            loop {
+                writes.write_all(&[7; 300]).await?;
+            }
+        };
+        let ended: io::Result<()> = tokio::select! { ended = reading => ended, failed = writing => failed };
+        if let Err(error) = ended {
+            assert!(matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::BrokenPipe), "{error}");
+            violations += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+        done += misbehaving.await.expect("it does not panic");
+    }
+    assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
+}

@@ -1,0 +1,167 @@
+//! What the two ends say to each other on the socket before bytes go through memory, and the descriptors beside it.
+//!
+//! ```text
+//! client                                server
+//!   OFFER   the largest rings it takes ->
+//!                                       <- ACCEPTED  the size of the rings; memory and two pipes beside it
+//!   TAKEN                              ->
+//! ```
+//!
+//! A server may answer `REFUSED` instead, and a client `DECLINED`: then the socket itself carries the connection.
+//! Each message has sixteen bytes, in every version, and is written at once, so that it is read as a whole or is none:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0 to 7 | the magic |
+//! | 8, 9 | the version, big-endian |
+//! | 10, 11 | what it says |
+//! | 12 to 15 | the size of a ring, or zero |
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// With what a message begins. No text in UTF-8 begins so, and so no request of HTTP; no record of TLS; and no frame: as
+/// a header without a magic, which older peers send, it states a length of 4 GiB.
+pub(crate) const MAGIC: [u8; 8] = [0xF5, b'S', b'H', b'M', 0xFF, 0xFF, b'\r', b'\n'];
+
+pub(crate) const VERSION: u16 = 1;
+
+/// The length of every message.
+pub(crate) const LEN: usize = 16;
+
+/// The descriptors beside `ACCEPTED`: the memory, the bell of the client and that of the server.
+pub(crate) const DESCRIPTORS: usize = 3;
+
+/// A message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) version: u16,
+    pub(crate) says: Says,
+    pub(crate) ring: u32,
+}
+
+/// What a message says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    Offer = 1,
+    Accepted = 2,
+    Refused = 3,
+    Taken = 4,
+    Declined = 5,
+}
+
+impl Message {
+    pub(crate) fn new(says: Says, ring: u32) -> Self {
+        Self { version: VERSION, says, ring }
+    }
+
+    pub(crate) fn encode(self) -> [u8; LEN] {
+        let mut bytes = [0; LEN];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&self.version.to_be_bytes());
+        bytes[10..12].copy_from_slice(&(self.says as u16).to_be_bytes());
+        bytes[12..].copy_from_slice(&self.ring.to_be_bytes());
+        bytes
+    }
+
+    /// `None` for bytes that are no message.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let [magic @ .., v0, v1, s0, s1, r0, r1, r2, r3] = <&[u8; LEN]>::try_from(bytes).ok()?;
+        if *magic != MAGIC {
+            return None;
+        }
+        let says = [Says::Offer, Says::Accepted, Says::Refused, Says::Taken, Says::Declined];
+        let said = u16::from_be_bytes([*s0, *s1]);
+        let says = says.into_iter().find(|says| *says as u16 == said)?;
+        let ring = u32::from_be_bytes([*r0, *r1, *r2, *r3]);
+        Some(Self { version: u16::from_be_bytes([*v0, *v1]), says, ring })
+    }
+}
+
+/// The message that a socket has brought, which stays there; `None` for anything else, its end included.
+pub(crate) fn peek(socket: impl AsFd) -> io::Result<Option<Message>> {
+    let mut bytes = [0; LEN];
+    let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT)?;
+    Ok(bytes.get(..count).and_then(Message::decode))
+}
+
+/// Takes a message out of the socket; `None` for anything else, its end included.
+pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
+    let mut bytes = [0; LEN];
+    let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::DONTWAIT)?;
+    Ok(bytes.get(..count).and_then(Message::decode))
+}
+
+/// Takes a message out of the socket with the descriptors that have come beside it; `None` for anything else.
+pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Vec<OwnedFd>)>> {
+    let mut bytes = [0; LEN];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, flags)?;
+    let mut descriptors = Vec::new();
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            descriptors.extend(received);
+        }
+    }
+    // This process may have as many descriptors as it may: those that are missing are noticed by their number.
+    if read.flags.contains(ReturnFlags::CTRUNC) {
+        descriptors.clear();
+    }
+    Ok(bytes.get(..read.bytes).and_then(Message::decode).map(|message| (message, descriptors)))
+}
+
+/// Sends a message, which has to go as a whole; there is room for it, since nothing but such messages has been sent.
+pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"));
+    }
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&message.encode())], &mut beside, flags)?;
+    if sent == LEN { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_offer_begins_no_other_protocol() {
+        let bytes = Message::new(Says::Offer, 65_536).encode();
+        assert!(std::str::from_utf8(&bytes[..1]).is_err(), "no text, and so no request of HTTP");
+        assert!(!(20..=24).contains(&bytes[0]) && bytes[0] != 0x80, "no record of TLS");
+        assert_ne!(bytes[..2], [0x00, 0x0F], "no frame");
+        let length = u32::from_be_bytes(bytes[4..8].try_into().expect("it has four bytes"));
+        assert!(length > 4_000_000_000, "no header without a magic");
+    }
+
+    #[test]
+    fn a_message_that_is_cut_or_too_long_is_none() {
+        let bytes = Message::new(Says::Offer, 4096).encode();
+        assert_eq!(Message::decode(&bytes), Some(Message::new(Says::Offer, 4096)));
+        assert!((0..LEN).all(|count| Message::decode(&bytes[..count]).is_none()));
+        assert_eq!(Message::decode(&[&bytes[..], &[0]].concat()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn decoded_messages_are_encoded_alike(magic: bool, mut bytes: [u8; LEN], says in 0..8_u8) {
+            if magic {
+                bytes[..8].copy_from_slice(&MAGIC);
+                bytes[10..12].copy_from_slice(&[0, says]);
+            }
+            if let Some(message) = Message::decode(&bytes) {
+                prop_assert_eq!(message.encode(), bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The agreement by which an end that sleeps is woken, and one that does not is left alone.
+//!
+//! Who is about to sleep sets a flag and then looks once more; who has published something looks at the flag afterwards.
+//! With a full fence in between on either side, at least one of them sees what the other has done.
+
+#[cfg(frisbee_loom)]
+use loom::sync::atomic::{AtomicU32, Ordering, fence};
+#[cfg(not(frisbee_loom))]
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+/// Sets the flag of an end that is about to sleep. `true` if it may: the peer will ring for what it publishes from now
+/// on. It may ring even if this is `false`.
+pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
+    // By a swap, which stands behind whatever the peer has done to the flag so far.
+    flag.swap(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    if has_come() {
+        flag.store(0, Ordering::Relaxed);
+        return false;
+    }
+    true
+}
+
+/// Takes the flag of the peer after something has been published for it. `true` if the bell is to be rung, which is once
+/// for each time that the flag was set.
+pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
+    fence(Ordering::SeqCst);
+    // Mostly it is not set, and then its line of the cache stays with whoever has it.
+    flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
+}
+
+/// Takes back the flag of an end that does not sleep any more.
+#[cfg_attr(frisbee_loom, allow(dead_code))]
+pub(crate) fn awake(flag: &AtomicU32) {
+    if flag.load(Ordering::Relaxed) != 0 {
+        flag.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::thread;
+
+    struct Shared {
+        published: AtomicU32,
+        flag: AtomicU32,
+        /// How often the bell has rung.
+        rung: Mutex<u32>,
+        bell: Condvar,
+    }
+
+    impl Shared {
+        fn new() -> Arc<Self> {
+            let [published, flag] = [0; 2].map(AtomicU32::new);
+            Arc::new(Self { published, flag, rung: Mutex::new(0), bell: Condvar::new() })
+        }
+
+        fn rung(&self) -> u32 {
+            *self.rung.lock().expect("nobody panics")
+        }
+    }
+
+    /// Publishes `count` values one after the other, as the end that is awake does.
+    fn publisher(shared: &Arc<Shared>, count: u32) -> thread::JoinHandle<()> {
+        let shared = shared.clone();
+        thread::spawn(move || {
+            for value in 1..=count {
+                shared.published.store(value, Ordering::Release);
+                if must_ring(&shared.flag) {
+                    *shared.rung.lock().expect("nobody panics") += 1;
+                    shared.bell.notify_one();
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn an_end_that_sleeps_has_seen_all_or_is_rung_for() {
+        loom::model(|| {
+            let shared = Shared::new();
+            let publishing = publisher(&shared, 1);
+            let sleeps = may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) == 1);
+            publishing.join().expect("it does not panic");
+            if sleeps {
+                assert_eq!(shared.rung(), 1, "an end sleeps and nobody rings");
+            }
+        });
+    }
+
+    #[test]
+    fn an_end_that_sleeps_again_and_again_sees_all_that_is_published() {
+        loom::model(|| {
+            let shared = Shared::new();
+            let publishing = publisher(&shared, 2);
+            let mut heard = 0;
+            loop {
+                let seen = shared.published.load(Ordering::Acquire);
+                if seen == 2 {
+                    break;
+                }
+                // A bell may be for what had been seen before; then it sleeps once more. One that nobody rings is found
+                // by the model.
+                if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
+                    let mut rung = shared.rung.lock().expect("nobody panics");
+                    while *rung == heard {
+                        rung = shared.bell.wait(rung).expect("nobody panics");
+                    }
+                    heard = *rung;
+                }
+            }
+            publishing.join().expect("it does not panic");
+        });
+    }
+
+    #[test]
+    fn an_end_that_is_awake_again_is_rung_for_at_most_once() {
+        loom::model(|| {
+            let shared = Shared::new();
+            let publishing = publisher(&shared, 2);
+            if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > 0) {
+                awake(&shared.flag);
+            }
+            publishing.join().expect("it does not panic");
+            assert!(shared.rung() <= 1);
+        });
+    }
+}

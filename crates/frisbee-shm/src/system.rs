@@ -1,0 +1,40 @@
+//! What is required of rings and of the system.
+
+use std::io;
+
+/// The smallest ring, in bytes: a page.
+pub const RING_MIN: u32 = 4096;
+
+/// The largest ring, in bytes: more than is ever on its way between two ends that are awake.
+pub const RING_MAX: u32 = 16 * 1024 * 1024;
+
+/// Fails if a ring cannot have this size.
+pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
+    if bytes.is_power_of_two() && (RING_MIN..=RING_MAX).contains(&bytes) {
+        return Ok(());
+    }
+    let problem = format!("a ring of {bytes} bytes is no power of two from {RING_MIN} to {RING_MAX}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+}
+
+/// Fails where memory that has been mapped may turn out not to be there when it is touched.
+pub(crate) fn check_system() -> io::Result<()> {
+    let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;
+    if policy.starts_with(b"2") {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the system counts memory strictly"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_is_a_power_of_two_within_its_limits() {
+        let sizes = [RING_MIN, 65_536, RING_MAX];
+        assert!(sizes.into_iter().all(|size| check_ring(size).is_ok()));
+        let others = [0, RING_MIN / 2, RING_MIN + 1, 65_535, RING_MAX * 2, u32::MAX];
+        assert!(others.into_iter().all(|size| check_ring(size).is_err()));
+    }
+}

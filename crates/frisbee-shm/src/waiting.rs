@@ -1,0 +1,100 @@
+//! The tasks that wait for a connection: one that reads and one that writes, which are mostly the same.
+
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+/// What a task waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    /// For bytes to read.
+    Data = 0,
+    /// For room to write.
+    Room = 1,
+}
+
+/// Whom to wake. The bell and the socket have room for one waker each.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    tasks: [Option<Waker>; 2],
+    both: Option<Waker>,
+}
+
+impl Waiting {
+    /// Enters the task that waits for one thing, and returns the waker of all tasks that wait.
+    pub(crate) fn enter(&mut self, wait: Wait, task: &Waker) -> &Waker {
+        let [data, room] = &mut self.tasks;
+        let (own, other) = if wait == Wait::Data { (data, room) } else { (room, data) };
+        if !own.as_ref().is_some_and(|entered| entered.will_wake(task)) {
+            *own = Some(task.clone());
+            self.both = None;
+        }
+        let own = own.get_or_insert_with(|| task.clone());
+        match other {
+            Some(other) if !other.will_wake(own) => {
+                let (own, other) = (own.clone(), other.clone());
+                self.both.get_or_insert_with(|| Waker::from(Arc::new(Both(own, other))))
+            }
+            _ => own,
+        }
+    }
+
+    /// Forgets the task that has got what it waited for, if another one waits as well. One that is alone may stay: it is
+    /// the one that will wait next.
+    pub(crate) fn leave(&mut self, wait: Wait) {
+        if self.both.take().is_some() {
+            self.tasks[wait as usize] = None;
+        }
+    }
+}
+
+struct Both(Waker, Waker);
+
+impl Wake for Both {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.wake_by_ref();
+        self.1.wake_by_ref();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[derive(Default)]
+    struct Counted(AtomicU32);
+
+    impl Wake for Counted {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn two_tasks_are_both_woken_and_one_that_has_left_is_not() {
+        let (reads, writes) = (Arc::new(Counted::default()), Arc::new(Counted::default()));
+        let count = || (reads.0.load(Ordering::Relaxed), writes.0.load(Ordering::Relaxed));
+        let mut waiting = Waiting::default();
+        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        assert_eq!(count(), (1, 0));
+        waiting.enter(Wait::Room, &writes.clone().into()).wake_by_ref();
+        assert_eq!(count(), (2, 1));
+        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        assert_eq!(count(), (3, 2));
+        waiting.leave(Wait::Room);
+        waiting.enter(Wait::Data, &reads.clone().into()).wake_by_ref();
+        assert_eq!(count(), (4, 2));
+    }
+
+    #[test]
+    fn a_task_that_does_both_is_woken_by_its_own_waker() {
+        let task = Waker::from(Arc::new(Counted::default()));
+        let mut waiting = Waiting::default();
+        waiting.enter(Wait::Data, &task);
+        assert!(waiting.enter(Wait::Room, &task).will_wake(&task));
+    }
+}

@@ -1,0 +1,54 @@
+//! What connections leave behind, counted for the whole process: so there is one test in this program.
+#![cfg(target_os = "linux")]
+
+use frisbee_shm::{Listener, Stream, connect};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// The open descriptors, and the maps of shared memory.
+fn held() -> (usize, usize) {
+    let descriptors = std::fs::read_dir("/proc/self/fd").expect("there is /proc").count();
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("there is /proc");
+    (descriptors, maps.lines().filter(|line| line.contains("frisbee-shm")).count())
+}
+
+async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
+    let mut client = std::pin::pin!(connect(path));
+    let mut server = tokio::select! {
+        accepted = listener.accept() => accepted.expect("a client connects"),
+        connected = &mut client => panic!("nobody has accepted: {connected:?}"),
+    };
+    let mut byte = [0];
+    let (client, read) = tokio::join!(
+        async {
+            let mut client = client.await?;
+            client.write_all(b"!").await?;
+            std::io::Result::Ok(client)
+        },
+        server.read_exact(&mut byte)
+    );
+    read.expect("the client writes");
+    (client.expect("the server listens"), server)
+}
+
+#[tokio::test]
+async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("socket");
+    let listener = Listener::bind(&path).expect("nobody listens");
+    drop(pair(&listener, &path).await);
+    let before = held();
+    assert_eq!(before.1, 0, "maps");
+    let mut open = Vec::new();
+    for _ in 0..50 {
+        open.push(pair(&listener, &path).await);
+    }
+    assert!(open.iter().all(|(client, server)| client.is_shared() && server.is_shared()));
+    assert_eq!(held(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
+    drop(open);
+    assert_eq!(held(), before);
+    // One that ends before anything is agreed on.
+    drop(tokio::net::UnixStream::connect(&path).await);
+    let error = listener.accept().await.expect("a client has connected").read(&mut [0]).await;
+    assert_eq!(error.expect("input ends"), 0);
+    assert_eq!(held(), before);
+}

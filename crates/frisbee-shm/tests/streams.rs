@@ -1,0 +1,301 @@
+//! Streams between two ends that keep to the rules, and with all others who connect to such a socket or listen on one.
+#![cfg(target_os = "linux")]
+
+use frisbee_shm::{Connector, Listener, Stream, connect};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::timeout;
+
+/// A limit for what takes no time, on a machine that has other things to do.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("there is room for a folder"))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("socket")
+    }
+}
+
+/// Two ends, of which the client has said one byte and the server has read it.
+async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<Stream>>) -> (Stream, Stream) {
+    let connecting = async {
+        let mut client = connecting.await?;
+        client.write_all(b"!").await?;
+        io::Result::Ok(client)
+    };
+    let accepting = async {
+        let mut server = listener.accept().await?;
+        server.read_exact(&mut [0]).await?;
+        io::Result::Ok(server)
+    };
+    let (client, server) = timeout(LONG, async { tokio::join!(connecting, accepting) }).await.expect("they agree");
+    (client.expect("the server listens"), server.expect("the client connects"))
+}
+
+async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: impl AsyncRead + AsyncWrite + Unpin) {
+    let exchange = async {
+        client.write_all(b"ping").await?;
+        let mut heard = [0; 4];
+        server.read_exact(&mut heard).await?;
+        server.write_all(&heard).await?;
+        client.read_exact(&mut heard).await?;
+        assert_eq!(heard, *b"ping");
+        io::Result::Ok(())
+    };
+    timeout(LONG, exchange).await.expect("both ends go on").expect("both ends are open");
+}
+
+#[tokio::test]
+async fn both_ends_share_memory_and_bytes_go_both_ways() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let (client, server) = pair(&listener, connect(place.path())).await;
+    assert!(client.is_shared() && server.is_shared());
+    let user = client.peer_credentials().expect("the system tells").uid();
+    assert_eq!(server.peer_credentials().expect("the system tells").uid(), user);
+    echo_once(client, server).await;
+}
+
+/// Sends bytes that say where they stand, in pieces of many lengths.
+async fn send_numbered(mut to: impl AsyncWrite + Unpin, bytes: usize) -> io::Result<()> {
+    let numbered: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    let mut rest = &numbered[..];
+    for length in (1..).step_by(997) {
+        let (piece, behind) = rest.split_at(length.min(rest.len()));
+        to.write_all(piece).await?;
+        rest = behind;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    to.shutdown().await
+}
+
+async fn receive_numbered(mut from: impl AsyncRead + Unpin) -> io::Result<usize> {
+    let (mut at, mut buffer) = (0, vec![0; 10_000]);
+    loop {
+        let count = from.read(&mut buffer).await?;
+        if count == 0 {
+            return Ok(at);
+        }
+        assert!(buffer[..count].iter().enumerate().all(|(index, byte)| usize::from(*byte) == (at + index) % 251));
+        at += count;
+    }
+}
+
+async fn both_ways(ring: u32, spin: Duration) {
+    const BYTES: usize = 3_000_000;
+    let place = Place::new();
+    let listener = Listener::builder().ring_size(ring).spin(spin).bind(place.path()).expect("nobody listens there");
+    let connector = Connector::new().spin(spin);
+    let (client, server) = pair(&listener, connector.connect(place.path())).await;
+    let tasks = [client, server].map(|stream| {
+        let (reads, writes) = tokio::io::split(stream);
+        (tokio::spawn(receive_numbered(reads)), tokio::spawn(send_numbered(writes, BYTES)))
+    });
+    for (receiving, sending) in tasks {
+        let sent = timeout(LONG, sending).await.expect("there is room again and again");
+        sent.expect("it does not panic").expect("the peer reads");
+        let received = timeout(LONG, receiving).await.expect("bytes come").expect("each is what was sent");
+        assert_eq!(received.expect("the peer ends in order"), BYTES);
+    }
+}
+
+#[tokio::test]
+async fn many_times_as_much_as_a_ring_goes_both_ways_at_once_by_tasks_for_each_direction() {
+    both_ways(4096, Duration::ZERO).await;
+    both_ways(65_536, Duration::ZERO).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_times_as_much_as_a_ring_goes_both_ways_between_threads_with_and_without_spinning() {
+    both_ways(4096, Duration::ZERO).await;
+    both_ways(65_536, Duration::from_micros(20)).await;
+}
+
+#[tokio::test]
+async fn bytes_written_before_a_stream_was_dropped_are_read_and_then_input_ends() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let (mut client, mut server) = pair(&listener, connect(place.path())).await;
+    client.write_all(&[7; 60_000]).await.expect("there is room");
+    drop(client);
+    let mut received = Vec::new();
+    timeout(LONG, server.read_to_end(&mut received)).await.expect("input ends").expect("in order");
+    assert_eq!(received, [7; 60_000]);
+    let error = loop {
+        // As far as there is room: nobody makes any.
+        if let Err(error) = server.write(&[0; 10_000]).await {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn one_direction_can_end_before_the_other() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let (mut client, mut server) = pair(&listener, connect(place.path())).await;
+    client.write_all(b"the last").await.expect("there is room");
+    client.shutdown().await.expect("it is open");
+    assert_eq!(client.write(b"more").await.expect_err("it has been shut down").kind(), io::ErrorKind::BrokenPipe);
+    let mut heard = String::new();
+    timeout(LONG, server.read_to_string(&mut heard)).await.expect("input ends").expect("in order");
+    assert_eq!(heard, "the last");
+    server.write_all(b"an answer").await.expect("the other direction is open");
+    drop(server);
+    heard.clear();
+    timeout(LONG, client.read_to_string(&mut heard)).await.expect("input ends").expect("in order");
+    assert_eq!(heard, "an answer");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_offer_is_served_over_the_socket_from_its_first_byte() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let client = UnixStream::connect(place.path()).await.expect("it listens");
+    let server = listener.accept().await.expect("a client connects");
+    echo_once(client, server).await;
+}
+
+#[tokio::test]
+async fn a_server_that_writes_first_does_so_over_the_socket() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let mut client = UnixStream::connect(place.path()).await.expect("it listens");
+    let mut server = listener.accept().await.expect("a client connects");
+    timeout(LONG, server.write_all(b"welcome")).await.expect("it waits for nobody").expect("the client is there");
+    let mut heard = [0; 7];
+    client.read_exact(&mut heard).await.expect("it has been written");
+    assert_eq!(heard, *b"welcome");
+    assert!(!server.is_shared());
+}
+
+#[tokio::test]
+async fn a_server_with_no_place_left_goes_on_over_the_socket_until_one_is_free() {
+    let place = Place::new();
+    let listener = Listener::builder().shared_max(1).bind(place.path()).expect("nobody listens there");
+    let first = pair(&listener, connect(place.path())).await;
+    assert!(first.0.is_shared() && first.1.is_shared());
+    let (client, server) = pair(&listener, connect(place.path())).await;
+    assert!(!client.is_shared() && !server.is_shared());
+    echo_once(client, server).await;
+    drop(first);
+    let (client, _) = pair(&listener, connect(place.path())).await;
+    assert!(client.is_shared(), "the place of a connection that has ended is free");
+}
+
+#[tokio::test]
+async fn rings_are_no_larger_than_their_client_takes() {
+    let place = Place::new();
+    let listener = Listener::builder().ring_size(65_536).bind(place.path()).expect("nobody listens there");
+    let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(place.path())).await;
+    assert!(client.is_shared());
+    assert_eq!(client.write(&[0; 65_536]).await.expect("there is room"), 4096);
+}
+
+#[tokio::test]
+async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
+    let place = Place::new();
+    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let serving = tokio::spawn(async move {
+        let (mut first, _) = old.accept().await?;
+        first.read_exact(&mut [0; 16]).await?;
+        drop(first);
+        Ok::<_, io::Error>(old.accept().await?.0)
+    });
+    let client = timeout(LONG, connect(place.path())).await.expect("it goes on").expect("it connects again");
+    assert!(!client.is_shared());
+    echo_once(client, serving.await.expect("it does not panic").expect("it connects again")).await;
+}
+
+#[tokio::test]
+async fn a_server_that_answers_something_else_is_talked_to_plainly() {
+    let place = Place::new();
+    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let serving = tokio::spawn(async move {
+        let (mut first, _) = old.accept().await?;
+        first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
+        Ok::<_, io::Error>((old.accept().await?.0, first))
+    });
+    let client = timeout(LONG, connect(place.path())).await.expect("it goes on").expect("it connects again");
+    let (second, _first) = serving.await.expect("it does not panic").expect("it connects again");
+    echo_once(client, second).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_is_talked_to_plainly_after_a_second() {
+    let place = Place::new();
+    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let serving = tokio::spawn(async move {
+        let first = old.accept().await?;
+        Ok::<_, io::Error>((old.accept().await?.0, first))
+    });
+    let start = tokio::time::Instant::now();
+    let client = connect(place.path()).await.expect("it connects again");
+    assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
+    serving.await.expect("it does not panic").expect("it connects again");
+}
+
+#[tokio::test]
+async fn the_file_of_a_killed_server_is_replaced_and_that_of_a_running_one_is_not() {
+    let place = Place::new();
+    drop(std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there"));
+    let listener = Listener::bind(place.path()).expect("nobody listens there any more");
+    let error = Listener::bind(place.path()).expect_err("somebody listens there");
+    assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    drop(listener);
+    assert!(!place.path().exists());
+}
+
+#[tokio::test]
+async fn sizes_that_no_ring_can_have_are_refused() {
+    let place = Place::new();
+    let error = Listener::builder().ring_size(5000).bind(place.path()).expect_err("it is no power of two");
+    assert_eq!(error.to_string(), "a ring of 5000 bytes is no power of two from 4096 to 16777216");
+    let error = Connector::new().ring_max(1).connect(place.path()).await.expect_err("it is too small");
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+}
+
+/// Not a test by itself: the process that is killed.
+#[tokio::test]
+async fn child_that_writes_without_end() {
+    let Some(path) = std::env::var_os("FRISBEE_SHM_CHILD") else { return };
+    let mut stream = connect(path).await.expect("the parent listens");
+    while stream.write_all(&[1; 100_000]).await.is_ok() {}
+}
+
+#[tokio::test]
+async fn the_end_of_a_process_that_is_killed_while_it_writes_is_noticed_at_once() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let program = std::env::current_exe().expect("this process has a file");
+    let mut child = tokio::process::Command::new(program)
+        .args(["--exact", "child_that_writes_without_end"])
+        .env("FRISBEE_SHM_CHILD", place.path())
+        .stdout(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it can be started");
+    let mut server = timeout(LONG, listener.accept()).await.expect("the child connects").expect("it is accepted");
+    let mut buffer = vec![0; 30_000];
+    for _ in 0..100 {
+        timeout(LONG, server.read_exact(&mut buffer)).await.expect("the child writes").expect("it is open");
+    }
+    assert!(server.is_shared());
+    child.start_kill().expect("it runs");
+    let drained = async { while server.read(&mut buffer).await.expect("the input ends in order") > 0 {} };
+    // It has 100 ms once it is dead; a machine under load may take longer to get there.
+    timeout(LONG, drained).await.expect("the end is noticed");
+    child.wait().await.expect("it is over");
+}

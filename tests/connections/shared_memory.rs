@@ -1,0 +1,198 @@
+//! Services and topics through shared memory, and all the cases in which there is none.
+
+use super::transports::expect_service;
+use frisbee::pubsub::{Broker, ClientRouter};
+use frisbee_shm::hostile::{Index, Peer};
+use frisbee_shm::{Connector, Listener, ListenerBuilder, connector};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, Text};
+use frisbee_tests::service::Service;
+use frpc::{Acceptor, Channel, Server};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn acceptor() -> Acceptor {
+    Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
+}
+
+/// A server on a path, and how many of its connections share memory.
+struct Served {
+    folder: TempDir,
+    shared: Arc<AtomicU32>,
+}
+
+impl Served {
+    fn start(builder: ListenerBuilder) -> Self {
+        let (folder, shared) = (tempfile::tempdir().expect("there is room for a folder"), Arc::new(AtomicU32::new(0)));
+        let listener = builder.bind(folder.path().join("socket")).expect("nobody listens");
+        let acceptor = acceptor();
+        tokio::spawn(listener.serve(move |stream| {
+            let acceptor = acceptor.clone();
+            async move { acceptor.serve_connection(stream).await }
+        }));
+        Self { folder, shared }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    /// A channel whose connections are counted if they share memory.
+    async fn connect(&self, connector: Connector) -> Channel {
+        let connect = connector.to(self.path());
+        let shared = self.shared.clone();
+        let counted = move || {
+            let (connecting, shared) = (connect(), shared.clone());
+            async move {
+                let stream = connecting.await?;
+                shared.fetch_add(u32::from(stream.is_shared()), Ordering::Relaxed);
+                Ok(stream)
+            }
+        };
+        Channel::builder().connect_with_connector(counted).await.expect("it listens")
+    }
+
+    fn shared(&self) -> u32 {
+        self.shared.load(Ordering::Relaxed)
+    }
+}
+
+/// Streams in each direction and in both.
+async fn expect_streams(channel: &Channel) {
+    let client = InteropClient::new(channel.clone());
+    let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("it is served").into_inner();
+    for value in 1..=2000 {
+        assert_eq!(counted.message().await.expect("it goes on").expect("there are more"), Count { value });
+    }
+    assert_eq!(counted.message().await.expect("it ends in order"), None);
+    let numbers = (1..=2000).map(|value| Count { value });
+    let sum = client.sum_up(frpc::iter(numbers)).await.expect("it is served").into_inner();
+    assert_eq!((sum.total, sum.count), (2_001_000, 2000));
+    let texts = || (0..8).map(|number| "letter".repeat(100_000 * number));
+    let asked = texts().map(|value| Text { value });
+    let mut chat = client.chat(frpc::iter(asked)).await.expect("it is served").into_inner();
+    for text in texts() {
+        let answer = chat.message().await.expect("it goes on").expect("there are more");
+        assert!(answer.value.strip_prefix("re:") == Some(&text[..]), "{} letters", answer.value.len());
+    }
+}
+
+async fn expect_all(channel: &Channel) {
+    tokio::time::timeout(PATIENCE, async {
+        expect_service(channel).await;
+        expect_streams(channel).await;
+        let client = InteropClient::new(channel.clone());
+        let payload = Payload { seq: 1, data: vec![7; 4 << 20] };
+        assert_eq!(client.echo_payload(payload.clone()).await.expect("it fits").into_inner(), payload);
+    })
+    .await
+    .expect("every call ends");
+}
+
+#[tokio::test]
+async fn calls_of_every_kind_go_through_shared_memory() {
+    let served = Served::start(Listener::builder());
+    expect_all(&served.connect(Connector::new()).await).await;
+    assert_eq!(served.shared(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
+    let served = Served::start(Listener::builder().ring_size(4096));
+    let client = InteropClient::new(served.connect(Connector::new()).await);
+    let payload = Payload { seq: 1, data: vec![7; 300_000] };
+    for _ in 0..100 {
+        let echoed = tokio::time::timeout(PATIENCE, client.echo_payload(payload.clone())).await;
+        assert!(echoed.expect("every call ends").expect("the connection lives").into_inner() == payload);
+    }
+    assert_eq!(served.shared(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_every_kind_go_through_small_rings_between_ends_that_spin() {
+    let spin = Duration::from_micros(50);
+    let served = Served::start(Listener::builder().ring_size(4096).spin(spin));
+    expect_all(&served.connect(Connector::new().spin(spin)).await).await;
+    assert_eq!(served.shared(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_memory_serves_over_the_socket() {
+    let served = Served::start(Listener::builder().shared_max(0));
+    expect_all(&served.connect(Connector::new()).await).await;
+    assert_eq!(served.shared(), 0);
+}
+
+#[tokio::test]
+async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
+    let served = Served::start(Listener::builder());
+    expect_all(&Channel::connect(format!("unix:{}", served.path().display())).await.expect("it listens")).await;
+}
+
+#[tokio::test]
+async fn a_server_on_a_plain_unix_socket_is_called_without_shared_memory() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("socket");
+    let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;
+    tokio::spawn(server.expect("nobody listens").serve());
+    let channel = Channel::builder().connect_with_connector(connector(&path)).await;
+    expect_all(&channel.expect("it connects again")).await;
+}
+
+#[tokio::test]
+async fn topics_are_published_through_shared_memory() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("socket");
+    let acceptor = frisbee::Server::builder().build(Broker::new()).expect("the settings fit");
+    let listener = Listener::bind(&path).expect("nobody listens");
+    tokio::spawn(listener.serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(stream).await }
+    }));
+    let router = ClientRouter::new();
+    let stream = frisbee_shm::connect(&path).await.expect("it listens");
+    assert!(stream.is_shared());
+    let client = router.client();
+    let _connection = frisbee::Client::builder().connect_io(stream, router).await.expect("it is served");
+    let mut subscription = client.subscribe("news.*").await.expect("the broker is there");
+    client.sync().await.expect("the broker is there");
+    for number in 0..1000_u32 {
+        client.publish("news.today", number.to_be_bytes().to_vec()).await.expect("the broker is there");
+    }
+    for number in 0..1000_u32 {
+        let message = tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("it comes").expect("in order");
+        assert_eq!(message.payload()[..], number.to_be_bytes());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_go_on_beside_hostile_peers_of_the_same_server() {
+    let served = Served::start(Listener::builder());
+    let channel = served.connect(Connector::new()).await;
+    let client = InteropClient::new(channel);
+    let path = served.path();
+    let hostile = tokio::task::spawn_blocking(move || {
+        for round in 0..200_u32 {
+            let peer = Peer::connect(&path).expect("the server shares memory with this user");
+            for number in 0..1000_u32 {
+                let value = number.wrapping_mul(0x9E37_79B9).rotate_left(round);
+                peer.scribble(number % 2 == 0, value, &[0, 15, 0, 1, 0, 0]);
+                peer.set(if number % 3 == 0 { Index::Written } else { Index::Read }, value % 70_000);
+                // The server may have left.
+                let _ = peer.ring();
+            }
+        }
+    });
+    let mut calls = 0;
+    while !hostile.is_finished() || calls < 100 {
+        let call = tokio::time::timeout(PATIENCE, client.add(AddRequest { a: 20, b: 22 }));
+        assert_eq!(call.await.expect("nobody holds it up").expect("it is served").get_ref().total, 42);
+        calls += 1;
+    }
+    hostile.await.expect("it does not panic");
+}
