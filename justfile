@@ -20,7 +20,7 @@ test package *arguments:
 # The code of the README and of the pages.
 docs:
     cargo test --locked -p docs-tests
-    RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps -p frisbee-rs -p frpc-rs --features frpc-rs/tls
+    RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps -p frisbee-rs -p frpc-rs --features frpc-rs/tls,frpc-rs/zstd
 
 # All tests: ten minutes.
 all:

@@ -11,6 +11,7 @@ mod limits;
 mod middleware;
 mod observers;
 mod on_workers;
+mod packed;
 mod places;
 mod statuses;
 mod traces;

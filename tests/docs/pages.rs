@@ -501,6 +501,18 @@ mod observe {
     }
 }
 
+mod compression {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::{Channel, Server};
+
+    async fn both_ends() -> Outcome {
+        statements!("compression-1");
+        Ok(())
+    }
+}
+
 mod security {
     use super::readme::Service;
     use super::readme::greet::{GreeterServer, Greeting, Name};
@@ -559,9 +571,9 @@ mod fleet {
         statements!("fleet-4");
         Ok(())
     }
-}
 
     async fn zones() -> Outcome {
         statements!("fleet-5");
         Ok(())
     }
+}

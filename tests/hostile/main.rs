@@ -3,5 +3,6 @@
 mod batches;
 mod clients;
 mod network;
+mod packed;
 mod servers;
 mod siege;

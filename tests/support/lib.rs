@@ -14,6 +14,7 @@ pub mod gated;
 pub mod healthy;
 pub mod liars;
 pub mod observed;
+pub mod packed;
 pub mod parrot;
 pub mod pki;
 pub mod process;

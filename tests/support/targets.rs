@@ -18,7 +18,7 @@ mod tensor;
 
 pub use self::core::{connection, frames, header, hello};
 pub use dynamic::dynamic;
-pub use endpoints::{client, json_rpc, server, two_way};
+pub use endpoints::{client, json_rpc, packed, server, two_way};
 pub use hand_off::hand_off;
 pub use json::json;
 pub use messages::{messages, values};
@@ -31,7 +31,7 @@ pub use tensor::tensor;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 18] = [
+pub const ALL: [Target; 20] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -43,6 +43,7 @@ pub const ALL: [Target; 18] = [
     ("tensor", tensor),
     ("json_rpc", json_rpc),
     ("server", server),
+    ("packed", packed),
     ("client", client),
     ("two_way", two_way),
     ("hand_off", hand_off),
@@ -50,5 +51,5 @@ pub const ALL: [Target; 18] = [
     ("subscriber", subscriber),
     ("proto", proto),
     ("lock", lock),
-];
     ("shared_memory", shared_memory),
+];

@@ -3,6 +3,7 @@
 
 use fastrand::Rng;
 use frisbee_tests::json::All;
+use frisbee_tests::packed::EXAMPLE;
 use frisbee_tests::process::panics;
 use frisbee_tests::raw::packet;
 use frisbee_tests::targets::{ALL, Target};
@@ -70,6 +71,7 @@ replays! {
     tensors_take_their_corpus "tensor"
     json_rpc_takes_its_corpus "json_rpc"
     a_server_takes_its_corpus "server"
+    a_server_that_unpacks_takes_its_corpus "packed"
     a_client_takes_its_corpus "client"
     calls_of_the_accepting_end_take_their_corpus "two_way"
     hand_offs_take_their_corpus "hand_off"
@@ -77,9 +79,9 @@ replays! {
     a_subscriber_takes_its_corpus "subscriber"
     the_generator_takes_its_corpus "proto"
     a_lock_takes_its_corpus "lock"
+    shared_memory_takes_its_corpus "shared_memory"
 }
 
-    shared_memory_takes_its_corpus "shared_memory"
 #[test]
 fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
     if std::env::var_os("UPDATE_CORPUS").is_some() {
@@ -203,6 +205,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             streams.extend(frames.windows(2).map(<[_]>::concat));
             numbered(&streams, &|number| vec![number.wrapping_mul(2)])
         }
+        "packed" => numbered(&packed(&bodies), &|number| vec![number.wrapping_mul(2)]),
         "two_way" => numbered(&two_way(&bodies), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
@@ -210,15 +213,12 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "dynamic" => dynamic(),
         "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
         "tensor" => tensors(),
+        "shared_memory" => shared_memory(),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
-        "shared_memory" => shared_memory(),
 }
 
-/// JSON, and the same messages as bodies in both forms.
-fn dynamic() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
 /// The messages by which memory is agreed on; and what a peer writes to it, step by step: bytes, and positions that are
 /// right, around the end of a ring, or impossible.
 fn shared_memory() -> Vec<Vec<u8>> {
@@ -232,6 +232,9 @@ fn shared_memory() -> Vec<Vec<u8>> {
     (0..7).map(message).chain((1..20).map(rounds)).chain(impossible).collect()
 }
 
+/// JSON, and the same messages as bodies in both forms.
+fn dynamic() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
     for text in texts() {
         if let Ok(message) = frpc::json::from_json::<All>(&text) {
             for form in [Form::Flat, Form::Extended] {
@@ -276,6 +279,22 @@ fn tensors() -> Vec<Vec<u8>> {
         seeds.push([&[form][..], text.as_bytes()].concat());
     }
     seeds
+}
+
+/// Messages in frames of zstd, as requests and as items of a stream.
+fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let open = packet(5, 2, &[9, 23]);
+    let mut streams = vec![[hello_packet(), packet(1, 16, EXAMPLE), open.clone(), packet(5, 2, EXAMPLE)].concat()];
+    for operation in 10..24 {
+        let body = &bodies[usize::from(operation)];
+        for whole in [body.clone(), body.repeat(20)] {
+            let frame = zstd::bulk::compress(&whole, 1).expect("there is memory");
+            let packed = frisbee_tests::packed::body(whole.len() as u64, &frame);
+            streams.push([hello_packet(), packet(1, operation, &packed)].concat());
+            streams.push([hello_packet(), open.clone(), packet(5, 2, &packed), packet(5, 7, &[])].concat());
+        }
+    }
+    streams
 }
 
 /// Calls of the accepting end, with its mark, and replies to them.

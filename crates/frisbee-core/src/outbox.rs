@@ -392,6 +392,15 @@ impl PacketWriter<'_> {
         &mut self.outbox.buffer
     }
 
+    /// This packet under construction, for another function to complete or drop; the caller forgets its own. One that is
+    /// passed on itself has to stand in memory from its beginning, also where it is not passed on.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn continued(&mut self) -> PacketWriter<'_> {
+        let Self { body, bulk_start, is_joining, .. } = *self;
+        PacketWriter { outbox: self.outbox, body, bulk_start, is_joining }
+    }
+
     /// Puts a part of the body at position `at` of the [`buffer`](Self::buffer) without copying it. Positions must not
     /// descend from call to call.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {

@@ -76,6 +76,8 @@ pub(crate) struct ConnectionShared {
     pub(crate) guests: AtomicU32,
     /// Calls that the peer may have in flight.
     calls_max: u32,
+    /// The longest body that this end accepts.
+    body_max: u32,
     /// The number of streams that the peer may have open. As the fields below, it is of use to the task alone, whose
     /// own memory is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
@@ -152,6 +154,7 @@ impl Connection {
             routed: AtomicU16::new(0),
             guests: AtomicU32::new(0),
             calls_max: config.calls_max,
+            body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             turn_max: u32::try_from(config.turn_max.as_micros()).unwrap_or(u32::MAX),
             stream_credit: config.stream_credit.max(1),
@@ -406,6 +409,13 @@ impl Connection {
     /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
     pub fn calls_max(&self) -> usize {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
+    }
+
+    /// The longest body that this end accepts, in bytes: [`Config::body_max`]. For routers whose bodies become longer when
+    /// they are read.
+    #[doc(hidden)]
+    pub fn body_max(&self) -> u32 {
+        self.0.body_max
     }
 
     /// Charges so many bytes to the memory of the server, for this peer, until the result is dropped. For routers whose

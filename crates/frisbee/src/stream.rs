@@ -369,6 +369,11 @@ impl StreamReceiver {
         self.0.shared.is_extended()
     }
 
+    /// As [`Stream::connection`].
+    pub fn connection(&self) -> Connection {
+        Connection(self.0.connection.clone())
+    }
+
     /// As [`Stream::close`].
     pub fn close(&self) {
         self.0.leave();

@@ -42,7 +42,7 @@ fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
 fn conversation(is_old: bool) -> [Vec<u8>; 2] {
     let one = |id, operation, body: &[u8]| frame(id, operation, body, is_old);
     let client = [
-        one(0, 3, b"fris\x01\x02\x01\x05\x04\x01\x40\x21\x0e\x0dgreet.Greeter"),
+        one(0, 3, b"fris\x01\x02\x01\x05\x04\x01\x40\x23\x01\x01\xf0\x02\x01\x02\x21\x0e\x0dgreet.Greeter"),
         one(7, 10, b"\x10\x09\x01\x02\xe8\x07\x02\x03\x01aXYZ\x08\x00\x05\x0a\x03you"),
         one(1, 2, b"\x09\x0b"),
         one(1, 2, b"\x08\x00"),
@@ -228,6 +228,20 @@ fn captures_that_end_anywhere_and_random_bytes_bring_no_error_of_the_script() {
     for end in [capture.bytes.len() - 7, capture.bytes.len() - 30] {
         shown(folder.path(), &lua, &capture.bytes[..end], true);
     }
+}
+
+#[test]
+fn the_length_of_a_packed_message_is_shown() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let lua = dissector(folder.path());
+    let packed = b"\x10\x02\x05\x00\x11\xb6\x09\x28\xb5\x2f\xfd\x60";
+    let mut capture = Capture::new();
+    capture.connection(20_000, &[frame(7, 10, packed, false), frame(1, 2, &packed[4..], false)], [&[], &[]]);
+    let text = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.packed"]);
+    assert_eq!(text.split_whitespace().flat_map(|line| line.split(',')).collect::<Vec<_>>(), ["1206"; 2], "{text}");
 }
 
 #[test]

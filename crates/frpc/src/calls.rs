@@ -78,6 +78,14 @@ pub(crate) enum ServerKind {
     Unknown,
     Plain,
     Extended,
+    /// As `Extended`; it unpacks, and this end packs.
+    Unpacking,
+}
+
+impl ServerKind {
+    pub(crate) fn is_extended(self) -> bool {
+        matches!(self, Self::Extended | Self::Unpacking)
+    }
 }
 
 /// A caller's handle for its call.
@@ -361,7 +369,7 @@ impl Calls {
             }
             State::Free | State::GivenUp => false,
         };
-        if is_at_work && self.server == ServerKind::Extended {
+        if is_at_work && self.server.is_extended() {
             cancel(id, operation);
         }
     }

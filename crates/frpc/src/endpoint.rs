@@ -7,6 +7,7 @@ pub(crate) mod session;
 pub(crate) mod table;
 
 use crate::access::visitor::Visitor;
+use crate::calls::ServerKind;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
@@ -25,6 +26,7 @@ use crate::service::served::{Entry, Kind, Opened, Streamed};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
+use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
 use crate::wire::report;
 use crate::{Policy, Status, deadline};
@@ -81,7 +83,8 @@ impl Router for Endpoint {
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         // Of several servers, the one for a call is chosen by what they say of themselves.
         let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
-        offered.chain(called).chain(asked).chain(self.offer.mounts.hello_items()).collect()
+        let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
+        offered.chain(called).chain(asked).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -115,9 +118,14 @@ impl Router for Endpoint {
             clauses: None,
             nesting: self.offer.terms.nesting,
             in_place: InPlace::new(),
+            unpacks: false,
+            packs: false,
             visitor: self.offer.access.as_ref().map(|access| Visitor::new(access, connection)),
         };
         put_nesting(connection, self.offer.terms.nesting);
+        if let Some(packing) = &self.offer.packing {
+            packed::put_packing(connection, packing);
+        }
         if let Some(watching) = &self.offer.watching {
             put_watching(connection, watching);
         }
@@ -239,6 +247,9 @@ impl Router for Endpoint {
         if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::ASKED)) {
             session.caller.ask_for_load();
         }
+        let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
+        session.unpacks = hello.is_some() && self.offer.packing.is_some();
+        session.packs = packing.is_some();
         let Offer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
         let has = |operation| table.get(operation).is_some() || is_mounted(operation);
@@ -247,6 +258,9 @@ impl Router for Endpoint {
             calls.with(|calls| {
                 calls.handle_peer_known(hello.map(|hello| hello.calls_max));
                 calls.offers.handle_peer_known(peer);
+                if packing.is_some_and(|packing| !packing.is_empty()) {
+                    calls.server = ServerKind::Unpacking;
+                }
             });
             calls.show();
         } else if let Some(calls) = session.calls() {
@@ -523,7 +537,7 @@ fn open(
     mut prefix: Option<Prefix>,
     stream: Stream,
 ) -> Routed {
-    let Served { entry: Entry { method, .. }, running, chain, watcher, rule, .. } = served;
+    let Served { entry: Entry { method, .. }, running, chain, watcher, packs, rule, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
@@ -542,7 +556,8 @@ fn open(
     };
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
-    opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched, expires });
+    let packs = *packs && session.packs;
+    opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched, expires, packs });
     Routed::Continue
 }
 

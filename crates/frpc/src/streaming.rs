@@ -10,7 +10,8 @@ use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::observe::watching::Watched;
 use crate::wire::body;
-use crate::wire::body::{Manner, PutError, Reading, Style};
+use crate::wire::body::{Flags, Manner, PutError, Reading, Style};
+use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Code, Status};
 use bytes::Bytes;
@@ -216,11 +217,30 @@ impl<M: Message> Streaming<M> {
                 self.handle_answer(status.code());
                 status
             }
+            Other::Packed(body) => match self.unpack(body) {
+                Ok(message) => {
+                    self.handle_answer(Code::Ok);
+                    return Some(Some(Ok(message)));
+                }
+                Err(status) => status,
+            },
             Other::Bad(status) => status,
         };
         self.note_end(status.code());
         self.finish(false);
         Some(Some(Err(status)))
+    }
+
+    /// Reads a packed message.
+    fn unpack(&self, body: Bytes) -> Result<M, Status> {
+        let what = if matches!(self.end, End::Server(_)) { packed::REQUEST } else { "message" };
+        let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
+        let whole = packed::unpacked(body, what, &receiver.connection())?;
+        match body::message(&whole, self.reading) {
+            Ok(Root::Message(message)) => Ok(message),
+            Ok(Root::Error(text)) => Err(Status::internal(format!("the packed {what} is an error: {text}"))),
+            Err(error) => Err(body::undecodable::<M>(what, &error)),
+        }
     }
 
     /// Ends the stream when no more will come.
@@ -302,6 +322,7 @@ enum Read<M> {
 enum Other {
     /// A prefix without a message.
     Metadata(Metadata),
+    Packed(Bytes),
     Error(String, Option<Prefix>),
     Bad(Status),
 }
@@ -310,7 +331,7 @@ enum Other {
 #[inline(always)] // Its one caller is that of each message.
 fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     match message {
-        StreamMessage::Copied(body) if !prefix::is_present(body) => {
+        StreamMessage::Copied(body) if prefix::is_bare(body) => {
             match polyglot::decode_root(&mut reading.copied(body)) {
                 Ok(Root::Message(message)) => Read::Message(message),
                 root => no_message(root, None),
@@ -320,17 +341,19 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     }
 }
 
-/// As [`read`], for messages that are long or have a prefix.
+/// As [`read`], for messages that are long, packed or have a prefix.
 #[inline(never)]
 fn read_any<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
+            Ok(_) if packed::is_present(body) => return Read::packed(Bytes::copy_from_slice(body)),
             Ok(prefix) => (polyglot::decode_root(&mut reading.copied(body)), prefix),
             Err(_) => return Read::bad(body::malformed("message")),
         },
         StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
+            Ok(_) if packed::is_present(&body) => return Read::packed(body),
             Ok(prefix) => (body::message(&body, reading), prefix),
             Err(_) => return Read::bad(body::malformed("message")),
         },
@@ -353,6 +376,12 @@ fn no_message<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Pre
 impl<M> Read<M> {
     fn metadata(prefix: Prefix) -> Self {
         Self::Other(Box::new(Other::Metadata(prefix.into_metadata())))
+    }
+
+    /// A packed message, which is read elsewhere: here locks are held.
+    #[cold]
+    fn packed(body: Bytes) -> Self {
+        Self::Other(Box::new(Other::Packed(body)))
     }
 
     fn bad(status: Status) -> Self {
@@ -424,13 +453,13 @@ fn form(sender: &StreamSender) -> Form {
     if sender.is_extended() { Form::Extended } else { Form::Flat }
 }
 
-/// Sends one message. `strict` refuses a message that would lose fields on the wire of a plain peer.
+/// Sends one message, lossless or packed if the flags say so.
 pub(crate) async fn send<M: Message>(
     sender: &StreamSender,
     message: impl Borrow<M>,
-    strict: bool,
+    flags: Flags,
 ) -> Result<(), Status> {
-    let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
+    let manner = Manner { flags, ..Manner::plain(form(sender)) };
     let sent = poll_fn(move |context| {
         sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
     });
@@ -445,7 +474,7 @@ const SENT_AT_ONCE: usize = 128;
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
-    strict: bool,
+    flags: Flags,
     message: impl Fn(S::Item) -> Result<M, Status>,
     count: impl Fn(usize),
 ) -> Result<(), Status>
@@ -465,7 +494,7 @@ where
             &mut sent,
             |context| messages.as_mut().poll_next(context),
             |item, packet| {
-                let manner = Manner { lossless: strict, ..Manner::plain(form) };
+                let manner = Manner { flags, ..Manner::plain(form) };
                 body::put_message(packet, &message(item)?, &manner).map_err(PutError::into_status)
             },
         );

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod layouts;
+pub(crate) mod packed;
 pub(crate) mod prefix;
 pub(crate) mod protobuf;
 pub(crate) mod received;

@@ -22,6 +22,13 @@ pub fn server(data: &[u8]) {
     run(attack(manner, told(manner, &hello(), data, u16::from), frpc::Server::builder()));
 }
 
+/// As [`server`], with one that unpacks what its client has packed.
+pub fn packed(data: &[u8]) {
+    let Some((manner, data)) = Manner::of(data) else { return };
+    let builder = frpc::Server::builder().accept_compressed();
+    run(attack(manner, told(manner, &hello(), data, u16::from), builder));
+}
+
 /// A client of JSON-RPC writes text to a server with a door for it, with little room for batches.
 pub fn json_rpc(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };

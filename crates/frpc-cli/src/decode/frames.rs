@@ -253,6 +253,12 @@ impl Conversation {
             let _ = write!(out, "\n    error {text:?}");
             return;
         }
+        if let [PACKED, packed @ ..] = bytes
+            && let Some((length, frame)) = number(packed)
+        {
+            let _ = write!(out, "\n    packed by zstd: {length} bytes in a frame of {}", frame.len());
+            return;
+        }
         let found = self.schema.as_ref().zip(self.method(operation));
         let Some((schema, callable)) = found else { return raw(bytes, out) };
         let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
@@ -316,6 +322,9 @@ struct Prefix {
     is_backward: bool,
     status: Option<Code>,
 }
+
+/// The first byte of a packed message.
+const PACKED: u8 = 0x11;
 
 /// The prefix of a body and what follows it.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
@@ -401,6 +410,7 @@ fn hello(body: &[u8]) -> String {
             6 => write!(out, ", batches"),
             32 => write!(out, ", offers {service}"),
             33 => write!(out, ", calls {service}"),
+            35 => write!(out, ", unpacks"),
             _ => Ok(()),
         };
     }
@@ -474,10 +484,11 @@ mod tests {
     #[test]
     fn prefixes_streams_and_errors_are_shown_in_words() {
         let lines = shown(&[
-            (Side::Client, &frame(0, 3, b"fris\x01\x02\x01\x05")),
+            (Side::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
             (Side::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
             (Side::Client, &frame(1, 2, b"\x09\x15")),
             (Side::Client, &frame(1, 2, b"\x08\x00")),
+            (Side::Client, &frame(1, 2, b"\x11\xb6\x09\x28\xb5\x2f\xfd\x60")),
             (Side::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
             (Side::Server, &frame(1, 7, b"")),
             (Side::Client, &frame(1, 2, b"")),
@@ -485,10 +496,11 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "> HELLO version 1, 5 streams",
+                "> HELLO version 1, 5 streams, unpacks",
                 "< reply 7 of operation 10, 11 bytes, NOT_FOUND with 0 bytes of details\n    error \"no\"",
                 "> STREAM 1 opened for operation 21",
                 "> STREAM 1, 2 bytes\n    08 00",
+                "> STREAM 1, 8 bytes\n    packed by zstd: 1206 bytes in a frame of 5",
                 "> BATCH of stream 1, 7 bytes",
                 "> STREAM 1, 2 bytes\n    08 00",
                 "> STREAM 1, 2 bytes\n    08 00",

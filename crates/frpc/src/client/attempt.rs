@@ -12,7 +12,7 @@ use crate::deadline;
 use crate::observe::watching::Begun;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, Manner, PutError, Reading};
+use crate::wire::body::{self, Flags, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Waiter;
@@ -217,9 +217,11 @@ impl<'a, A: Message> Attempt<'a, A> {
             let timeout = timeout.filter(|_| told);
             let metadata = present(self.metadata);
             let form = Form::Extended;
-            let backward = link.backward;
-            let manner = Manner { form, timeout, metadata, trace, lossless: false, backward, report: None };
+            let flags = Flags::backward(link.backward);
+            let manner = Manner { form, timeout, metadata, trace, flags, report: None };
             body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner)
+        } else if server == ServerKind::Unpacking {
+            self.put_packed(link, outbox, ticket.id, trace)
         } else {
             self.put_flat(outbox, ticket.id, server)
         };
@@ -245,11 +247,32 @@ impl<'a, A: Message> Attempt<'a, A> {
         present(self.metadata).is_some() || self.trace.is_some()
     }
 
+    /// Writes the request to a server that unpacks, at an end that packs.
+    #[cold]
+    #[inline(never)]
+    fn put_packed(
+        &self,
+        link: &Link,
+        outbox: &mut Outbox,
+        id: PacketId,
+        trace: Option<&TraceContext>,
+    ) -> Result<(), PutError> {
+        let packs = link.packing.as_ref().is_some_and(|packing| packing.has(self.method));
+        let manner = Manner {
+            flags: Flags::backward(link.backward).with(Flags::PACKED.when(packs)),
+            timeout: self.terms.timeout.filter(|_| self.terms.told),
+            metadata: present(self.metadata),
+            trace,
+            ..Manner::plain(Form::Extended)
+        };
+        body::put_message(outbox.packet(id, self.method.operation), self.message, &manner)
+    }
+
     /// Writes the request to a server that is plain, or may be.
     #[inline(never)]
     fn put_flat(&self, outbox: &mut Outbox, id: PacketId, server: ServerKind) -> Result<(), PutError> {
         let is_known = server != ServerKind::Unknown;
-        let manner = Manner { lossless: self.terms.strict || !is_known, ..Manner::default() };
+        let manner = Manner { flags: Flags::LOSSLESS.when(self.terms.strict || !is_known), ..Manner::default() };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
         // the connection, and so may each that follows.
         let limit = outbox.limit();
@@ -380,7 +403,7 @@ impl<B> PendingCall<B> {
                 "{}; the server is a plain peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
-            ServerKind::Extended | ServerKind::Unknown => expired,
+            ServerKind::Extended | ServerKind::Unpacking | ServerKind::Unknown => expired,
         }
     }
 
@@ -469,7 +492,7 @@ impl<B: Message> PendingCall<B> {
     ) -> Result<Response<B>, Box<Failure>> {
         self.ticket = Held::No;
         if let Some(body) = unread {
-            reply = Some(body::reply(&body, self.reading()));
+            reply = Some(body::any_reply(&body, self.reading(), &self.link.connection));
         }
         self.result(ticket, reply, ended, until)
     }

@@ -243,6 +243,23 @@ impl ChannelBuilder {
         self
     }
 
+    /// Compresses the requests of these methods, whose names are `package.Service/Method`, and what is streamed to them,
+    /// for servers that [take it](Self::accept_compressed); the channel takes it as well then. Default: nothing is
+    /// compressed.
+    ///
+    /// What is packed, and when not to, is said at [`ServerBuilder::compress`](crate::ServerBuilder::compress). Calls of a
+    /// server to its clients, and replies to them, are not packed. A name that no method has is ignored.
+    ///
+    /// ```
+    /// let channel = frpc::Channel::builder().compress(["greeter.Greeter/GreetAll"]);
+    /// ```
+    #[cfg(feature = "zstd")]
+    pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
+        let packing = self.offering.packing.get_or_insert_default();
+        methods.into_iter().for_each(|method| packing.add(&method.into()));
+        self
+    }
+
     /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
     ///
     /// # Errors

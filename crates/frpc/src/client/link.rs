@@ -3,8 +3,11 @@
 use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
+use crate::endpoint::offer::Offer;
 use crate::observe::watching::Watching;
+use crate::schema::method::Method;
 use crate::wire::body::Reading;
+use crate::wire::packed::{self, Packing};
 use frisbee::{Connection, PeerKind};
 use polyglot::Nesting;
 use std::future::poll_fn;
@@ -21,6 +24,8 @@ pub(crate) struct Link {
     pub(crate) backward: bool,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
+    /// What this end packs, if it unpacks.
+    pub(crate) packing: Option<Arc<Packing>>,
     /// Who tells an observer of each call.
     pub(crate) told: Option<Arc<Watching>>,
     end: LinkEnd,
@@ -59,21 +64,18 @@ impl Link {
         }
         let nesting = attached::nesting(connection);
         let told = watching.filter(|watching| watching.is_told()).cloned();
-        Self { connection: connection.clone(), calls, backward, nesting, told, end: LinkEnd::Leave }
+        let packing = packed::packing(connection).filter(|_| !backward);
+        Self { connection: connection.clone(), calls, backward, nesting, packing, told, end: LinkEnd::Leave }
     }
 
-    /// The link of a dialled connection. `serves` says that this end also serves calls of its server. Its calls may be
+    /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
     /// observed.
-    pub(crate) fn dialled(
-        connection: Connection,
-        calls: Arc<CallTable>,
-        nesting: Nesting,
-        serves: bool,
-        watching: Option<&Arc<Watching>>,
-    ) -> Self {
+    pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &Offer) -> Self {
+        let (serves, watching) = (!offer.table.is_empty(), offer.watching.as_ref());
+        let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         let told = watching.filter(|watching| watching.is_told()).cloned();
-        Self { connection, calls, backward: false, nesting, told, end }
+        Self { connection, calls, backward: false, nesting, packing, told, end }
     }
 
     /// Whether the kind of the peer is known.
@@ -96,6 +98,12 @@ impl Link {
             Poll::Pending => retired.as_mut().poll(context).map(|()| None),
         })
         .await
+    }
+
+    /// Whether messages to a method are packed for a peer.
+    pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
+        let Some(packing) = &self.packing else { return false };
+        packing.has(method) && peer.hello().is_some_and(packed::unpacks)
     }
 
     /// How messages of the peer are read, with so many fields that may be missing at the end.

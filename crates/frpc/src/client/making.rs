@@ -58,18 +58,17 @@ impl Maker {
         let pulse = self.pulse.clone();
         let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), pulse.as_ref());
         let calls = Arc::new(calls);
-        let serves = !self.offer.table.is_empty();
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.terms.nesting);
-        let (place, made, watching) = (place.clone(), self.made.clone(), self.offer.watching.clone());
+        let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
+        let (place, made) = (place.clone(), self.made.clone());
         Dial(self.runtime.spawn(async move {
             let dialled = dialler.dial(client, endpoint).await;
-            if let Some(watching) = &watching {
+            if let Some(watching) = &offer.watching {
                 watching.count_dialled(dialled.is_ok());
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            put(&place, Link::dialled(connection.clone(), calls, nesting, serves, watching.as_ref()));
+            put(&place, Link::dialled(connection.clone(), calls, &offer));
             if let Some(pulse) = pulse {
                 pulse.connect();
             }

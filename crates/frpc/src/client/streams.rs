@@ -12,7 +12,7 @@ use crate::deadline;
 use crate::observe::watching::Watched;
 use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, Reading};
+use crate::wire::body::{self, Flags, Reading};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::Said;
 use crate::{Code, Request, Response, Status};
@@ -131,10 +131,10 @@ where
     let terms = Opening::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut begun = None;
-    let Opened { sender, receiver, link, reading } = loop {
+    let Opened { sender, receiver, link, reading, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut begun).await?;
         // A server that hardly reads may delay the request.
-        match terms.in_time(send::<A>(&opened.sender, &message, channel.is_strict())).await? {
+        match terms.in_time(send::<A>(&opened.sender, &message, opened.flags)).await? {
             Ok(()) => break opened,
             // The server did not get the request, so the call has not begun.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
@@ -170,11 +170,11 @@ where
 {
     let terms = Opening::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, extras.as_deref(), &mut None).await?;
+    let Opened { sender, receiver, link, reading, flags } =
+        terms.open(channel, method, extras.as_deref(), &mut None).await?;
     carried_by(&messages, &link.connection);
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
-    let strict = channel.is_strict();
-    let mut sending = pin!(send_messages(&sender, messages, strict));
+    let mut sending = pin!(send_messages(&sender, messages, flags));
     // A server may answer before the end of the requests.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
@@ -213,8 +213,8 @@ where
 {
     let terms = Opening::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, extras.as_deref(), &mut None).await?;
-    let strict = channel.is_strict();
+    let Opened { sender, receiver, link, reading, flags } =
+        terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let connection = link.connection.clone();
     carried_by(&messages, &connection);
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
@@ -223,7 +223,7 @@ where
     connection.runtime_handle().spawn(keep(link, sender.clone()));
     connection.spawn(async move {
         let sent = {
-            let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
+            let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, flags).await }));
             let sent = poll_fn(|context| match sending.as_mut().poll(context) {
                 Poll::Ready(sent) => {
                     Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
@@ -266,6 +266,8 @@ struct Opened {
     link: Arc<Link>,
     /// How replies are read.
     reading: Reading,
+    /// How requests are written.
+    flags: Flags,
 }
 
 impl Opening {
@@ -310,7 +312,9 @@ impl Opening {
                 match opened {
                     Ok(stream) => {
                         let (sender, receiver) = stream.split();
-                        return Ok(Opened { sender, receiver, link, reading });
+                        let packs = link.packs(method, &peer);
+                        let flags = Flags::LOSSLESS.when(channel.is_strict()).with(Flags::PACKED.when(packs));
+                        return Ok(Opened { sender, receiver, link, reading, flags });
                     }
                     Err(SendError::Closed(_)) => {}
                     Err(error) => return Err(error.into()),
@@ -331,12 +335,12 @@ impl Opening {
 }
 
 /// Sends all messages, and their end.
-async fn send_messages<S>(sender: &StreamSender, messages: S, strict: bool) -> Result<(), Status>
+async fn send_messages<S>(sender: &StreamSender, messages: S, flags: Flags) -> Result<(), Status>
 where
     S: Stream,
     S::Item: Message,
 {
-    send_all(sender, messages, strict, Ok, |_| {}).await?;
+    send_all(sender, messages, flags, Ok, |_| {}).await?;
     send_end(sender);
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::service::erased::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
 use crate::service::methods::{Methods, Service};
+use crate::wire::packed::Packing;
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, Hello, Mounts, Router};
 use polyglot::Nesting;
@@ -36,6 +37,8 @@ pub(crate) struct Offering {
     pub(crate) is_inspectable: bool,
     /// Who may call, if there are rules for that.
     access: Option<Access>,
+    /// What this end packs when it calls, if it unpacks.
+    pub(crate) packing: Option<Packing>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -62,6 +65,8 @@ pub(crate) struct Offer {
     pub(crate) access: Option<Arc<Access>>,
     /// How busy the end is.
     pub(crate) load: Arc<Load>,
+    /// What this end packs when it calls, if it unpacks.
+    pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl Offering {
@@ -137,6 +142,7 @@ impl Offering {
             is_inspectable: self.is_inspectable,
             access,
             load: Arc::default(),
+            packing: self.packing.map(Arc::new),
         })
     }
 }
@@ -244,6 +250,17 @@ macro_rules! offering_setters {
             /// whatever none of them names is closed; see [`Access`](crate::Access).
             pub fn access(mut self, access: $crate::Access) -> Self {
                 self.offering.access(access);
+                self
+            }
+
+            /// Takes packed messages, which the peer has compressed, and says so to extended peers. Default: it does not, and
+            /// peers do not pack what they send here. What this end packs itself is set by `compress`.
+            ///
+            /// A message that a peer has packed may be as long as a body otherwise, and 256 times as long as it is packed.
+            /// Its memory is charged to the peer before it is unpacked.
+            #[cfg(feature = "zstd")]
+            pub fn accept_compressed(mut self) -> Self {
+                self.offering.packing.get_or_insert_default();
                 self
             }
 

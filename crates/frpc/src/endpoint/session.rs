@@ -9,7 +9,7 @@ use crate::endpoint::table::{Served, Table};
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::guarded::{Guard, Guarded};
-use crate::service::served::{Entry, Instance, Kind};
+use crate::service::served::{Entry, Instance, Kind, MayBePacked};
 use crate::wire::body::Reading;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;
@@ -38,6 +38,10 @@ pub(crate) struct Session {
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) in_place: InPlace,
+    /// This end unpacks what the peer has packed.
+    pub(crate) unpacks: bool,
+    /// So does the peer what this end packs.
+    pub(crate) packs: bool,
     /// The peer for the rules, if there are any.
     pub(crate) visitor: Option<Arc<Visitor>>,
 }
@@ -85,10 +89,23 @@ impl Session {
             return None;
         }
         match table.get(operation)? {
-            Served { entry: Entry { kind: Kind::Unary(unary), method, .. }, running, chain, watcher, rule, .. } => {
+            Served {
+                entry: Entry { kind: Kind::Unary(unary), method, .. },
+                running,
+                chain,
+                watcher,
+                packs,
+                rule,
+                ..
+            } => {
                 let guard = self.visitor.as_ref().map(|visitor| Guard::new(visitor, *rule, *method));
                 let (reading, chain) = (self.reading(method), chain.as_ref());
-                let instance = unary.instance(running, reading, chain, watcher.as_ref(), guard.as_ref());
+                let packed = match (self.unpacks, self.packs && *packs) {
+                    (false, _) => MayBePacked::Nothing,
+                    (true, false) => MayBePacked::Requests,
+                    (true, true) => MayBePacked::RequestsAndReplies,
+                };
+                let instance = unary.instance(running, reading, chain, watcher.as_ref(), guard.as_ref(), packed);
                 Some(match guard.filter(|guard| !guard.is_open()) {
                     Some(guard) => Box::new(Guarded::new(guard, instance, watcher.clone())),
                     None => instance,

@@ -41,6 +41,8 @@ pub(crate) struct Served {
     pub(crate) hands_off: bool,
     /// Who observes its calls.
     pub(crate) watcher: Option<Watcher>,
+    /// Its replies are packed for peers that unpack.
+    pub(crate) packs: bool,
     /// The rule for its callers, if the end has rules; without one it is closed to everybody.
     pub(crate) rule: Option<Rule>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct MethodSettings {
     pub(crate) policies: HashMap<String, Policy>,
     /// The methods that hand connections off.
     pub(crate) hand_offs: HashSet<String>,
+    /// The methods whose replies are packed.
+    pub(crate) packed: HashSet<String>,
 }
 
 impl Table {
@@ -81,6 +85,7 @@ impl Table {
                 return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
             }
             let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
+            let packs = settings.packed.remove(&name);
             if matches!(entry.kind, Kind::Stream(_)) {
                 if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
@@ -94,12 +99,13 @@ impl Table {
             let about = About::named(Side::Server, entry.method, entry.face.about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
             let rule = access.and_then(|access| access.rule_of(&name));
-            served[index] = Some(Served { entry, running, chain, hands_off, watcher, rule });
+            served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });
         }
         let table = Self::of(low, kept, layouts);
         let ruled = access.into_iter().flat_map(Access::methods);
         let unknown = ruled.filter(|name| !table.has(name)).map(str::to_owned).min();
-        match settings.policies.into_keys().chain(settings.hand_offs).chain(unknown).next() {
+        let MethodSettings { policies, hand_offs, packed } = settings;
+        match policies.into_keys().chain(hand_offs).chain(packed).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
             None => Ok(table),
         }

@@ -117,6 +117,39 @@ impl ServerBuilder {
         self
     }
 
+    /// Compresses the replies of these methods, whose names are `package.Service/Method`, and what they stream, for
+    /// clients that [take it](Self::accept_compressed); the server takes it as well then. Default: nothing is compressed.
+    ///
+    /// Messages of 1 KiB and more are packed by zstd, one by one, where that saves a sixteenth or more. Errors,
+    /// hand-offs and topics are not packed, nor is anything for Go, for peers that have not said that they unpack, and for
+    /// other protocols. [`bind`](Self::bind) fails if there is no such method.
+    ///
+    /// **How much shorter a message gets tells of its content.** Do not name methods whose messages have a secret beside
+    /// text that somebody else has chosen: docs/compression.md.
+    ///
+    /// ```
+    /// use examples::greeter::{GreeterClient, GreeterServer};
+    /// use frpc::{Channel, Server};
+    /// # use examples::started::Polite;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder().add_service(GreeterServer::new(Polite)).compress(["greeter.Greeter/GreetAll"]);
+    /// let server = server.bind("127.0.0.1:0").await?;
+    /// # let address = server.local_addr().to_string();
+    /// # tokio::spawn(server.serve());
+    /// let channel = Channel::builder().accept_compressed().connect(address).await?;
+    /// let client = GreeterClient::new(channel);
+    /// # let _ = client;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "zstd")]
+    pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
+        self.offering.methods.packed.extend(methods.into_iter().map(Into::into));
+        self.accept_compressed()
+    }
+
     /// Sets which threads drive connections. Default: one thread for each core.
     pub fn workers(mut self, workers: Workers) -> Self {
         self.inner = self.inner.workers(workers);

@@ -49,7 +49,7 @@ impl Running {
 /// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
     /// Creates an instance. `reading` says how requests are read, `chain` is the middleware, `watcher` observes the
-    /// calls, and `guard` lets them in.
+    /// calls, `guard` lets them in, and `packed` says what of them may be packed.
     fn instance(
         &self,
         running: &Running,
@@ -57,7 +57,16 @@ pub(crate) trait Unary: Send + Sync {
         chain: Option<&Arc<Chain>>,
         watcher: Option<&Watcher>,
         guard: Option<&Guard>,
+        packed: MayBePacked,
     ) -> Box<dyn Instance>;
+}
+
+/// What may be packed of the calls of a method on one connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MayBePacked {
+    Nothing,
+    Requests,
+    RequestsAndReplies,
 }
 
 /// A unary method on one connection.
@@ -95,6 +104,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) watched: Option<Watched>,
     /// When its caller is no longer let in.
     pub(crate) expires: Option<Instant>,
+    /// Its replies are packed.
+    pub(crate) packs: bool,
 }
 
 impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {

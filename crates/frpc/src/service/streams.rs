@@ -10,7 +10,8 @@ use crate::service::failures::{note, overloaded, panicked, takes_too_much};
 use crate::service::served::Opened;
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
-use crate::wire::body::{Reading, Received};
+use crate::wire::body::{Flags, Reading, Received};
+use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
@@ -43,6 +44,7 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
+    let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_extended() {
@@ -53,7 +55,8 @@ where
             drop(receiver);
             lent.end();
         }
-        let Received { message, memory } = match body::request(&body, reading) {
+        let unpacked = packed::unpacked(body, packed::REQUEST, &connection);
+        let Received { message, memory } = match unpacked.and_then(|body| body::request(&body, reading)) {
             Ok(received) => received,
             Err(status) => {
                 lent.refuse(&sender, &status);
@@ -66,8 +69,7 @@ where
         }
         let _hold = connection.hold(memory);
         let request = Request::received(message, origin, prefix);
-        drop(body);
-        respond(&sender, &connection, handler(request).await?, &lent).await
+        respond(&sender, &connection, handler(request).await?, &lent, flags).await
     });
 }
 
@@ -79,10 +81,11 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let (origin, reading) = (opened.caller.origin(), opened.reading);
+    let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata())?;
-        send::<B>(&sender, reply.into_inner(), false).await
+        send::<B>(&sender, reply.into_inner(), flags).await
     });
 }
 
@@ -94,9 +97,10 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
+    let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent.clone(), reading, origin, prefix)).await?;
-        respond(&sender, &connection, reply, &lent).await
+        respond(&sender, &connection, reply, &lent, flags).await
     });
 }
 
@@ -208,10 +212,11 @@ async fn respond<B: Message>(
     connection: &Connection,
     reply: Response<ResponseStream<B>>,
     lent: &Lent,
+    flags: Flags,
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata())?;
     reply.get_ref().carried_by(connection);
-    send_all(sender, reply.into_inner(), false, |message| message, |count| lent.count(count)).await
+    send_all(sender, reply.into_inner(), flags, |message| message, |count| lent.count(count)).await
 }
 
 impl Lent {

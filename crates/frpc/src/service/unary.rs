@@ -1,10 +1,12 @@
 //! Unary methods: how a request becomes a handler's future, and its outcome a reply.
 
+mod pending;
+
 use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::{About, Around, Chain};
 use crate::api::request::Origin;
-use crate::deadline::{self, Inherited, Within};
+use crate::deadline::{self, Inherited};
 use crate::observe::TraceContext;
 use crate::observe::tally::{Finish, Unwatched, Watch};
 use crate::observe::watching::Watcher;
@@ -14,14 +16,14 @@ use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse,
 use crate::service::guarded::Guard;
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::load::Working;
-use crate::service::served::{Instance, Running, Unary};
+use crate::service::served::{Instance, MayBePacked, Running, Unary};
 use crate::wire::body::{self, Reading, Received, Style};
+use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix};
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Cell, Parked, Polled, Site, Task, Then, TrustHandle, Worked};
-use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
+use frisbee::support::{Cell, Parked, Polled, Site, TrustHandle};
+use frisbee::{Operation, Outbox, Packet, Routed};
 use polyglot::{Form, Message};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -29,6 +31,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
+
+pub(crate) use pending::held_to;
+use pending::{Answer, Asked, Pending, code, put_reply};
 
 /// A unary method of a service.
 pub(crate) struct Handler<S, H, T> {
@@ -59,10 +64,23 @@ where
         chain: Option<&Arc<Chain>>,
         watcher: Option<&Watcher>,
         guard: Option<&Guard>,
+        packed: MayBePacked,
     ) -> Box<dyn Instance> {
+        #[cfg(feature = "zstd")]
+        if packed != MayBePacked::Nothing {
+            let packs = packed == MayBePacked::RequestsAndReplies;
+            return match watcher {
+                None => Box::new(self.serving::<_, true>(running, reading, chain, Unwatched, guard, packs)),
+                Some(watcher) => {
+                    Box::new(self.serving::<_, true>(running, reading, chain, watcher.clone(), guard, packs))
+                }
+            };
+        }
+        #[cfg(not(feature = "zstd"))]
+        let _ = packed;
         match watcher {
-            None => Box::new(self.serving(running, reading, chain, Unwatched, guard)),
-            Some(watcher) => Box::new(self.serving(running, reading, chain, watcher.clone(), guard)),
+            None => Box::new(self.serving::<_, false>(running, reading, chain, Unwatched, guard, false)),
+            Some(watcher) => Box::new(self.serving::<_, false>(running, reading, chain, watcher.clone(), guard, false)),
         }
     }
 }
@@ -72,14 +90,15 @@ where
     H: Clone,
     F: Future,
 {
-    fn serving<W: Watch>(
+    fn serving<W: Watch, const PACKED: bool>(
         &self,
         running: &Running,
         reading: Reading,
         chain: Option<&Arc<Chain>>,
         watch: W,
         guard: Option<&Guard>,
-    ) -> Serving<S, H, A, F, W> {
+        packs: bool,
+    ) -> Serving<S, H, A, F, W, PACKED> {
         let permits = match running.policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             _ => None,
@@ -97,16 +116,25 @@ where
             watch,
             came: None,
             guard: guard.cloned(),
+            packs,
             request: PhantomData,
         }
     }
 }
 
-impl<S, H, A, F: Future, W: Watch> Serving<S, H, A, F, W> {
+impl<S, H, A, F: Future, W: Watch, const PACKED: bool> Serving<S, H, A, F, W, PACKED> {
     /// Whether handlers may be polled in place, as far as the method goes.
     #[inline]
     fn is_inline(&self) -> bool {
         self.trust.as_ref().is_some_and(|trust| trust.is_kept())
+    }
+
+    /// Begins a call whose body is no message by itself, and makes it one: takes the prefix off it, and unpacks it.
+    #[cold]
+    fn begin_unread(&mut self, caller: &Caller, body: &mut Bytes) -> Result<Terms, Status> {
+        let terms = self.begin_with_prefix(body)?;
+        *body = packed::unpacked(std::mem::take(body), packed::REQUEST, &caller.connection)?;
+        Ok(terms)
     }
 
     /// Begins a call that comes with a prefix, and takes it off the body.
@@ -153,15 +181,9 @@ impl<S, H, A, F: Future, W: Watch> Serving<S, H, A, F, W> {
     }
 }
 
-/// The packet of a request.
-#[derive(Clone, Copy)]
-struct Asked {
-    id: PacketId,
-    operation: Operation,
-}
-
-/// A unary method on one connection.
-struct Serving<S, H, A, F: Future, W: Watch> {
+/// A unary method on one connection. `PACKED` says that its requests may be packed, and perhaps its replies: others have
+/// no code for that.
+struct Serving<S, H, A, F: Future, W: Watch, const PACKED: bool> {
     service: ServiceHandle<S>,
     handler: H,
     cell: Cell<F, Answer<W::Task>>,
@@ -183,10 +205,12 @@ struct Serving<S, H, A, F: Future, W: Watch> {
     came: Option<TraceContext>,
     /// Lets in calls that come with a prefix, if there are rules.
     guard: Option<Guard>,
+    /// Replies are packed.
+    packs: bool,
     request: PhantomData<fn() -> A>,
 }
 
-impl<S, H, A, B, F, W> Instance for Serving<S, H, A, F, W>
+impl<S, H, A, B, F, W, const PACKED: bool> Instance for Serving<S, H, A, F, W, PACKED>
 where
     W: Watch,
     S: Send + Sync + 'static,
@@ -196,68 +220,15 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
-        let Packet { id, operation, mut body } = packet;
-        let style = caller.style();
-        let asked = Asked { id, operation };
-        let mut terms = Terms::default();
-        if style.form == Form::Extended && prefix::is_present(&body) {
-            match self.begin_with_prefix(&mut body) {
-                Ok(taken) => terms = taken,
-                Err(status) => return self.refuse(caller, asked, &status, outbox),
-            }
-        } else {
-            self.watch.begin(body.len(), || None);
+        if !PACKED {
+            return self.serve(caller, packet, outbox, inline);
         }
-        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
-            Ok(received) => received,
-            Err(status) => return self.refuse(caller, asked, &status, outbox),
-        };
-        drop(body);
-        if takes_too_much(&caller.connection, memory) {
-            return self.refuse(caller, asked, &overloaded(), outbox);
+        // Packing and unpacking take long for their bytes. Behind a prefix there may be something packed.
+        let is_slow = self.packs || !prefix::is_bare(&packet.body);
+        match self.serve(caller, packet, outbox, inline) {
+            Routed::Continue if is_slow => Routed::Slow,
+            routed => routed,
         }
-        let Terms { deadline, is_traced, timeout, extras, memory: before } = terms;
-        let request = Request::together(message, timeout, caller.origin(), extras);
-        if self.around.is_some() {
-            let inherited = self.inherited(deadline, is_traced);
-            let call = Pending { caller, asked, inherited, memory: [before, memory], name: self.name };
-            return self.call_through(request, call, outbox, inline);
-        }
-        if !(inline && self.is_inline()) {
-            let inherited = self.inherited(deadline, is_traced);
-            let call = Pending { caller, asked, inherited, memory: [before, memory], name: self.name };
-            return self.call_apart(request, call, outbox);
-        }
-        let polled = if deadline.is_some() || self.watch.passes_on(is_traced) {
-            self.poll_within(self.inherited(deadline, is_traced), request)
-        } else {
-            self.cell.poll(|| (self.handler)(self.service.clone(), request))
-        };
-        match polled {
-            // By reference: the reply is read in place.
-            Polled::Ready(ref reply) => {
-                // Packets that the handler has sent by handles go first.
-                caller.connection.collect(outbox);
-                if let Err(status) = reply {
-                    note(status, self.name, &caller.connection);
-                }
-                let before = self.watch.before(outbox);
-                body::put_reply(outbox, id, operation, reply.as_ref(), style, None);
-                self.watch.end(caller.tally(), || code(reply), outbox, before);
-            }
-            Polled::Pending(parked) => {
-                let (site, inherited) = (self.site(operation), self.inherited(deadline, is_traced));
-                return Pending { caller, asked, inherited, memory: [before, memory], name: self.name }.go_on(
-                    parked,
-                    site,
-                    None,
-                    outbox,
-                    &self.watch,
-                );
-            }
-            Polled::Panicked(panic) => self.put_panicked(caller, asked, panic.as_ref(), outbox),
-        }
-        Routed::Continue
     }
 
     #[cold]
@@ -320,7 +291,7 @@ where
     }
 }
 
-impl<S, H, A, B, F, W> Serving<S, H, A, F, W>
+impl<S, H, A, B, F, W, const PACKED: bool> Serving<S, H, A, F, W, PACKED>
 where
     W: Watch,
     S: Send + Sync + 'static,
@@ -329,6 +300,73 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
+    /// Serves a request, as an instance does.
+    #[inline(always)]
+    fn serve(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
+        let Packet { id, operation, mut body } = packet;
+        let style = caller.style();
+        let asked = Asked { id, operation };
+        let mut terms = Terms::default();
+        if PACKED && style.form == Form::Extended && !prefix::is_bare(&body) {
+            match self.begin_unread(caller, &mut body) {
+                Ok(taken) => terms = taken,
+                Err(status) => return self.refuse(caller, asked, &status, outbox),
+            }
+        } else if style.form == Form::Extended && prefix::is_present(&body) {
+            match self.begin_with_prefix(&mut body) {
+                Ok(taken) => terms = taken,
+                Err(status) => return self.refuse(caller, asked, &status, outbox),
+            }
+        } else {
+            self.watch.begin(body.len(), || None);
+        }
+        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
+            Ok(received) => received,
+            Err(status) => return self.refuse(caller, asked, &status, outbox),
+        };
+        drop(body);
+        if takes_too_much(&caller.connection, memory) {
+            return self.refuse(caller, asked, &overloaded(), outbox);
+        }
+        let Terms { deadline, is_traced, timeout, extras, memory: before } = terms;
+        let request = Request::together(message, timeout, caller.origin(), extras);
+        if self.around.is_some() {
+            let inherited = self.inherited(deadline, is_traced);
+            let call = self.pending(caller, asked, inherited, [before, memory]);
+            return self.call_through(request, call, outbox, inline);
+        }
+        if !(inline && self.is_inline()) {
+            let inherited = self.inherited(deadline, is_traced);
+            let call = self.pending(caller, asked, inherited, [before, memory]);
+            return self.call_apart(request, call, outbox);
+        }
+        let polled = if deadline.is_some() || self.watch.passes_on(is_traced) {
+            self.poll_within(self.inherited(deadline, is_traced), request)
+        } else {
+            self.cell.poll(|| (self.handler)(self.service.clone(), request))
+        };
+        match polled {
+            // By reference: the reply is read in place.
+            Polled::Ready(ref reply) => {
+                // Packets that the handler has sent by handles go first.
+                caller.connection.collect(outbox);
+                if let Err(status) = reply {
+                    note(status, self.name, &caller.connection);
+                }
+                let before = self.watch.before(outbox);
+                put_reply(outbox, asked, reply.as_ref(), style, None, PACKED && self.packs);
+                self.watch.end(caller.tally(), || code(reply), outbox, before);
+            }
+            Polled::Pending(parked) => {
+                let (site, inherited) = (self.site(operation), self.inherited(deadline, is_traced));
+                let call = self.pending(caller, asked, inherited, [before, memory]);
+                return call.go_on(parked, site, None, outbox, &self.watch);
+            }
+            Polled::Panicked(panic) => self.put_panicked(caller, asked, panic.as_ref(), outbox),
+        }
+        Routed::Continue
+    }
+
     /// Calls a handler within its middleware.
     #[cold]
     #[inline(never)]
@@ -351,7 +389,7 @@ where
                     note(status, call.name, &caller.connection);
                 }
                 let before = self.watch.before(outbox);
-                body::put_reply(outbox, asked.id, asked.operation, reply.as_ref(), caller.style(), None);
+                put_reply(outbox, asked, reply.as_ref(), caller.style(), None, PACKED && self.packs);
                 self.watch.end(caller.tally(), || code(&reply), outbox, before);
             }
             Polled::Pending(parked) => {
@@ -364,7 +402,7 @@ where
     }
 }
 
-impl<S, H, A, B, F, W> Serving<S, H, A, F, W>
+impl<S, H, A, B, F, W, const PACKED: bool> Serving<S, H, A, F, W, PACKED>
 where
     W: Watch,
     H: Fn(ServiceHandle<S>, Request<A>) -> F,
@@ -376,6 +414,12 @@ where
     #[inline(never)]
     fn poll_within(&mut self, inherited: Inherited, request: Request<A>) -> Polled<F, Answer<W::Task>> {
         deadline::within(inherited, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
+    }
+
+    /// A call whose handler is not ready. Its prefix and its request have so many bytes of memory.
+    #[inline(always)]
+    fn pending<'a>(&self, caller: &'a Caller, asked: Asked, inherited: Inherited, memory: [usize; 2]) -> Pending<'a> {
+        Pending { caller, asked, inherited, memory, name: self.name, packs: PACKED && self.packs }
     }
 
     /// Gives a call a task of its own.
@@ -422,120 +466,4 @@ impl Terms {
 /// The place in a trace that a request comes with. Plain peers have no prefixes.
 fn traced(body: &Bytes, style: Style) -> Option<TraceContext> {
     if style.form == Form::Extended { prefix::trace(body) } else { None }
-}
-
-/// A call whose handler is not ready.
-struct Pending<'a> {
-    caller: &'a Caller,
-    asked: Asked,
-    inherited: Inherited,
-    /// The memory of the prefix and of the request, in bytes.
-    memory: [usize; 2],
-    name: FullName,
-}
-
-impl Pending<'_> {
-    /// Continues the handler as a task, which sends the reply.
-    fn go_on<B, F, W>(
-        self,
-        parked: Parked<F, Answer<W::Task>>,
-        site: Site,
-        permits: Option<Arc<Semaphore>>,
-        outbox: &mut Outbox,
-        watch: &W,
-    ) -> Routed
-    where
-        B: Message + Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-        W: Watch,
-    {
-        let Self { caller, asked, inherited, memory: [before, memory], name } = self;
-        let Asked { id, operation } = asked;
-        let memory = before + memory;
-        let style = caller.style();
-        // Extended peers may cancel.
-        let call = caller.is_extended().then_some((id, operation));
-        let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
-        let working = caller.work();
-        let spawned = caller.connection.spawn_call(call, memory, site, |task| {
-            let answer = Answer { task, id, operation, style, name, watched: watch.go_on(), working };
-            if !inherited.is_something() && permits.is_none() && entered.is_none() {
-                return parked.then(answer);
-            }
-            Box::pin(async move {
-                let worked = held_to(permits, inherited, parked).await;
-                drop(entered);
-                answer.then(worked);
-            })
-        });
-        if !spawned {
-            caller.connection.count_shed();
-            let (status, before) = (too_many(&caller.connection), watch.before(outbox));
-            let routed = refuse(outbox, id, operation, &status, style);
-            watch.end(caller.tally(), || status.code(), outbox, before);
-            return routed;
-        }
-        Routed::Continue
-    }
-}
-
-/// Runs a handler once it has a permit, and until its deadline.
-pub(crate) async fn held_to<B, F, T>(
-    permits: Option<Arc<Semaphore>>,
-    inherited: Inherited,
-    parked: Parked<F, T>,
-) -> Worked<F::Output>
-where
-    F: Future<Output = Result<Response<B>, Status>>,
-{
-    let _permit = match &permits {
-        Some(permits) => permits.acquire().await.ok(),
-        None => None,
-    };
-    let work = Within { inherited, future: parked };
-    match inherited.deadline {
-        None => work.await,
-        Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
-            Ok(worked) => worked,
-            Err(_) => Ok(Err(Status::deadline_exceeded("the deadline of the call has passed"))),
-        },
-    }
-}
-
-/// The destination of the reply of a handler that continues as a task. `T` is the call as its observer knows it.
-struct Answer<T> {
-    task: Task,
-    id: PacketId,
-    operation: Operation,
-    style: Style,
-    name: FullName,
-    watched: T,
-    /// The call as one that the end works on, if that is counted.
-    working: Option<Working>,
-}
-
-impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
-    fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, name, watched, working } = self;
-        // A panic is logged even if no caller waits.
-        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
-        if let Err(status) = &reply {
-            note(status, name, task.connection());
-        }
-        // One that fails says nothing of how long others take.
-        let report = working.filter(|_| reply.is_ok()).and_then(Working::end);
-        // On a connection that has ended meanwhile, nobody reads the reply.
-        let mut length = 0;
-        let _ = task.answer(|outbox| {
-            let before = outbox.len();
-            body::put_reply(outbox, id, operation, reply.as_ref(), style, report);
-            length = outbox.len().saturating_sub(before);
-        });
-        watched.finish(|| code(&reply), || length as u64);
-    }
-}
-
-/// The code of a reply.
-fn code<B>(reply: &Result<Response<B>, Status>) -> Code {
-    reply.as_ref().map_or_else(Status::code, |_| Code::Ok)
 }

@@ -2,11 +2,12 @@
 
 use crate::api::metadata::Metadata;
 use crate::observe::TraceContext;
+use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
-use frisbee::{Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
+use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,15 +15,49 @@ use std::time::Duration;
 /// The error text that ends one direction of a stream with a plain peer.
 pub(crate) const EOF: &str = "EOF";
 
+/// What is rare about a message. In one byte, so that most messages pay for a single look at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// The accepting end makes the call.
+    pub(crate) const BACKWARD: Self = Self(1);
+    /// The message is packed if it is long enough.
+    pub(crate) const PACKED: Self = Self(2);
+    /// A message that would lose fields in the flat form is refused.
+    pub(crate) const LOSSLESS: Self = Self(4);
+
+    /// Those that are looked at before the message is encoded.
+    const EARLY: Self = Self(Self::BACKWARD.0 | Self::PACKED.0);
+
+    #[inline(always)]
+    pub(crate) fn backward(is_backward: bool) -> Self {
+        if is_backward { Self::BACKWARD } else { Self::default() }
+    }
+
+    /// This flag, if it is set.
+    pub(crate) fn when(self, is_set: bool) -> Self {
+        if is_set { self } else { Self::default() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether one of some flags is set.
+    #[inline(always)]
+    pub(crate) fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 != 0
+    }
+}
+
 /// The prefix and the form of a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Manner<'a> {
     /// Rich between extended peers, flat otherwise.
     pub(crate) form: Form,
-    /// Refuse a message that would lose fields in the flat form.
-    pub(crate) lossless: bool,
-    /// The accepting end makes the call.
-    pub(crate) backward: bool,
+    pub(crate) flags: Flags,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) trace: Option<&'a TraceContext>,
@@ -120,9 +155,15 @@ pub(crate) fn put_message<M: Message>(
     message: &M,
     manner: &Manner<'_>,
 ) -> Result<(), PutError> {
-    let Manner { form, lossless, backward, timeout, metadata, trace, report } = *manner;
-    if backward || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
+    let Manner { form, flags, timeout, metadata, trace, report } = *manner;
+    if flags.has(Flags::EARLY) || timeout.is_some() || metadata.is_some() || trace.is_some() || report.is_some() {
+        let backward = flags.has(Flags::BACKWARD);
         prefix::put(packet.buffer(), Said { backward, timeout, metadata, trace, report, ..Said::default() });
+        if flags.has(Flags::PACKED) {
+            let put = put_packed(packet.continued(), message, form);
+            std::mem::forget(packet);
+            return put;
+        }
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder =
@@ -131,7 +172,7 @@ pub(crate) fn put_message<M: Message>(
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));
     }
-    if lossless && encoder.lost_presence() {
+    if flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
         return Err(PutError::Lossy);
     }
     if bulk.capacity() == 0 {
@@ -139,6 +180,21 @@ pub(crate) fn put_message<M: Message>(
     } else {
         bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     }
+    packet.finish().map_err(PutError::TooLong)
+}
+
+/// Writes a message behind its prefix, packed if it is long enough, and completes the packet.
+#[cold]
+#[inline(never)]
+fn put_packed<M: Message>(mut packet: PacketWriter<'_>, message: &M, form: Form) -> Result<(), PutError> {
+    let start = packet.buffer().len();
+    let mut bulk = Vec::new();
+    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form);
+    if let Err(error) = polyglot::encode_root(message, &mut encoder) {
+        return Err(PutError::Failed(Status::internal(format!("{} cannot be encoded: {error}", M::NAME))));
+    }
+    packed::pack(&mut packet, start, &mut bulk);
+    bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     packet.finish().map_err(PutError::TooLong)
 }
 
@@ -227,16 +283,40 @@ pub(crate) fn put_reply<M: Message>(
     style: Style,
     report: Option<Report>,
 ) {
-    let Style { form, backward } = style;
     match reply {
-        Ok(reply) => {
-            let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
-            let manner = Manner { metadata, backward, report, ..Manner::plain(form) };
-            if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
-                put_error(outbox, id, operation, &error.into_status(), style);
-            }
-        }
+        Ok(reply) => put_response(outbox, id, operation, reply, style, Flags::default(), report),
         Err(status) => put_error(outbox, id, operation, status, style),
+    }
+}
+
+/// Answers a call by a message as [`put_reply`] does, packed if it is long enough.
+#[cold]
+#[inline(never)]
+pub(crate) fn put_packed_reply<M: Message>(
+    outbox: &mut Outbox,
+    id: PacketId,
+    operation: Operation,
+    reply: &Response<M>,
+    style: Style,
+    report: Option<Report>,
+) {
+    put_response(outbox, id, operation, reply, style, Flags::PACKED, report);
+}
+
+#[inline(always)]
+fn put_response<M: Message>(
+    outbox: &mut Outbox,
+    id: PacketId,
+    operation: Operation,
+    reply: &Response<M>,
+    Style { form, backward }: Style,
+    flags: Flags,
+    report: Option<Report>,
+) {
+    let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
+    let manner = Manner { metadata, flags: flags.with(Flags::backward(backward)), report, ..Manner::plain(form) };
+    if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
+        put_error(outbox, id, operation, &error.into_status(), Style { form, backward });
     }
 }
 
@@ -256,12 +336,20 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root
     polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Reads a reply. `Bytes` fields share its memory.
+/// Reads a reply, which is not packed. `Bytes` fields share its memory.
 #[inline]
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
     replied(message(&body, reading), prefix)
+}
+
+/// As [`reply`], for one that came by a connection and may be packed.
+#[inline]
+pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: Reading, by: &Connection) -> Result<Response<M>, Status> {
+    let mut body = body.clone();
+    let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
+    replied(message(&packed::unpacked(body, "reply", by)?, reading), prefix)
 }
 
 /// Reads a reply in which nothing is missing, copying all of it; `None` if there is no message.
@@ -288,7 +376,7 @@ pub(crate) struct Received<M> {
     pub(crate) memory: usize,
 }
 
-/// Reads a request behind its prefix.
+/// Reads a request behind its prefix, which is not packed.
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);

@@ -247,6 +247,12 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
+/// Whether a body is a message or an error by itself, with no prefix and not packed.
+#[inline]
+pub(crate) fn is_bare(body: &[u8]) -> bool {
+    body.first().is_none_or(|first| *first < PREFIX)
+}
+
 /// Whether a body with a prefix belongs to a call of the accepting end.
 #[inline]
 pub(crate) fn is_backward(body: &[u8]) -> bool {

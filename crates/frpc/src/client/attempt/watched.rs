@@ -97,7 +97,7 @@ impl<B: Message> PendingCall<B> {
         over: &Over,
     ) -> Result<Response<B>, Box<Failure>> {
         if let Some(body) = unread {
-            reply = Some(body::reply(&body, self.reading()));
+            reply = Some(body::any_reply(&body, self.reading(), &self.link.connection));
         }
         self.told(self.result(ticket, reply, ended, until), over)
     }

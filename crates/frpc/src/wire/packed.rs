@@ -1,0 +1,196 @@
+//! Packed messages: those that are compressed, between extended peers of which both have said that they unpack.
+//!
+//! In place of a message stands `11 <number n> <one frame of zstd>`, and the frame inflates to the n bytes of a message.
+//! No message begins with `11`, so that whoever reads messages finds out where it fails, and others pay nothing. Whatever
+//! the frame says is judged before a byte is allocated. What is packed when is settled elsewhere: by the table of methods
+//! at a server, by [`Packing`] at a client.
+
+#[cfg(feature = "zstd")]
+mod frames;
+
+use crate::Status;
+use crate::schema::method::Method;
+use bytes::Bytes;
+use frisbee::support::tlv::take_varint;
+use frisbee::{Connection, Hello, PacketWriter};
+use polyglot::Bulk;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// The first byte of a packed message. Messages begin with `00`, `06` or `08`, prefixes with `10`.
+const PACKED: u8 = 0x11;
+
+/// The type of the HELLO item by which an end says that it unpacks: a byte for each of the ways.
+pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
+
+/// The way that there is: zstd.
+pub(crate) const ZSTD: u8 = 1;
+
+/// How many times as long as its frame a message may be. Text gets ten to fifty times shorter; more is mostly a bomb, and
+/// senders leave what gets shorter by more as it is.
+const RATIO_MAX: usize = 256;
+
+/// What an end that unpacks packs by itself.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Packing {
+    /// The methods whose messages it packs when it calls, by service.
+    called: HashMap<String, HashSet<String>>,
+}
+
+impl Packing {
+    /// Notes that messages of calls to a method are packed. The name is `package.Service/Method`.
+    #[cfg(feature = "zstd")]
+    pub(crate) fn add(&mut self, name: &str) {
+        if let Some((service, method)) = name.split_once('/') {
+            self.called.entry(service.to_owned()).or_default().insert(method.to_owned());
+        }
+    }
+
+    /// Whether messages of calls to a method are packed.
+    pub(crate) fn has(&self, method: &Method) -> bool {
+        self.called.get(method.layout.service()).is_some_and(|methods| methods.contains(method.name))
+    }
+
+    /// Whether those to no method are.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.called.is_empty()
+    }
+}
+
+/// What this end packs, which unpacks too, as an attachment of its connections.
+struct PackingOf(Arc<Packing>);
+
+/// Attaches to a connection what this end packs.
+pub(crate) fn put_packing(connection: &Connection, packing: &Arc<Packing>) {
+    connection.attachments().insert(PackingOf(packing.clone()));
+}
+
+/// What this end packs, if it has said that it unpacks.
+pub(crate) fn packing(connection: &Connection) -> Option<Arc<Packing>> {
+    connection.attachments().get::<PackingOf>().map(|of| of.0.clone())
+}
+
+/// Whether a peer unpacks what this end would pack.
+pub(crate) fn unpacks(hello: &Hello) -> bool {
+    hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
+}
+
+/// Whether a body, behind its prefix, is packed.
+pub(crate) fn is_present(body: &[u8]) -> bool {
+    body.first() == Some(&PACKED)
+}
+
+/// Packs the message that a packet has in its buffer from `start` on, with parts beside it, if that makes it shorter.
+#[cold]
+pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
+    #[cfg(feature = "zstd")]
+    frames::pack(packet, start, bulk);
+    #[cfg(not(feature = "zstd"))]
+    let _ = (packet, start, bulk);
+}
+
+/// The body of a packet behind its prefix, which came by a connection, unpacked if it is packed. `what` it is, is for the
+/// text of an error.
+#[inline]
+pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection) -> Result<Bytes, Status> {
+    if !is_present(&body) {
+        return Ok(body);
+    }
+    unpack(&body, by).map_err(|error| error.of(what))
+}
+
+/// What a request is called in errors, for which it is answered with a code of its own.
+pub(crate) const REQUEST: &str = "request";
+
+/// Why a packed message cannot be read.
+#[derive(Debug)]
+enum Unreadable {
+    /// This end has not said that it unpacks.
+    NotAgreed,
+    /// What stands in its place is not one frame of that length.
+    Malformed,
+    /// The message is longer than bodies may be.
+    TooLong { length: u64, limit: u32 },
+    /// It is out of all proportion to its frame.
+    TooDense { length: usize, frame: usize },
+    /// There is no memory for it.
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
+    NoRoom,
+    /// It begins as no message does.
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
+    NoMessage,
+}
+
+impl Unreadable {
+    /// The status of a call of which this could not be read.
+    fn of(self, what: &str) -> Status {
+        let text = format!("the packed {what} {self}");
+        match self {
+            Self::TooLong { .. } | Self::NoRoom => Status::resource_exhausted(text),
+            _ if what == REQUEST => Status::invalid_argument(text),
+            _ => Status::internal(text),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAgreed => f.write_str("cannot be read: this end has not said that it unpacks"),
+            Self::Malformed => f.write_str("is not one frame of zstd of the length that it states"),
+            Self::TooLong { length, limit } => write!(f, "has {length} bytes, which exceeds the limit of {limit}"),
+            Self::TooDense { length, frame } => {
+                write!(f, "states {length} bytes in a frame of {frame}, which is more than {RATIO_MAX} times as many")
+            }
+            Self::NoRoom => f.write_str("was discarded: the memory limit for its sender is reached"),
+            Self::NoMessage => f.write_str("has something other than a message in its frame"),
+        }
+    }
+}
+
+/// Inflates a packed message.
+#[cold]
+#[inline(never)]
+fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, Unreadable> {
+    // A plain peer has not been told.
+    if packing(by).is_none() || by.peer().hello().is_none() {
+        return Err(Unreadable::NotAgreed);
+    }
+    let mut frame = body.get(1..).unwrap_or_default();
+    let length = take_varint(&mut frame).ok_or(Unreadable::Malformed)?;
+    let limit = by.body_max();
+    let too_long = Unreadable::TooLong { length, limit };
+    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit as usize) else {
+        return Err(too_long);
+    };
+    if length > frame.len().saturating_mul(RATIO_MAX) {
+        return Err(Unreadable::TooDense { length, frame: frame.len() });
+    }
+    inflate(frame, length, by)
+}
+
+/// Inflates a frame whose message may have so many bytes. They are charged to the connection before, and from then on as
+/// those of any other message.
+#[cfg(feature = "zstd")]
+fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Unreadable> {
+    /// How messages begin: nothing, and fields. An error, a prefix and what is packed are none.
+    const BEGINNINGS: [u8; 2] = [0x00, 0x08];
+
+    frames::check(frame, length)?;
+    if !by.has_room(length) {
+        by.count_shed();
+        return Err(Unreadable::NoRoom);
+    }
+    let _hold = by.hold(length);
+    let whole = frames::inflate(frame, length)?;
+    match whole.first() {
+        Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),
+        _ => Err(Unreadable::NoMessage),
+    }
+}
+
+#[cfg(not(feature = "zstd"))]
+fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, Unreadable> {
+    Err(Unreadable::NotAgreed)
+}

@@ -1,0 +1,207 @@
+//! Packed messages: what is packed between whom, and its bytes.
+
+use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
+use frisbee_tests::packed::{EXAMPLE, hello, parts};
+use frisbee_tests::raw::{Raw, encoded, error_text, packet};
+use frisbee_tests::serve;
+use frisbee_tests::service::Service;
+use frpc::{Channel, Error, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use tokio::net::TcpListener;
+
+const ECHO: u16 = 17;
+const FAIL: u16 = 16;
+const CHAT: u16 = 23;
+const METHODS: [&str; 2] = ["interop.Interop/EchoPayload", "interop.Interop/Chat"];
+
+fn server() -> ServerBuilder {
+    Server::builder().add_service(InteropServer::new(Service))
+}
+
+/// A text that gets shorter, of so many bytes.
+fn text(length: usize) -> String {
+    let mut random = fastrand::Rng::with_seed(7);
+    let words = ["the ", "library ", "lends ", "books ", "to ", "readers "];
+    let mut text = String::new();
+    while text.len() < length {
+        text.push_str(words[random.usize(..words.len())]);
+    }
+    text.truncate(length);
+    text
+}
+
+fn payload(length: usize) -> Payload {
+    Payload { seq: 7, data: text(length).into_bytes() }
+}
+
+/// The message in a body, unpacked if it is packed; and whether it was.
+fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
+    match parts(body) {
+        None => (false, body.to_vec()),
+        Some((length, frame)) => (true, zstd::bulk::decompress(frame, length).expect("it is a frame")),
+    }
+}
+
+#[tokio::test]
+async fn a_server_packs_long_replies_of_named_methods_for_clients_that_unpack_and_for_no_others() {
+    let cases = [
+        (server().compress(METHODS), hello(true), 2000, true),
+        (server().compress(METHODS), hello(true), 1000, false),
+        (server().compress(METHODS), hello(false), 2000, false),
+        (server().compress(METHODS), Vec::new(), 2000, false),
+        (server().compress(["interop.Interop/Chat"]), hello(true), 2000, false),
+        (server().accept_compressed(), hello(true), 2000, false),
+        (server(), hello(true), 2000, false),
+    ];
+    for (case, (server, greeting, length, is_packed)) in cases.into_iter().enumerate() {
+        let mut peer = Raw::connect(serve(server).await).await;
+        let message = encoded(&payload(length));
+        peer.write(&[greeting, packet(5, ECHO, &message)].concat()).await;
+        let reply = peer.next().await.expect("it is answered");
+        assert_eq!(unpacked(&reply.body), (is_packed, message), "case {case}");
+        assert!(!is_packed || reply.body.len() < length / 3, "{} bytes", reply.body.len());
+    }
+}
+
+#[tokio::test]
+async fn a_client_packs_long_requests_of_named_methods_for_servers_that_unpack_and_for_no_others() {
+    let builder = || Channel::builder().calls::<InteropClient>();
+    let cases = [
+        (builder().compress(METHODS), hello(true), 2000, true),
+        (builder().compress(METHODS), hello(true), 1000, false),
+        (builder().compress(METHODS), hello(false), 2000, false),
+        (builder().compress(METHODS), packet(0, 1, &[]), 2000, false), // A PONG, as Go gives.
+        (builder().compress(["interop.Interop/Chat"]), hello(true), 2000, false),
+        (builder().accept_compressed(), hello(true), 2000, false),
+    ];
+    for (case, (builder, greeting, length, is_packed)) in cases.into_iter().enumerate() {
+        let (address, accepted) = Raw::listen().await;
+        let client = InteropClient::new(builder.connect(address).await.expect("it listens"));
+        let mut liar = accepted.await;
+        liar.write(&greeting).await;
+        let call = tokio::spawn(async move { client.echo_payload(payload(length)).await });
+        let request = liar.next().await.expect("it is sent");
+        assert_eq!(unpacked(&request.body), (is_packed, encoded(&payload(length))), "case {case}");
+        liar.write(&packet(request.id.0, ECHO, &request.body)).await;
+        let reply = call.await.expect("no panic").expect("it is answered");
+        assert_eq!(reply.into_inner(), payload(length), "case {case}");
+    }
+}
+
+#[tokio::test]
+async fn items_of_streams_are_packed_one_by_one_and_short_ones_stay_as_they_are() {
+    let mut peer = Raw::connect(serve(server().compress(METHODS)).await).await;
+    let texts = [text(2000), "short".to_owned(), text(3000)];
+    let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
+    let open = packet(1, 2, &[9, CHAT as u8]);
+    peer.write(&[hello(true), open, items.collect::<Vec<_>>().concat(), packet(1, 7, &[])].concat()).await;
+    // There is no credit without an item for it, and so the answers wait for some.
+    peer.write(&packet(1, 5, &[0xFF, 0xFF, 0x3F])).await;
+    for (text, is_packed) in texts.into_iter().zip([true, false, true]) {
+        let answer = peer.next().await.expect("it answers");
+        let expected = encoded(&Text { value: format!("re:{text}") });
+        assert_eq!(unpacked(&answer.body), (is_packed, expected));
+    }
+}
+
+#[tokio::test]
+async fn calls_of_every_kind_come_through_packed_or_not() {
+    let packing = || server().compress(METHODS);
+    for (server, compress) in [(packing(), true), (packing(), false), (server(), true), (server(), false)] {
+        let builder = if compress { Channel::builder().compress(METHODS) } else { Channel::builder() };
+        let client = InteropClient::new(builder.connect(serve(server).await.to_string()).await.expect("it listens"));
+        let mut noise = vec![0; 5000];
+        fastrand::Rng::with_seed(7).fill(&mut noise);
+        for data in [Vec::new(), payload(1024).data, payload(5000).data, payload(1 << 20).data, noise] {
+            let sent = Payload { seq: 3, data };
+            assert_eq!(client.echo_payload(sent.clone()).await.expect("it echoes").into_inner(), sent);
+        }
+        let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("it adds");
+        assert_eq!(sum.into_inner().total, 3);
+        let texts = [text(100), text(2000), text(200_000)].map(|value| Text { value });
+        let mut answers = client.chat(frpc::iter(texts.clone())).await.expect("it opens").into_inner();
+        for sent in texts {
+            let answer = answers.message().await.expect("it answers").expect("there are more");
+            assert!(answer.value == format!("re:{}", sent.value));
+        }
+        assert_eq!(answers.message().await.expect("it ends"), None);
+        let mut counts = client.count_up(Range { from: 0, count: 3 }).await.expect("it counts").into_inner();
+        assert!(counts.message().await.expect("it counts").is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_packed_message_is_these_bytes() {
+    let mut peer = Raw::connect(serve(server().accept_compressed()).await).await;
+    peer.write(&[hello(true), packet(7, FAIL, EXAMPLE)].concat()).await;
+    let reply = peer.next().await.expect("it is answered");
+    assert_eq!(error_text(&reply.body).as_deref(), Some(&*"a".repeat(1200)));
+}
+
+/// Returns names, and who asks as metadata.
+struct Host;
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let who = request.metadata().get("who").unwrap_or_default().to_owned();
+        let mut reply = Response::new(Greeting { text: request.into_inner().name });
+        reply.metadata_mut().insert("who", who).expect("it is a text");
+        Ok(reply)
+    }
+
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("nobody asks for verses"))
+    }
+}
+
+#[tokio::test]
+async fn metadata_goes_with_packed_requests_and_replies_as_it_is() {
+    let method = ["greet.Greeter/Greet"];
+    let server = Server::builder().add_service(GreeterServer::new(Host)).compress(method);
+    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr().to_string(), server.stats());
+    tokio::spawn(server.serve());
+    let channel = Channel::builder().compress(method).connect(address).await.expect("it listens");
+    let client = GreeterClient::new(channel);
+    let name = text(20_000);
+    for who in ["me", "you"] {
+        let mut request = Request::new(Name { name: name.clone() });
+        request.metadata_mut().insert("who", who).expect("it is a text");
+        let reply = client.greet(request).await.expect("it greets");
+        assert_eq!(reply.metadata().get("who"), Some(who));
+        assert!(reply.into_inner().text == name);
+    }
+    let bytes = [stats.bytes_read(), stats.bytes_written()];
+    assert!(bytes.iter().all(|bytes| *bytes < 20_000), "{bytes:?}");
+}
+
+#[tokio::test]
+async fn a_call_made_again_on_a_connection_to_a_peer_that_does_not_unpack_goes_as_it_is() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let builder = Channel::builder().calls::<GreeterClient>().compress(["greet.Greeter/Greet"]);
+    let client = GreeterClient::new(builder.connect(address).await.expect("it listens"));
+    let name = Name { name: text(2000) };
+    let message = encoded(&name);
+    let call = tokio::spawn(async move { client.greet(name).await });
+    for unpacks in [true, false] {
+        let (socket, _) = listener.accept().await.expect("the channel dials");
+        let mut liar = Raw::over(socket);
+        liar.write(&hello(unpacks)).await;
+        let request = liar.next().await.expect("it is sent");
+        assert_eq!(unpacked(&request.body), (unpacks, message.clone()));
+        if !unpacks {
+            let greeting = encoded(&Greeting { text: "well".to_owned() });
+            liar.write(&packet(request.id.0, request.operation.number(), &greeting)).await;
+            liar.next().await; // Until the channel closes the connection.
+        }
+    }
+    let reply = call.await.expect("no panic").expect("it is answered");
+    assert_eq!(reply.into_inner().text, "well");
+}
+
+#[tokio::test]
+async fn a_method_that_does_not_exist_cannot_be_packed() {
+    let error = server().compress(["interop.Interop/Echo"]).bind("127.0.0.1:0").await.expect_err("there is none");
+    assert!(matches!(&error, Error::UnknownMethod(name) if name == "interop.Interop/Echo"), "{error}");
+}

@@ -1,0 +1,244 @@
+//! Packed messages that are none, lie about their length, or come where none may.
+
+use frisbee::{Connection, Outbox, Packet, Routed, Router, Turn};
+use frisbee_tests::attacks::ADD;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
+use frisbee_tests::packed::{EXAMPLE, body, hello, parts};
+use frisbee_tests::raw::{Raw, encoded, error_text, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve, until};
+use frpc::{Access, Channel, Code, Config, Server, ServerBuilder, Who};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const ECHO: u16 = 17;
+const CHAT: u16 = 23;
+
+fn server() -> ServerBuilder {
+    Server::builder().add_service(InteropServer::new(Service)).accept_compressed()
+}
+
+/// A message that gets shorter, and its frame.
+fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
+    let text = "a library lends books to readers, ".repeat(length / 34 + 1);
+    let message = encoded(&Payload { seq: 1, data: text.as_bytes()[..length].to_vec() });
+    let frame = zstd::bulk::compress(&message, 1).expect("there is memory");
+    (message, frame)
+}
+
+/// The text of the error that a body is answered with. The connection goes on.
+async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
+    peer.write(&packet(3, ECHO, body)).await;
+    let reply = peer.next().await.expect("it is answered");
+    // An extended peer is told the code in front, in a prefix of a few bytes.
+    let error = match reply.body[..] {
+        [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
+        ref error => error,
+    };
+    let text = error_text(error).unwrap_or_else(|| panic!("{error:?} is no error"));
+    peer.write(&packet(4, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    let sum = peer.next().await.expect("the connection lives");
+    assert_eq!((sum.id.0, error_text(&sum.body)), (4, None), "{text}");
+    text
+}
+
+#[tokio::test]
+async fn a_packed_request_that_nobody_asked_for_is_refused() {
+    let closed = Server::builder().add_service(InteropServer::new(Service));
+    for (server, greeting) in [(closed, hello(true)), (server(), Vec::new())] {
+        let mut peer = Raw::connect(serve(server).await).await;
+        peer.write(&greeting).await;
+        let text = refusal(&mut peer, EXAMPLE).await;
+        assert!(text.contains("is not a valid"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_frame_that_is_broken_or_lies_is_refused_and_the_connection_goes_on() {
+    let mut peer = Raw::connect(serve(server()).await).await;
+    peer.write(&hello(false)).await;
+    let (message, frame) = message(4000);
+    let length = message.len() as u64;
+    let skippable = b"\x50\x2a\x4d\x18\x01\x00\x00\x00\x07";
+    let (magic, rest) = frame.split_at(4);
+    let with_dictionary = [magic, &[rest[0] | 1, 7], &rest[1..]].concat();
+    let no_frame = "is not one frame of zstd";
+    for (body, expected) in [
+        (vec![0x11], no_frame),
+        (body(length, &[]), "more than 256 times"),
+        (body(0, &frame), no_frame),
+        (body(length - 1, &frame), no_frame),
+        (body(length + 1, &frame), no_frame),
+        (body(5_242_881, &frame), "exceeds the limit of 5242880"),
+        (body(u64::MAX, &frame), "exceeds the limit of 5242880"),
+        (body(length, &frame[..frame.len() - 1]), no_frame),
+        (body(length, &[&frame[..], &[0]].concat()), no_frame),
+        (body(length, &[&frame[..], &frame].concat()), no_frame),
+        (body(length, &[&skippable[..], &frame].concat()), no_frame),
+        (body(length, &[&frame[..], skippable].concat()), no_frame),
+        (body(length, &with_dictionary), no_frame),
+        (body(1024, &[7; 100]), no_frame),
+    ] {
+        let text = refusal(&mut peer, &body).await;
+        assert!(text.contains(expected), "{text}, not {expected}");
+    }
+}
+
+#[tokio::test]
+async fn a_frame_of_something_other_than_a_message_is_refused() {
+    let mut peer = Raw::connect(serve(server()).await).await;
+    peer.write(&hello(false)).await;
+    let error = [b"\x06\x05\x0a\xd0\x0f".to_vec(), vec![b'x'; 2000]].concat();
+    let prefixed = [b"\x10\x02\x05\x00".to_vec(), message(2000).0].concat();
+    let no_message = "something other than a message";
+    for (inner, expected) in [
+        (error, no_message),
+        (EXAMPLE.repeat(50), no_message),
+        (prefixed, no_message),
+        (Vec::new(), no_message),
+        (vec![0x08; 2000], "is not a valid"),
+    ] {
+        let frame = zstd::bulk::compress(&inner, 1).expect("there is memory");
+        let text = refusal(&mut peer, &body(inner.len() as u64, &frame)).await;
+        assert!(text.contains(expected), "{text}, not {expected}");
+    }
+}
+
+#[tokio::test]
+async fn a_bomb_is_refused_before_its_memory_is_taken() {
+    let small = server().memory_max(1 << 20).bind("127.0.0.1:0").await.expect("there is a port");
+    let (address, stats) = (small.local_addr(), small.stats());
+    tokio::spawn(small.serve());
+    let mut peer = Raw::connect(address).await;
+    peer.write(&hello(false)).await;
+    let zeros = vec![0; 4 << 20];
+    let frame = zstd::bulk::compress(&zeros, 1).expect("there is memory");
+    let text = refusal(&mut peer, &body(zeros.len() as u64, &frame)).await;
+    assert!(text.contains("more than 256 times"), "{text}");
+    // As dense as may be, and more than the server has.
+    let (message, frame) = message(4 << 20);
+    let noise: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(message.len() / 250).collect();
+    let mixed = [message, noise].concat();
+    let denser = zstd::bulk::compress(&mixed, 1).expect("there is memory");
+    assert!(denser.len() > frame.len() && denser.len() * 256 > mixed.len() && denser.len() < 100_000);
+    let text = refusal(&mut peer, &body(mixed.len() as u64, &denser)).await;
+    assert!(text.contains("the memory limit for its sender is reached"), "{text}");
+    assert!(stats.shed() > 0);
+    drop(peer);
+    until("its memory is free", || stats.memory_held() == 0).await;
+}
+
+#[tokio::test]
+async fn a_caller_without_permission_is_refused_before_a_frame_is_looked_at() {
+    let access = Access::new()
+        .allow(["interop.Interop/Add"], Who::anybody())
+        .allow(["interop.Interop/EchoPayload"], Who::known());
+    let mut peer = Raw::connect(serve(server().access(access)).await).await;
+    peer.write(&hello(false)).await;
+    let (message, frame) = message(4000);
+    let metadata = b"\x10\x05\x02\x03\x01ab";
+    for front in [&[][..], metadata] {
+        let expected = refusal(&mut peer, &[front, &message].concat()).await;
+        assert!(!expected.contains("packed"), "{expected}");
+        for broken in [&frame[..frame.len() - 1], &[7; 50]] {
+            let text = refusal(&mut peer, &[front, &body(message.len() as u64, broken)].concat()).await;
+            assert_eq!(text, expected);
+        }
+    }
+}
+
+/// Counts the turns of a connection.
+struct Turns(Arc<AtomicU64>);
+
+impl Router for Turns {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
+    }
+
+    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_has_lasted_long_enough_ends_behind_a_message_that_is_packed_or_unpacked() {
+    let (message, frame) = message(1200);
+    let packed = body(message.len() as u64, &frame);
+    let packing = server().compress(["interop.Interop/EchoPayload"]);
+    for (server, body, ends) in [(server(), message.clone(), false), (server(), packed, true), (packing, message, true)]
+    {
+        let turns = Arc::new(AtomicU64::new(0));
+        let config = Config::default().turn_max(Duration::ZERO);
+        let server = server.config(config).mount(2000..=2000, Turns(turns.clone()));
+        let mut peer = Raw::connect(serve(server).await).await;
+        let requests = (0..20).flat_map(|id| packet(id, ECHO, &body));
+        peer.write(&[hello(true), requests.collect()].concat()).await;
+        for _ in 0..20 {
+            peer.next().await.expect("it is answered");
+        }
+        assert_eq!(turns.load(Ordering::SeqCst) >= 20, ends, "{turns:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_on_bodies_holds_for_unpacked_messages() {
+    let config = Config::default().body_max(10_000);
+    let mut peer = Raw::connect(serve(server().config(config)).await).await;
+    peer.write(&hello(false)).await;
+    let (message, frame) = message(20_000);
+    let text = refusal(&mut peer, &body(message.len() as u64, &frame)).await;
+    assert!(text.contains("exceeds the limit of 10000"), "{text}");
+}
+
+#[tokio::test]
+async fn a_broken_item_ends_its_stream_and_nothing_else() {
+    let mut peer = Raw::connect(serve(server()).await).await;
+    peer.write(&[hello(false), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0xFF, 0x7F])].concat()).await;
+    let (_, frame) = parts(EXAMPLE).expect("it is packed");
+    peer.write(&packet(1, 2, EXAMPLE)).await;
+    peer.write(&packet(1, 2, &body(1205, frame))).await;
+    let answer = peer.next().await.expect("it answers");
+    assert_eq!(answer.body, encoded(&Text { value: format!("re:{}", "a".repeat(1200)) }));
+    let failure = loop {
+        let packet = peer.next().await.expect("it answers");
+        if packet.operation.number() == 2 {
+            break packet;
+        }
+    };
+    let end = failure.body.windows(5).any(|text| text == b"frame");
+    assert!(end, "{:?}", failure.body);
+    peer.write(&packet(4, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    loop {
+        let packet = peer.next().await.expect("the connection lives");
+        if packet.operation.number() == ADD {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_is_packed_though_nobody_asked_for_it_or_badly_is_an_error() {
+    for (accepts, reply, code) in [
+        (false, EXAMPLE.to_vec(), Code::Internal),
+        (true, body(1205, parts(EXAMPLE).expect("it is packed").1), Code::Internal),
+        (true, body(6_000_000, &[0; 100_000]), Code::ResourceExhausted),
+    ] {
+        let (address, accepted) = Raw::listen().await;
+        let builder = Channel::builder().calls::<InteropClient>();
+        let builder = if accepts { builder.accept_compressed() } else { builder };
+        let client = InteropClient::new(builder.connect(address).await.expect("it listens"));
+        let mut liar = accepted.await;
+        liar.write(&hello(true)).await;
+        let call = tokio::spawn(async move { client.echo_payload(Payload::default()).await });
+        let request = liar.next().await.expect("it is sent");
+        liar.write(&packet(request.id.0, ECHO, &reply)).await;
+        let status = call.await.expect("no panic").expect_err("it cannot be read");
+        assert_eq!(status.code(), code, "{status}");
+    }
+}
