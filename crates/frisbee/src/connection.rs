@@ -4,12 +4,11 @@ use crate::budget::{Account, Budget, Hold};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
-use crate::mailbox::{Mailbox, Order, Waiter};
+use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Ended, Given, Home, Job, Site, Taken, Work};
+use crate::work::{Begun, Call, Carrier, Given, Home, Job, Site, Work};
 use crate::{
-    CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError,
-    TrySendError,
+    Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
 };
 use bytes::Bytes;
 use frisbee_core::{ClientConfig, Role, ServerConfig};
@@ -21,6 +20,11 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+mod closing;
+mod task;
+
+pub use task::Task;
 
 /// A handle to a connection.
 ///
@@ -454,8 +458,9 @@ impl Connection {
     /// protocol.
     ///
     /// Nothing is sent behind the request: other handles wait, and the protocol is silent. If the peer agrees, this
-    /// connection has ended, with [`CloseReason::HandedOff`], for all its handles. The peer may send first; the bytes
-    /// that it has sent are read first. If the peer does not agree, the connection continues as before.
+    /// connection has ended, with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff), for all its handles. The
+    /// peer may send first; the bytes that it has sent are read first. If the peer does not agree, the connection
+    /// continues as before.
     ///
     /// Only the end that dialled can ask, only an extended peer, and only while no stream is open and no work runs;
     /// [`hand_off_if`](Self::hand_off_if) covers other work in progress. The answer may take 30 s
@@ -498,7 +503,7 @@ impl Connection {
     ///
     /// Packets that handles have sent are written first. Bytes that have been received and not been routed are read
     /// first; a packet that has come in part is completed and routed. The connection has then ended, with
-    /// [`CloseReason::HandedOff`], for all its handles.
+    /// [`CloseReason::HandedOff`](crate::CloseReason::HandedOff), for all its handles.
     ///
     /// Two facts cannot be known here: the first byte of the peer that is no packet, and whether a PING of it is on its
     /// way. So the peer should send nothing until this end tells it to, by a byte on the transport. A router that knows
@@ -511,73 +516,6 @@ impl Connection {
     /// If the future is dropped, the connection continues or is closed.
     pub async fn into_transport(self) -> Result<RawTransport, HandOffError> {
         hand_off::leave(&self).await
-    }
-
-    /// Writes the packets that wait, then closes the connection. Work in progress is aborted.
-    pub fn close(&self) {
-        self.0.mailbox.order(Order::Flush(CloseReason::Local));
-    }
-
-    /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
-    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Router::turn). The reason is
-    /// passed to the log, [`closed`](Self::closed) and [`Router::disconnected`](crate::Router::disconnected).
-    pub fn close_for(&self, reason: impl Into<String>) {
-        self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
-    }
-
-    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
-    /// written, no work that makes its router [busy](crate::Router::is_busy). A server announces this to an extended
-    /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
-    /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
-    pub fn close_when_idle(&self) {
-        self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
-    }
-
-    /// Closes the connection at once; packets that wait are lost.
-    pub fn abort(&self) {
-        self.0.mailbox.order(Order::Now(CloseReason::Local));
-    }
-
-    /// As [`abort`](Self::abort), when the runtime of its work ends: no handler is polled from now on.
-    pub(crate) fn abort_with_work(&self) {
-        self.abort();
-        self.0.work.abort();
-    }
-
-    /// Ends the time that a client has for its first header, since others need its place: the connection is closed
-    /// unless the header has come.
-    pub(crate) fn hurry(&self) {
-        self.0.mailbox.hurry();
-    }
-
-    /// The peer and the work in progress, for the log.
-    pub(crate) fn in_progress(&self) -> String {
-        let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
-        let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
-        format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
-    }
-
-    /// Waits for the end of the connection and returns its reason. The packets that waited have been written by then,
-    /// unless the peer accepted none of them for the [`write_timeout`](crate::Config::write_timeout), or less than
-    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so a program may
-    /// exit.
-    ///
-    /// # Cancel safety
-    /// Safe; it may be called any number of times.
-    pub async fn closed(&self) -> CloseReason {
-        let mut watch = self.waiter();
-        poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
-    }
-
-    /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
-    /// [`closed`](Self::closed).
-    pub fn is_closed(&self) -> bool {
-        self.0.mailbox.lock().closed.is_some()
-    }
-
-    /// Why the connection has ended, if it has.
-    pub fn close_reason(&self) -> Option<CloseReason> {
-        self.0.mailbox.lock().closed.as_deref().cloned()
     }
 
     /// The peer's address, if the transport has one.
@@ -624,84 +562,4 @@ pub struct UnixCredentials {
     pub group: u32,
     /// The process, on systems that provide it.
     pub process: Option<i32>,
-}
-
-/// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
-#[derive(Debug)]
-pub struct Task {
-    connection: Connection,
-    /// Until it has answered.
-    taken: Option<Taken>,
-    /// The server's memory that is charged to it, in bytes.
-    charge: usize,
-    /// The peer may cancel it.
-    has_call: bool,
-}
-
-impl Task {
-    /// The connection that the task belongs to.
-    pub fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
-    /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
-    ///
-    /// With the reply the task leaves its place. The peer may make its next call as soon as it has that, and is held to
-    /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its place waits for that.
-    ///
-    /// # Errors
-    /// If the connection has ended.
-    pub fn answer(mut self, write: impl FnOnce(&mut Outbox)) -> Result<(), SendError> {
-        let Self { connection, taken, has_call, .. } = &mut self;
-        let work = &connection.0.work;
-        connection.send_now(|outbox| {
-            let ended = taken.take().map_or_else(Ended::default, |taken| work.end(taken));
-            if ended.had_call || !*has_call {
-                write(outbox);
-            }
-        })
-    }
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        let shared = &self.connection.0;
-        if self.charge > 0 {
-            shared.mailbox.account.give_back(self.charge);
-        }
-        if let Some(taken) = self.taken
-            && shared.work.end(taken).was_last
-        {
-            shared.mailbox.notify();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Client, Handlers, Operation, Packet, PacketId, Server};
-    use bytes::Bytes;
-    use tokio::sync::mpsc;
-
-    #[tokio::test]
-    async fn a_stopping_server_names_the_peers_and_the_number_of_calls_it_waits_for() {
-        let (began, mut begun) = mpsc::unbounded_channel();
-        let endless = move |connection, _packet| {
-            began.send(connection).expect("the test waits");
-            std::future::pending()
-        };
-        let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
-        let (here, there) = crate::memory();
-        tokio::spawn(async move { server.serve_connection(there).await });
-        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-        let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("it is open");
-        let connection = begun.recv().await.expect("the handler runs");
-        while connection.0.work.len() == 0 {
-            tokio::task::yield_now().await;
-        }
-        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
-        assert_eq!(connection.in_progress(), "peer without an address, running handlers: 1, streams: 1");
-    }
 }

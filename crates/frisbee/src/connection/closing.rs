@@ -1,0 +1,103 @@
+//! The end of a connection: asked for, waited for, and why.
+
+use super::Connection;
+use crate::CloseReason;
+use crate::mailbox::Order;
+use std::future::poll_fn;
+
+impl Connection {
+    /// Writes the packets that wait, then closes the connection. Work in progress is aborted.
+    pub fn close(&self) {
+        self.0.mailbox.order(Order::Flush(CloseReason::Local));
+    }
+
+    /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
+    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Router::turn). The reason is
+    /// passed to the log, [`closed`](Self::closed) and [`Router::disconnected`](crate::Router::disconnected).
+    pub fn close_for(&self, reason: impl Into<String>) {
+        self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
+    }
+
+    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
+    /// written, no work that makes its router [busy](crate::Router::is_busy). A server announces this to an extended
+    /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
+    /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
+    pub fn close_when_idle(&self) {
+        self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
+    }
+
+    /// Closes the connection at once; packets that wait are lost.
+    pub fn abort(&self) {
+        self.0.mailbox.order(Order::Now(CloseReason::Local));
+    }
+
+    /// As [`abort`](Self::abort), when the runtime of its work ends: no handler is polled from now on.
+    pub(crate) fn abort_with_work(&self) {
+        self.abort();
+        self.0.work.abort();
+    }
+
+    /// Ends the time that a client has for its first header, since others need its place: the connection is closed
+    /// unless the header has come.
+    pub(crate) fn hurry(&self) {
+        self.0.mailbox.hurry();
+    }
+
+    /// The peer and the work in progress, for the log.
+    pub(crate) fn in_progress(&self) -> String {
+        let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
+        let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
+        format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
+    }
+
+    /// Waits for the end of the connection and returns its reason. The packets that waited have been written by then,
+    /// unless the peer accepted none of them for the [`write_timeout`](crate::Config::write_timeout), or less than
+    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so a program may
+    /// exit.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn closed(&self) -> CloseReason {
+        let mut watch = self.waiter();
+        poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
+    }
+
+    /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
+    /// [`closed`](Self::closed).
+    pub fn is_closed(&self) -> bool {
+        self.0.mailbox.lock().closed.is_some()
+    }
+
+    /// Why the connection has ended, if it has.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.0.mailbox.lock().closed.as_deref().cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Client, Handlers, Operation, Packet, PacketId, Server};
+    use bytes::Bytes;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn a_stopping_server_names_the_peers_and_the_number_of_calls_it_waits_for() {
+        let (began, mut begun) = mpsc::unbounded_channel();
+        let endless = move |connection, _packet| {
+            began.send(connection).expect("the test waits");
+            std::future::pending()
+        };
+        let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
+        let (here, there) = crate::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
+        client.send(&request).await.expect("it is open");
+        let connection = begun.recv().await.expect("the handler runs");
+        while connection.0.work.len() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
+        assert_eq!(connection.in_progress(), "peer without an address, running handlers: 1, streams: 1");
+    }
+}
