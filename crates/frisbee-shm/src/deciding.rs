@@ -190,3 +190,25 @@ impl Deciding {
 fn look(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+
+    #[tokio::test]
+    async fn another_user_is_refused_and_goes_on_without_shared_memory() {
+        let (client, server) = UnixStream::pair().expect("there is room for two descriptors");
+        let own = server.peer_cred().expect("the system tells").uid();
+        let (spin, shared) = (Duration::ZERO, AtomicUsize::new(0));
+        let host = Arc::new(Host { ring: 1 << 16, users: vec![own.wrapping_add(1)], shared_max: 1, spin, shared });
+        let mut deciding = Deciding::new(server, host.clone());
+        offer::send(&client, Message::new(Says::Offer, 1 << 16), &[]).expect("it is open");
+        let decision = poll_fn(|context| deciding.poll(Wait::Data, context)).await.expect("it is an offer");
+        assert_eq!(decision, Decision::Plain);
+        client.readable().await.expect("it is open");
+        let answer = offer::take(&client).expect("it is open").expect("it is a message");
+        assert_eq!(answer.says, Says::Refused);
+        assert_eq!(host.shared.load(Ordering::Relaxed), 0);
+    }
+}
