@@ -6,6 +6,7 @@
 pub mod background;
 #[cfg(feature = "rivals")]
 pub mod contest;
+pub mod cost;
 pub mod flows;
 pub mod load;
 #[cfg(feature = "rivals")]

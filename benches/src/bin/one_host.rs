@@ -13,13 +13,13 @@
 #[cfg(target_os = "linux")]
 mod measuring {
     use benches::BoxError;
+    use benches::cost::{median, processor_time};
     use benches::load::drive;
     use benches::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer};
     use benches::rivals::Setup;
     use benches::rivals::frpc::Service;
     use frisbee_shm::{Connector, Listener};
     use frpc::{Channel, Server, ServerBuilder, Workers};
-    use rustix::time::{ClockId, clock_gettime};
     use std::path::{Path, PathBuf};
     use std::sync::mpsc;
     use std::time::Duration;
@@ -132,7 +132,7 @@ mod measuring {
             }
             for (way, of_way) in WAYS.iter().zip(&costs) {
                 let middle = |value: fn(&Cost, &Cost) -> f64| {
-                    median(of_way.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)).collect())
+                    median(of_way.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)))
                 };
                 let (cpu, ratio) = (middle(|one, _| one.cpu), middle(|one, tcp| one.cpu / tcp.cpu));
                 println!("{:12}  {way:16} {cpu:20.2} {ratio:7.2} {:11.2}", cell.name, middle(|one, _| one.elapsed));
@@ -151,7 +151,7 @@ mod measuring {
 
     async fn measure(clients: &[BenchmarkServiceClient], cell: &Cell) -> Result<Cost, BoxError> {
         let Cell { in_flight, length, calls, .. } = *cell;
-        let before = processor_us();
+        let before = processor_time();
         let mut tasks = JoinSet::new();
         for client in clients {
             let client = client.clone();
@@ -162,17 +162,8 @@ mod measuring {
             elapsed += done?.as_secs_f64() * 1e6 * in_flight as f64;
         }
         let calls = clients.len() as f64 * calls as f64;
-        Ok(Cost { cpu: (processor_us() - before) / calls, elapsed: elapsed / calls })
-    }
-
-    fn processor_us() -> f64 {
-        let time = clock_gettime(ClockId::ProcessCPUTime);
-        time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
-    }
-
-    fn median(mut values: Vec<f64>) -> f64 {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+        let cpu = (processor_time() - before).as_secs_f64() * 1e6;
+        Ok(Cost { cpu: cpu / calls, elapsed: elapsed / calls })
     }
 }
 

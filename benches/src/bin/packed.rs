@@ -10,11 +10,11 @@
 //! counts are the bytes of both directions, and the medians of the processor time of both ends.
 
 use benches::BoxError;
+use benches::cost::{median, processor_time};
 use benches::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo};
 use benches::rivals::Setup;
 use benches::rivals::frpc::Service;
 use frpc::{Channel, Server, Workers};
-use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write as _;
 use tokio::task::JoinSet;
 
@@ -56,12 +56,12 @@ async fn compare(length: usize) -> Result<(), BoxError> {
     let (mut times, mut bytes) = ([Vec::new(), Vec::new()], [0, 0]);
     for round in 0..=ROUNDS {
         for (which, client) in [&as_it_is, &packed].into_iter().enumerate() {
-            let before = (processor_us(), stats.bytes_read() + stats.bytes_written());
+            let before = (processor_time(), stats.bytes_read() + stats.bytes_written());
             call(client, &text).await?;
             let calls = (IN_FLIGHT * CALLS) as f64;
             // The first round is for warming up.
             if round > 0 {
-                times[which].push((processor_us() - before.0) / calls);
+                times[which].push((processor_time() - before.0).as_secs_f64() * 1e6 / calls);
             }
             bytes[which] = (stats.bytes_read() + stats.bytes_written() - before.1) / (IN_FLIGHT * CALLS) as u64;
         }
@@ -91,15 +91,4 @@ async fn call(client: &BenchmarkServiceClient, text: &str) -> Result<(), BoxErro
         called??;
     }
     Ok(())
-}
-
-/// The processor time of this process until now, in microseconds.
-fn processor_us() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -12,6 +12,7 @@
 
 use benches::BoxError;
 use benches::background::Background;
+use benches::cost::{median, processor_time};
 use benches::flows::{Flows, ours};
 use benches::load::drive;
 use benches::proto::benchmark::BenchmarkServiceClient;
@@ -19,7 +20,6 @@ use benches::proto::flows::FlowsClient;
 use benches::rivals::Setup;
 use benches::rivals::frpc::serve_with;
 use frpc::{IoBackend, Server};
-use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -87,7 +87,7 @@ async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[
             ratio.push(Cost { cpu: streamed.cpu / called.cpu, elapsed: streamed.elapsed / called.elapsed });
         }
     }
-    Ok([median(&unary), median(&item), median(&ratio)])
+    Ok([median_cost(&unary), median_cost(&item), median_cost(&ratio)])
 }
 
 /// Lets every client work, and divides what that took by what each has done.
@@ -106,17 +106,7 @@ where
     Ok(Cost { cpu: each(processor_time() - cpu), elapsed: each(begun.elapsed()) })
 }
 
-/// The processor time that this process has had.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-fn median(costs: &[Cost]) -> Cost {
-    let middle = |of: fn(&Cost) -> f64| {
-        let mut values: Vec<f64> = costs.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
+fn median_cost(costs: &[Cost]) -> Cost {
+    let middle = |of: fn(&Cost) -> f64| median(costs.iter().map(of));
     Cost { cpu: middle(|cost| cost.cpu), elapsed: middle(|cost| cost.elapsed) }
 }

@@ -16,6 +16,7 @@ mod load;
 mod stall;
 
 use benches::BoxError;
+use benches::cost::median;
 use benches::process::Process;
 use clap::{Parser, Subcommand, ValueEnum};
 use contestants::Name;
@@ -116,7 +117,7 @@ fn compare_brokers(scenario: Scenario, steps: usize, rounds: usize, nats: &Path)
         ratios.0.push(samples[0].broker / samples[1].broker);
         ratios.1.push(samples[0].both / samples[1].both);
     }
-    let (broker, both) = (median(&mut ratios.0), median(&mut ratios.1));
+    let (broker, both) = (median(ratios.0), median(ratios.1));
     println!("frisbee / nats, median of {rounds}: {broker:.2} by the broker's cpu, {both:.2} by both");
     Ok(())
 }
@@ -164,13 +165,8 @@ fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
         }
         ratios.push(p99[1] / p99[0]);
     }
-    println!("p99 with / without, median of {rounds}: {:.2}", median(&mut ratios));
+    println!("p99 with / without, median of {rounds}: {:.2}", median(ratios));
     Ok(())
-}
-
-fn median(figures: &mut [f64]) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
 
 /// Builds nats-server beside this program.
