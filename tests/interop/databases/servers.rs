@@ -208,6 +208,11 @@ impl Nats {
         self.child.kill().await.expect("it runs");
     }
 
+    /// The folder in which it runs.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.place.0
+    }
+
     /// Lets the process end, so that it writes down what it knows.
     pub(crate) async fn stop(&mut self) {
         let process = self.child.id().expect("it runs");
