@@ -1,5 +1,7 @@
 //! Metadata and extensions of a message. Metadata is sent, extensions are not.
 
+mod spare;
+
 use crate::api::metadata::Metadata;
 use http::Extensions;
 use std::fmt;
@@ -34,8 +36,9 @@ impl Extras {
         extras.map_or(&NONE, |extras| &extras.metadata)
     }
 
+    #[inline]
     pub(crate) fn metadata_mut(extras: &mut Held) -> &mut Metadata {
-        &mut extras.0.get_or_insert_default().metadata
+        &mut extras.0.get_or_insert_with(spare::take).metadata
     }
 
     pub(crate) fn extensions(extras: Option<&Self>) -> &Extensions {
@@ -54,7 +57,14 @@ impl Extras {
     }
 
     pub(crate) fn extensions_mut(extras: &mut Held) -> &mut Extensions {
-        &mut extras.0.get_or_insert_default().extensions
+        &mut extras.0.get_or_insert_with(spare::take).extensions
+    }
+
+    /// Takes everything out.
+    #[inline]
+    fn clear(&mut self) {
+        self.metadata.clear();
+        self.extensions.clear();
     }
 }
 
@@ -86,15 +96,9 @@ impl Drop for Held {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(extras) = self.0.take() {
-            discard(extras);
+            spare::keep(extras);
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn discard(extras: Box<Extras>) {
-    drop(extras);
 }
 
 /// The methods that give users the metadata and extensions of a type with a field `extras`.

@@ -3,7 +3,8 @@
 mod entries;
 
 use bytes::Bytes;
-use entries::{Entries, Entry};
+use entries::Entries;
+pub(crate) use entries::{ENTRY, SHORT_HEAD};
 use std::fmt;
 
 /// The longest key, in bytes.
@@ -96,10 +97,31 @@ impl Metadata {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// Keys and values as they are sent.
+    /// The length of all entries as they are sent, in bytes.
     #[inline]
-    pub(crate) fn raw(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.0.iter().map(|Entry { key, value, .. }| (key, value))
+    pub(crate) fn wire_len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Writes all entries, as items of a prefix.
+    #[inline]
+    pub(crate) fn put_items(&self, buffer: &mut Vec<u8>) {
+        self.0.put(buffer);
+    }
+
+    /// Sets the first entry, which has come as a short item with a key of so many bytes. `None` if it is no valid entry, or
+    /// must be [set](Self::set) by its parts.
+    #[inline]
+    pub(crate) fn set_item(&mut self, item: &[u8], key_len: usize) -> Option<()> {
+        let content = item.get(SHORT_HEAD..)?;
+        let (key, value) = content.split_at_checked(key_len)?;
+        (self.is_empty() && is_entry(key, value) && self.0.set_whole(item, content.len())).then_some(())
+    }
+
+    /// Removes all entries.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// The number of keys.
@@ -130,13 +152,20 @@ impl Metadata {
     }
 
     /// Sets a value of the kind that the key determines.
+    #[inline]
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-        if key.is_empty() || key.len() > KEY_MAX || !is_key(key) {
-            return Err(MetadataError::Key(shown(key)));
+        if !is_entry(key, value) {
+            return Err(refused(key));
         }
-        if !is_binary(key) && !is_printable(value) {
-            return Err(MetadataError::Text(shown(key)));
+        // The first entry mostly is the only one, and short.
+        if self.is_empty() && self.0.push_first(key, value) {
+            return Ok(());
         }
+        self.set_among_others(key, value)
+    }
+
+    #[inline(never)]
+    fn set_among_others(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         let replaced = self.0.find(key).map(|entry| entry.value.len());
         if replaced.is_none() && self.len() >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
@@ -157,6 +186,19 @@ impl Metadata {
     }
 }
 
+/// Whether this is a key, and a value of its kind.
+#[inline]
+fn is_entry(key: &[u8], value: &[u8]) -> bool {
+    // Few values are bytes, so the kind of the key is mostly not looked at.
+    is_key(key) && (is_printable(value) || is_binary(key))
+}
+
+/// Why an entry is refused whose key or text has wrong characters.
+#[cold]
+fn refused(key: &[u8]) -> MetadataError {
+    if is_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
+}
+
 /// The bytes that keys consist of.
 const IN_KEYS: [bool; 256] = {
     let mut allowed = [false; 256];
@@ -168,31 +210,65 @@ const IN_KEYS: [bool; 256] = {
     allowed
 };
 
-/// Whether a key consists of them. All are looked at, since hardly any key has another.
+/// Whether bytes are a key.
+#[inline]
 fn is_key(key: &[u8]) -> bool {
-    key.iter().fold(true, |is_key, byte| is_key & IN_KEYS[usize::from(*byte)])
+    const WORD: usize = size_of::<u64>();
+    // Most keys have small letters and hyphens alone, and two words that may overlap.
+    if let (Some(first), Some(last), ..=16) = (key.first_chunk::<WORD>(), key.last_chunk::<WORD>(), key.len())
+        && others(*first) | others(*last) == 0
+    {
+        return true;
+    }
+    is_any_key(key)
 }
+
+#[inline(never)]
+fn is_any_key(key: &[u8]) -> bool {
+    !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
+}
+
+/// Each byte of a word.
+const ALL: u64 = u64::MAX / 0xFF;
+/// The upper bit of each byte of a word.
+const HIGH: u64 = ALL * 0x80;
+
+/// Not zero if one of eight bytes is neither a small letter nor a hyphen.
+#[inline]
+fn others(bytes: [u8; 8]) -> u64 {
+    let word = u64::from_ne_bytes(bytes);
+    let with_high = word | HIGH;
+    // With the upper bit set no byte borrows from its neighbour, and without it none carries.
+    let letters = (with_high - ALL * 0x61) & !(with_high - ALL * 0x7B);
+    let not_hyphens = ((word & !HIGH) ^ ALL * 0x2D) + (HIGH - ALL);
+    (word | !letters & not_hyphens) & HIGH
+}
+
+/// The bytes of a text that are looked at together, which the compiler does by a few vector instructions.
+const LANES: usize = 16;
 
 /// Whether a text is printable ASCII.
+#[inline]
 fn is_printable(text: &[u8]) -> bool {
-    let Some(last) = text.last_chunk() else {
+    let Some(last) = text.last_chunk::<LANES>() else {
         return text.iter().all(|byte| matches!(byte, b' '..=b'~'));
     };
-    // Eight bytes at a time, which the compiler makes two of. The last eight may have been looked at before.
-    let (words, _) = text.as_chunks();
-    words.iter().fold(unprintable(*last), |wrong, word| wrong | unprintable(*word)) == 0
+    let mut wrong = [0; LANES];
+    let (chunks, _) = text.as_chunks();
+    for chunk in chunks {
+        add_unprintable(&mut wrong, chunk);
+    }
+    // Some of the last bytes may have been looked at before.
+    add_unprintable(&mut wrong, last);
+    u128::from_ne_bytes(wrong) == 0
 }
 
-/// Not zero if one of eight bytes is no printable ASCII.
+/// Makes not zero where a byte is no printable ASCII.
 #[inline]
-fn unprintable(bytes: [u8; 8]) -> u64 {
-    const ALL: u64 = u64::MAX / 0xFF;
-    const HIGH: u64 = ALL * 0x80;
-    let word = u64::from_ne_bytes(bytes);
-    // With the upper bit set no byte borrows from its neighbour, and without it none carries.
-    let below = !(word | HIGH).wrapping_sub(ALL * 0x20);
-    let above = (word & !HIGH).wrapping_add(ALL);
-    (word | below | above) & HIGH
+fn add_unprintable(wrong: &mut [u8; LANES], bytes: &[u8; LANES]) {
+    for (wrong, byte) in wrong.iter_mut().zip(bytes) {
+        *wrong |= byte.wrapping_sub(b' ').saturating_sub(b'~' - b' ');
+    }
 }
 
 fn is_binary(key: &[u8]) -> bool {
@@ -308,6 +384,21 @@ mod tests {
             }
         }
         assert!(is_printable(b""));
+    }
+
+    #[test]
+    fn keys_consist_of_the_same_bytes_wherever_one_stands_and_however_long_they_are() {
+        for length in 1..40 {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut key = vec![b'a'; length];
+                    key[length / 2] = b'-';
+                    key[at] = byte;
+                    assert_eq!(is_key(&key), IN_KEYS[usize::from(byte)], "{byte} at {at} of {length}");
+                }
+            }
+        }
+        assert!(!is_key(b"") && is_key(&[b'k'; KEY_MAX]) && !is_key(&[b'k'; KEY_MAX + 1]));
     }
 
     #[test]

@@ -147,6 +147,14 @@ impl<S, H, A, F: Future, W: Watch, const PACKED: bool> Serving<S, H, A, F, W, PA
             self.guard.as_ref().map_or(Ok(()), Guard::admit)?;
             return Ok(Terms { is_traced: true, ..Terms::default() });
         }
+        if let Some(mut extras) = prefix::take_entry(body) {
+            self.watch.begin(length, || None);
+            if let Some(guard) = &self.guard {
+                guard.admit_by(&mut extras)?;
+            }
+            let memory = Extras::metadata(extras.as_deref()).memory();
+            return Ok(Terms { extras, memory, ..Terms::default() });
+        }
         self.watch.begin(length, || prefix::trace(body));
         Terms::take(body, &mut self.came, self.guard.as_ref())
     }
@@ -448,8 +456,11 @@ impl Terms {
     #[cold]
     fn take(body: &mut Bytes, trace: &mut Option<TraceContext>, guard: Option<&Guard>) -> Result<Self, Status> {
         let is_present = prefix::is_present(body);
-        let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
-        let Prefix { timeout, mut extras, trace: found, .. } = prefix.unwrap_or_default();
+        let mut prefix = Prefix::default();
+        if is_present && prefix::take_to(body, &mut prefix).is_err() {
+            return Err(body::malformed("request"));
+        }
+        let Prefix { timeout, mut extras, trace: found, .. } = prefix;
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }

@@ -24,7 +24,7 @@ const AROUND_DETAILS: usize = 16;
 /// The time for which the caller waits, in microseconds.
 const TIMEOUT: u8 = 1;
 /// One entry of metadata: the length of the key, the key, and the value.
-const METADATA: u8 = 2;
+const METADATA: u8 = metadata::ENTRY;
 /// gRPC's number of a status, and its details.
 const STATUS: u8 = 3;
 /// The accepting end has made the call. Empty, and the first item, so that calls of the two directions can be told
@@ -101,11 +101,25 @@ pub(crate) struct Said<'a> {
 #[inline]
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     let Said { backward, timeout, metadata, status, refused, trace, report } = said;
-    let has_more = backward || timeout.is_some() || metadata.is_some() || status.is_some() || refused;
-    if has_more || report.is_some() {
-        put_items(buffer, said);
-    } else if let Some(trace) = trace {
-        put_trace(buffer, trace);
+    let has_more = backward || timeout.is_some() || status.is_some() || refused || report.is_some();
+    match (metadata, trace) {
+        (None, None) if !has_more => {}
+        (None, Some(trace)) if !has_more => put_trace(buffer, trace),
+        (Some(metadata), None) if !has_more => put_metadata(buffer, metadata),
+        _ => put_items(buffer, said),
+    }
+}
+
+/// Writes a prefix with metadata and nothing else.
+#[inline]
+fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
+    match metadata.wire_len() {
+        0 => {}
+        length @ ..0x80 => {
+            buffer.extend_from_slice(&[PREFIX, length as u8]); // Below 0x80.
+            metadata.put_items(buffer);
+        }
+        _ => put_items(buffer, Said { metadata: Some(metadata), ..Said::default() }),
     }
 }
 
@@ -132,14 +146,8 @@ fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
         put_head(buffer, TIMEOUT, varint_len(micros));
         put_varint(buffer, micros);
     }
-    for (key, value) in metadata.into_iter().flat_map(Metadata::raw) {
-        match u8::try_from(1 + key.len() + value.len()) {
-            // Of a short entry, which most are, both lengths have one byte.
-            Ok(length @ ..0x80) => buffer.extend_from_slice(&[METADATA, length, key.len() as u8]),
-            _ => put_long_entry(buffer, key, value),
-        }
-        buffer.extend_from_slice(key);
-        buffer.extend_from_slice(value);
+    if let Some(metadata) = metadata {
+        metadata.put_items(buffer);
     }
     if let Some((code, mut details)) = status {
         // Details that would make the prefix too long are left out, so that the rest can be read.
@@ -167,13 +175,6 @@ fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
         }
         _ => put_long_length(buffer, begin),
     }
-}
-
-/// Writes what stands in front of the key and the value of an entry of metadata.
-#[cold]
-fn put_long_entry(buffer: &mut Vec<u8>, key: &[u8], value: &[u8]) {
-    put_head(buffer, METADATA, varint_len(key.len() as u64) + key.len() + value.len());
-    put_varint(buffer, key.len() as u64);
 }
 
 /// Writes the length of the items that begin here, which takes more than the byte in front of them.
@@ -214,6 +215,20 @@ pub(crate) fn take_trace(body: &mut Bytes) -> Option<TraceContext> {
     let context = TraceContext::from_bytes(context)?;
     body.advance(TRACE_ALONE.len() + TraceContext::LEN);
     Some(context)
+}
+
+/// Removes a prefix that has one short entry of metadata and nothing else.
+#[inline]
+pub(crate) fn take_entry(body: &mut Bytes) -> Option<Held> {
+    let (&[PREFIX, whole @ ..0x80, METADATA, length @ ..0x80, key_len @ ..0x80], _) = body.split_first_chunk()? else {
+        return None;
+    };
+    let end = 2 + usize::from(whole);
+    let item = body.get(2..end).filter(|_| whole == length + 2)?;
+    let mut extras = Held::default();
+    Extras::metadata_mut(&mut extras).set_item(item, key_len.into())?;
+    body.advance(end);
+    Some(extras)
 }
 
 /// The trace context in the prefix of a body, if it has one. It is looked for only in front of all items but that for
@@ -293,29 +308,39 @@ pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> 
 
 #[cold]
 fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
-    let (prefix, rest) = split(body)?;
-    let prefix = parse(prefix)?;
+    let (items, rest) = split(body)?;
+    let mut prefix = Prefix::default();
+    read(items, &mut prefix)?;
     *body = rest;
     Ok(prefix)
 }
 
 #[cold]
 fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
-    let (prefix, rest) = split(body)?;
-    let length = body.len() - rest.len();
-    let prefix = parse(prefix)?;
-    body.advance(length);
+    let mut prefix = Prefix::default();
+    take_to(body, &mut prefix)?;
     Ok(prefix)
 }
 
+/// Removes the prefix of a body that has one, and adds its items to `prefix`, which may have some of a prefix that is
+/// malformed then.
+#[inline]
+pub(crate) fn take_to(body: &mut Bytes, prefix: &mut Prefix) -> Result<(), Malformed> {
+    let (items, rest) = split(body)?;
+    let length = body.len() - rest.len();
+    read(items, prefix)?;
+    body.advance(length);
+    Ok(())
+}
+
+#[inline]
 fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
-fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
-    let mut prefix = Prefix::default();
+fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
     let mut entries = 0;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
@@ -343,7 +368,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
             _ => {}
         }
     }
-    Ok(prefix)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -407,6 +432,71 @@ mod tests {
             body.advance(6);
             assert_eq!(take(&mut body), Ok(Some(prefix)), "{length}");
             assert_eq!(body, "behind");
+        }
+    }
+
+    #[test]
+    fn one_short_entry_is_read_as_among_others_and_anything_else_is_left_for_them() {
+        let with = |prefix: &[u8]| Bytes::from([prefix, &[8, 0]].concat());
+        let is_taken = |prefix: &[u8]| {
+            let (mut body, mut same) = (with(prefix), with(prefix));
+            let Some(extras) = take_entry(&mut body) else {
+                assert_eq!(body, with(prefix), "it is left as it was");
+                return false;
+            };
+            assert_eq!(take(&mut same), Ok(Some(Prefix { extras, ..Prefix::default() })), "{prefix:x?}");
+            assert_eq!(body, same);
+            true
+        };
+        let entry = |key: &str, value: &[u8]| {
+            let mut metadata = Metadata::new();
+            metadata.set(key.as_bytes(), value).unwrap();
+            let mut bytes = Vec::new();
+            put(&mut bytes, Said { metadata: Some(&metadata), ..Said::default() });
+            bytes
+        };
+        for length in 0..140 {
+            let (text, binary) = (entry("tenant", &vec![b'x'; length]), entry("a-bin", &vec![0xFF; length]));
+            // As many bytes as are kept in place.
+            assert_eq!([is_taken(&text), is_taken(&binary)], [length <= 75, length <= 76], "{length}");
+        }
+        let one = entry("k", b"v");
+        assert!(is_taken(&one));
+        for cut in 0..one.len() {
+            assert!(take_entry(&mut Bytes::copy_from_slice(&one[..cut])).is_none(), "cut at {cut}");
+        }
+        let others: [&[u8]; 10] = [
+            &[0x10, 10, 2, 3, 1, b'k', b'v', 2, 3, 1, b'l', b'w'], // Two.
+            &[0x10, 8, 2, 3, 1, b'k', b'v', 1, 1, 4],              // A timeout behind it.
+            &[0x10, 5, 3, 3, 1, b'k', b'v'],                       // Another item.
+            &[0x10, 4, 2, 3, 1, b'k', b'v'],                       // It does not end with the prefix.
+            &[0x10, 5, 2, 2, 1, b'k', b'v'],
+            &[0x10, 5, 2, 3, 3, b'k', b'v'], // A key that is cut.
+            &[0x10, 5, 2, 3, 1, b'K', b'v'], // Not a key.
+            &[0x10, 5, 2, 3, 1, b'k', 0x07], // Not a text.
+            &[0x10, 4, 2, 2, 0, b'v'],       // No key.
+            &[0x10, 2, 2, 0],
+        ];
+        for other in others {
+            assert!(!is_taken(other), "{other:x?}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_sent_without_the_mark_that_it_has_here() {
+        let mut metadata = Metadata::new();
+        let bytes = |metadata: &Metadata| {
+            let mut bytes = b"before".to_vec();
+            put(&mut bytes, Said { metadata: Some(metadata), ..Said::default() });
+            bytes
+        };
+        // In place, and then apart.
+        for key in ["first", "second", "third"] {
+            metadata.insert(key, "v".repeat(40)).unwrap();
+            let plain = bytes(&metadata);
+            let mut marked = metadata.clone();
+            assert!(marked.mark_sensitive(key));
+            assert_eq!(bytes(&marked), plain);
         }
     }
 

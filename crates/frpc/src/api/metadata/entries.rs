@@ -1,13 +1,23 @@
-//! How the entries of metadata lie in memory: one behind the other, in place as long as they are few.
+//! How the entries of metadata lie in memory: as they stand on the wire, one behind the other, in place as long as they are
+//! few. So they are sent by one copy, and those of a peer are copied as they came.
+
+use frisbee::support::tlv::{put_varint, take_varint};
 
 /// The bytes that need no memory of their own: enough for a `traceparent` and a short entry beside it.
-const IN_PLACE: usize = 86;
+const IN_PLACE: usize = 84;
 
-/// The bytes in front of an entry: the lengths of its key and its value, each in two bytes.
-const HEAD: usize = 4;
+/// The type of an entry among the items of a prefix.
+pub(crate) const ENTRY: u8 = 2;
 
-/// In the length of a key, which is far below: `Debug` hides the value.
-const SENSITIVE: u16 = 1 << 15;
+/// In the type of an entry in memory: `Debug` hides its value.
+const SENSITIVE: u8 = 0x80;
+
+/// The bytes in front of a short entry: its type, its length, and the length of its key. A longer one has lengths of
+/// several bytes.
+pub(crate) const SHORT_HEAD: usize = 3;
+
+/// The lengths from which on one takes several bytes.
+const LONG: usize = 0x80;
 
 /// Entries, each with a head, a key and a value, in the order in which they were set.
 #[derive(Clone)]
@@ -15,39 +25,44 @@ pub(super) struct Entries {
     /// All of them while they fit: `in_place[..length]`.
     in_place: [u8; IN_PLACE],
     length: u8,
+    /// One may be [`SENSITIVE`].
+    has_sensitive: bool,
     /// How many there are.
     count: u16,
+    /// The bytes of all keys and values.
+    content_len: u16,
     /// All of them otherwise.
     apart: Vec<u8>,
 }
 
-const _: () = assert!(IN_PLACE <= u8::MAX as usize);
+const _: () = assert!(IN_PLACE <= u8::MAX as usize && IN_PLACE < LONG);
 
 /// An entry of metadata.
 pub(super) struct Entry<'a> {
     /// In lower case, which is ASCII.
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
-    pub(super) is_sensitive: bool,
-    /// Where it begins.
-    at: usize,
+    is_sensitive: bool,
+    /// Where it begins and ends.
+    begin: usize,
+    end: usize,
 }
 
 impl<'a> Entry<'a> {
     /// The key as a text.
     pub(super) fn name(&self) -> &'a str {
-        text(self.key)
+        std::str::from_utf8(self.key).unwrap_or_default()
     }
-}
 
-/// ASCII as a text.
-fn text(ascii: &[u8]) -> &str {
-    std::str::from_utf8(ascii).unwrap_or_default()
+    /// Whether `Debug` hides the value.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.is_sensitive || is_secret(self.name())
+    }
 }
 
 impl Entries {
     pub(super) const fn new() -> Self {
-        Self { in_place: [0; IN_PLACE], length: 0, count: 0, apart: Vec::new() }
+        Self { in_place: [0; IN_PLACE], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
     }
 
     /// The number of entries.
@@ -59,7 +74,7 @@ impl Entries {
     /// The bytes of all keys and values.
     #[inline]
     pub(super) fn content_len(&self) -> usize {
-        self.bytes().len() - HEAD * self.count()
+        self.content_len.into()
     }
 
     /// The memory apart, in bytes.
@@ -67,9 +82,44 @@ impl Entries {
         self.apart.capacity()
     }
 
+    /// The entries as they are sent, but for marks; see [`put`](Self::put).
     #[inline]
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.in_place.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.apart.is_empty() {
+            self.in_place.get_mut(..self.length.into()).unwrap_or_default()
+        } else {
+            &mut self.apart
+        }
+    }
+
+    /// The length of all entries as they are sent.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Writes the entries as they are sent.
+    #[inline]
+    pub(super) fn put(&self, buffer: &mut Vec<u8>) {
+        buffer.extend_from_slice(self.bytes());
+        if self.has_sensitive {
+            self.hide_marks(buffer);
+        }
+    }
+
+    /// Takes the marks off entries that stand at the end of a buffer.
+    #[cold]
+    fn hide_marks(&self, buffer: &mut [u8]) {
+        let begin = buffer.len() - self.len();
+        for entry in self.iter() {
+            if let Some(kind) = buffer.get_mut(begin + entry.begin) {
+                *kind = ENTRY;
+            }
+        }
     }
 
     /// The entries, the first that was set first.
@@ -84,45 +134,76 @@ impl Entries {
         self.iter().find(|entry| entry.key == key)
     }
 
-    /// Adds an entry behind the others. The lengths are within the limits of metadata.
+    /// Adds the first entry, if it has room in place.
     #[inline]
-    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
-        let [k0, k1] = (key.len() as u16).to_be_bytes(); // At most KEY_MAX.
-        let [v0, v1] = (value.len() as u16).to_be_bytes(); // At most BYTES_MAX.
-        self.count += 1;
-        let (begin, behind_head) = (usize::from(self.length), usize::from(self.length) + HEAD);
-        let (behind_key, end) = (behind_head + key.len(), behind_head + key.len() + value.len());
-        if self.apart.is_empty()
-            && let Some(place) = self.in_place.get_mut(begin..end)
-        {
-            let (head, rest) = place.split_at_mut(HEAD);
-            head.copy_from_slice(&[k0, k1, v0, v1]);
-            let (of_key, of_value) = rest.split_at_mut(behind_key - behind_head);
-            of_key.copy_from_slice(key);
-            of_value.copy_from_slice(value);
-            self.length = end as u8; // At most IN_PLACE.
-            return;
-        }
-        self.push_apart([k0, k1, v0, v1], key, value);
+    pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let content_len = key.len() + value.len();
+        let place = self.in_place.get_mut(..SHORT_HEAD + content_len);
+        let Some((head, content)) = place.and_then(<[u8]>::split_first_chunk_mut) else { return false };
+        let Some((of_key, of_value)) = content.split_at_mut_checked(key.len()) else { return false };
+        // All numbers are below IN_PLACE.
+        *head = [ENTRY, content_len as u8 + 1, key.len() as u8];
+        of_key.copy_from_slice(key);
+        of_value.copy_from_slice(value);
+        (self.count, self.content_len) = (1, content_len as u16);
+        self.length = (SHORT_HEAD + content_len) as u8;
+        true
     }
 
+    /// Makes this the only entry, which came as these bytes and has a key and a value of so many bytes, if it has room in
+    /// place.
+    #[inline]
+    pub(super) fn set_whole(&mut self, item: &[u8], content_len: usize) -> bool {
+        let Some(place) = self.in_place.get_mut(..item.len()) else { return false };
+        place.copy_from_slice(item);
+        // Both are below IN_PLACE.
+        (self.count, self.content_len, self.length) = (1, content_len as u16, item.len() as u8);
+        true
+    }
+
+    /// Adds an entry behind the others. The lengths are within the limits of metadata.
     #[cold]
-    fn push_apart(&mut self, head: [u8; HEAD], key: &[u8], value: &[u8]) {
-        let in_place = self.in_place.get(..self.length.into()).unwrap_or_default();
-        self.apart.reserve(in_place.len() + HEAD + key.len() + value.len());
-        self.apart.extend_from_slice(in_place);
-        self.length = 0;
-        self.apart.extend_from_slice(&head);
-        self.apart.extend_from_slice(key);
-        self.apart.extend_from_slice(value);
+    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
+        let mut key_len = Vec::new();
+        put_varint(&mut key_len, key.len() as u64);
+        let mut head = vec![ENTRY];
+        put_varint(&mut head, (key_len.len() + key.len() + value.len()) as u64);
+        head.append(&mut key_len);
+        let entry = [&head, key, value].concat();
+        self.count += 1;
+        self.content_len += (key.len() + value.len()) as u16; // At most BYTES_MAX.
+        let begin = usize::from(self.length);
+        match self.in_place.get_mut(begin..begin + entry.len()) {
+            Some(place) if self.apart.is_empty() => {
+                place.copy_from_slice(&entry);
+                self.length += entry.len() as u8; // At most IN_PLACE.
+            }
+            _ => {
+                let in_place = self.in_place.get(..begin).unwrap_or_default();
+                self.apart.reserve(in_place.len() + entry.len());
+                self.apart.extend_from_slice(in_place);
+                self.length = 0;
+                self.apart.extend_from_slice(&entry);
+            }
+        }
+    }
+
+    /// Takes all entries out, and gives back what memory they had apart.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        (self.length, self.count, self.content_len, self.has_sensitive) = (0, 0, 0, false);
+        if self.apart.capacity() > 0 {
+            self.apart = Vec::new();
+        }
     }
 
     /// Takes the entry of a key out. Returns whether it was there.
     #[cold]
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
         let Some(found) = self.find(key) else { return false };
-        let range = found.at..found.at + HEAD + found.key.len() + found.value.len();
+        let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
         self.count -= 1;
+        self.content_len -= content_len as u16; // That of all.
         if self.apart.is_empty() {
             let length = range.len() as u8; // Within `length`.
             self.in_place.copy_within(range.end..self.length.into(), range.start);
@@ -135,10 +216,10 @@ impl Entries {
 
     /// Marks the value of a key as a secret. Returns whether the key is there.
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
-        let Some(at) = self.find(key).map(|found| found.at) else { return false };
-        let bytes = if self.apart.is_empty() { &mut self.in_place[..] } else { &mut self.apart };
-        if let Some(head) = bytes.get_mut(at) {
-            *head |= (SENSITIVE >> 8) as u8; // The upper half.
+        let Some(begin) = self.find(key).map(|found| found.begin) else { return false };
+        if let Some(kind) = self.bytes_mut().get_mut(begin) {
+            *kind |= SENSITIVE;
+            self.has_sensitive = true;
         }
         true
     }
@@ -169,22 +250,14 @@ pub(super) struct Iter<'a> {
 impl<'a> Iterator for Iter<'a> {
     type Item = Entry<'a>;
 
-    #[inline]
     fn next(&mut self) -> Option<Entry<'a>> {
-        let (&[k0, k1, v0, v1], content) = self.bytes.get(self.at..)?.split_first_chunk()?;
-        let key_len = u16::from_be_bytes([k0, k1]);
-        let (key, rest) = content.split_at_checked((key_len & !SENSITIVE).into())?;
-        let value = rest.get(..u16::from_be_bytes([v0, v1]).into())?;
-        let at = self.at;
-        self.at += HEAD + key.len() + value.len();
-        Some(Entry { key, value, is_sensitive: key_len & SENSITIVE != 0, at })
-    }
-}
-
-impl Entry<'_> {
-    /// Whether `Debug` hides the value.
-    pub(super) fn is_hidden(&self) -> bool {
-        self.is_sensitive || is_secret(self.name())
+        let (kind, mut rest) = self.bytes.get(self.at..)?.split_first()?;
+        let length = take_varint(&mut rest)?;
+        let (mut item, behind) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        let key_len = take_varint(&mut item)?;
+        let (key, value) = item.split_at_checked(usize::try_from(key_len).ok()?)?;
+        let begin = std::mem::replace(&mut self.at, self.bytes.len() - behind.len());
+        Some(Entry { key, value, is_sensitive: kind & SENSITIVE != 0, begin, end: self.at })
     }
 }
 

@@ -1,0 +1,74 @@
+//! Boxes for metadata and extensions that are used again. Each message that has some needs one, and most of them end on
+//! the thread on which another one begins: taking a box from the thread and giving it back costs half as many
+//! instructions as asking the allocator.
+
+use super::Extras;
+use std::cell::RefCell;
+
+/// The most boxes that a thread keeps, of about 140 bytes each: as many messages as have metadata at one time in most
+/// turns of a connection.
+const KEPT_MAX: usize = 64;
+
+thread_local! {
+    /// Boxes without contents.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    static KEPT: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A box without contents.
+#[inline]
+pub(super) fn take() -> Box<Extras> {
+    let kept = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.pop());
+    kept.ok().flatten().unwrap_or_default()
+}
+
+/// Keeps a box for the next message, and drops its contents.
+#[cold]
+#[inline(never)]
+pub(super) fn keep(mut extras: Box<Extras>) {
+    // Before anything is borrowed: the values of a user may have metadata themselves.
+    extras.clear();
+    let _ = KEPT.try_with(|kept| {
+        if let Ok(mut kept) = kept.try_borrow_mut()
+            && kept.len() < KEPT_MAX
+        {
+            kept.push(extras);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Request;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_box_is_used_again_and_holds_nothing_of_the_message_before() {
+        let value = Arc::new(());
+        let mut first = Request::new(());
+        first.metadata_mut().insert("tenant", "blue").unwrap();
+        first.extensions_mut().insert(value.clone());
+        let place = std::ptr::from_ref(first.metadata()).addr();
+        drop(first);
+        assert_eq!(Arc::strong_count(&value), 1);
+        let mut second = Request::new(());
+        assert!(second.metadata_mut().is_empty());
+        assert!(second.extensions().is_empty());
+        assert_eq!(std::ptr::from_ref(second.metadata()).addr(), place);
+    }
+
+    #[test]
+    fn a_thread_keeps_so_many_boxes_and_no_more() {
+        let requests: Vec<_> = (0..2 * super::KEPT_MAX)
+            .map(|_| {
+                let mut request = Request::new(());
+                request.metadata_mut().insert("k", "v".repeat(1000)).unwrap();
+                request
+            })
+            .collect();
+        drop(requests);
+        let (count, memory) = super::KEPT
+            .with_borrow(|kept| (kept.len(), kept.iter().map(|extras| extras.metadata.memory()).sum::<usize>()));
+        assert_eq!((count, memory), (super::KEPT_MAX, 0));
+    }
+}
