@@ -267,3 +267,60 @@ async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attemp
     let echoed = ended.iter().find(|(method, side, _)| (*method, *side) == ("Echo", Side::Server));
     assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
 }
+
+/// Wants to be told of the end of every other call.
+#[derive(Clone, Default)]
+struct EveryOther {
+    begun: Arc<AtomicU64>,
+    ended: Arc<AtomicU64>,
+}
+
+impl Observer for EveryOther {
+    fn begin(&self, _about: &About, trace: &mut Option<TraceContext>) -> Token {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        *trace = TraceContext::new([1; 16], [2; 8], false);
+        if number.is_multiple_of(2) { Token::NO_END } else { Token(number) }
+    }
+
+    fn end(&self, _about: &About, token: Token, _ended: &Ended) {
+        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn retry(&self, _about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        assert!(trace.is_some(), "it was sent");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_trace_all_the_same() {
+    let (watcher, counters) = (EveryOther::default(), Counters::new());
+    let service = Service::default();
+    let state = service.state.clone();
+    let server = Server::builder().observer(watcher.clone()).add_service(ExtensionServer::new(service));
+    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let client = server.client(Channel::builder().observer(watcher.clone()).counters(&counters)).await;
+    for _ in 0..20 {
+        client.echo(Maybe::default()).await.expect("it is served");
+        client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");
+        let waits = client.wait(time(UNTIL_RELEASED));
+        tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
+    }
+    // Whichever of the two is told of: both are made once more.
+    for number in 1..=2 {
+        let again = tokio::spawn({
+            let client = client.clone();
+            async move { client.get(time(1_000)).await }
+        });
+        until("it runs", || state.gets.load(Ordering::SeqCst) == 2 * number - 1).await;
+        server.cut();
+        again.await.expect("it does not panic").expect("it is made once more");
+    }
+    let all_told = || watcher.ended.load(Ordering::Relaxed) == watcher.begun.load(Ordering::Relaxed) / 2;
+    until("those that are told of have ended", all_told).await;
+    let sums = sums(&counters.snapshot(), Side::Client);
+    let expected =
+        [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];
+    assert_eq!(sums, expected.map(|(method, code, count)| ((method, code as u8), count)).into());
+}

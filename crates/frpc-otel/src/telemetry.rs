@@ -137,16 +137,14 @@ impl Observer for Telemetry {
             None => None,
         };
         if span.is_none() && self.durations.is_none() {
-            return Token::default();
+            return Token::NO_END;
         }
         Token(self.lives.enter(Live { span, attempt: None, attempts: 1, begun: Instant::now() }))
     }
 
     #[inline]
     fn end(&self, about: &About, token: Token, ended: &Ended) {
-        if token != Token::default()
-            && let Some(live) = self.lives.take(token.0)
-        {
+        if let Some(live) = self.lives.take(token.0) {
             self.finish(about, live, ended);
         }
     }

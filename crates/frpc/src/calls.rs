@@ -267,10 +267,16 @@ impl Calls {
         self.given_up >= self.places().max(1)
     }
 
+    /// The slot of the call with this id, if there is one.
+    #[inline]
+    fn slot_of(id: PacketId) -> usize {
+        usize::from(id.0) & (CALLS_MAX - 1)
+    }
+
     /// Processes a packet of the peer. Returns the caller to wake if the packet answers a call.
     #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
-        let slot = usize::from(packet.id.0) & (CALLS_MAX - 1);
+        let slot = Self::slot_of(packet.id);
         let Some(entry) = self.slots.get_mut(slot) else { return self.stray() };
         if entry.id != packet.id || entry.operation != packet.operation {
             return self.stray();
@@ -284,11 +290,11 @@ impl Calls {
             }
             State::Expired(false) => {
                 entry.state = State::Expired(true);
-                self.count_late();
+                self.note_late();
                 None
             }
             State::GivenUp => {
-                self.count_late();
+                self.note_late();
                 self.given_up -= 1;
                 self.vacate(slot);
                 None
@@ -343,6 +349,7 @@ impl Calls {
         if matches!(self.slots[slot].state, State::Timed) {
             self.forget_timed();
         }
+        self.forget_watched(slot);
         self.vacate(slot);
     }
 

@@ -572,10 +572,14 @@ fn settle(
 ) -> Option<Instant> {
     // Not by a closure, which would be a function of its own, since there are two uses.
     let mut table = calls.calls.lock();
+    let mut late = None;
     if !replies.is_empty() {
-        table.begin_turn(now);
-        for packet in replies.drain(..) {
-            wake.extend(table.handle_reply(packet));
+        if table.is_watched() {
+            late = table.handle_replies(replies, now, wake);
+        } else {
+            for packet in replies.drain(..) {
+                wake.extend(table.handle_reply(packet));
+            }
         }
     }
     let (due, strays) = (table.handle_time(now, wake), table.strays());
@@ -583,6 +587,9 @@ fn settle(
     drop(table);
     if has_vacancy {
         calls.vacancy.notify_one();
+    }
+    if let Some(late) = late {
+        late.count();
     }
     if !wake.is_empty() {
         wake.drain(..).for_each(Waker::wake);

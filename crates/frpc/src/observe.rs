@@ -58,14 +58,14 @@ use crate::{Code, Status};
 /// ```
 pub trait Observer: Send + Sync + 'static {
     /// A call begins: at a client when it is made, at a server when its request has been received. The token is given
-    /// back when it ends.
+    /// back when it ends; with [`Token::NO_END`] the observer is told no more of the call, which costs less.
     ///
     /// `trace` is the place in a trace that the call comes with: at a server what its caller has sent, at a client what
     /// it inherits from the handler that makes it. The observer may put its own there: at a server the calls of the
     /// handler inherit it, at a client it is sent.
     fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token;
 
-    /// A call has ended. Each call that has begun ends once.
+    /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
     fn end(&self, about: &About, token: Token, ended: &Ended);
 
     /// At a client: an attempt at a call has failed, and another one is made. The call goes on. `trace` is what was sent
@@ -85,6 +85,12 @@ pub trait Observer: Send + Sync + 'static {
 /// A value by which an [`Observer`] recognises a call, such as a time or the index of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Token(pub u64);
+
+impl Token {
+    /// Of a call of whose end, and further attempts, the observer need not be told: one that is not sampled, for instance.
+    /// Its trace context travels all the same.
+    pub const NO_END: Self = Self(u64::MAX);
+}
 
 /// How a call has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

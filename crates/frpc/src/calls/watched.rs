@@ -1,5 +1,8 @@
 //! What is noted of the calls of a connection that are observed, beside their slots in the table.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Calls, Ended, Ticket};
 use crate::Code;
 use crate::deadline;
@@ -7,8 +10,11 @@ use crate::observe::shards::{Key, Leased};
 use crate::observe::watching::{Sizes, Watching, nanos};
 use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
+use crate::wire::body;
+use frisbee::Packet;
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
@@ -21,10 +27,15 @@ pub(crate) struct WatchedCalls {
     made: Instant,
     /// The begin of the last turn that has brought replies.
     turned: u64,
-    /// When the last call was sent, twice: many calls are sent in one turn, at one time.
-    sent: (Instant, u64),
-    /// When the call in each slot was sent.
-    begun: Vec<u64>,
+    /// When the last call was sent, of which method, and what is noted of it: many calls of one method are sent in one turn,
+    /// at one time.
+    sent: (Instant, Option<&'static Method>, Noted),
+    /// The call in each slot.
+    begun: Vec<Noted>,
+    /// The calls that were answered in this turn, as far as they were sent at one time.
+    answered: Answered,
+    /// The replies of this turn to calls that were no longer waited for.
+    late: u32,
     /// The call in each slot as the observer knows it, if one is told of each call.
     told: Vec<Told>,
     /// The rows of methods in the counters.
@@ -33,13 +44,72 @@ pub(crate) struct WatchedCalls {
     last: usize,
 }
 
+/// What is noted of a call.
+#[derive(Clone, Copy)]
+struct Noted {
+    /// When it was sent. Once it has been counted, or if it is not observed, [`COUNTED`] and how long it took.
+    time: u64,
+    /// The row of its method.
+    row: u32,
+    /// An observer is told of its end.
+    is_told: bool,
+}
+
+/// Calls of one method that were sent at one time, and answered in one turn.
+#[derive(Clone, Copy)]
+struct Answered {
+    /// When they were sent.
+    time: u64,
+    row: u32,
+    calls: u32,
+}
+
+/// In the time of a call: nothing is to be counted any more.
+const COUNTED: u64 = 1 << 63;
+
+impl Noted {
+    /// Of a call that is not observed.
+    const NOTHING: Self = Self { time: COUNTED, row: 0, is_told: false };
+
+    #[inline]
+    fn is_counted(self) -> bool {
+        self.time & COUNTED != 0
+    }
+
+    /// Notes that the call has been counted, which took so long.
+    #[inline]
+    fn count(&mut self, nanos: u64) {
+        self.time = nanos | COUNTED;
+    }
+}
+
+impl Answered {
+    const NONE: Self = Self { time: 0, row: 0, calls: 0 };
+}
+
 /// A call that has ended for its caller.
 pub(crate) struct Over {
     /// When it was sent.
     pub(crate) begun: Instant,
     /// How long it took, in nanoseconds.
     nanos: u64,
+    /// It has been counted as answered.
+    is_counted: bool,
     pub(crate) told: Told,
+}
+
+/// Replies of a turn to calls that were no longer waited for.
+pub(crate) struct LateReplies {
+    watching: Arc<Watching>,
+    count: u32,
+}
+
+impl LateReplies {
+    /// Counts them, and tells of them. Not under the lock of the calls, since an observer may make some.
+    #[cold]
+    pub(crate) fn count(self) {
+        (0..self.count).for_each(|_| self.watching.count_late());
+    }
 }
 
 /// A call of which an observer is told.
@@ -60,8 +130,10 @@ impl WatchedCalls {
             lease: Leased::default(),
             made,
             turned: 0,
-            sent: (made, 0),
+            sent: (made, None, Noted::NOTHING),
             begun: Vec::new(),
+            answered: Answered::NONE,
+            late: 0,
             told: Vec::new(),
             rows: Vec::new(),
             last: 0,
@@ -91,13 +163,37 @@ impl WatchedCalls {
         self.rows.get(self.last).map_or(0, |(_, row)| *row)
     }
 
+    /// Counts the call in a slot, whose reply has come in this turn and is a message, unless an observer is told of its
+    /// end.
+    #[inline(always)]
+    fn count_answered(&mut self, slot: usize) {
+        let Some(noted) = self.begun.get_mut(slot) else { return };
+        if !noted.is_told {
+            self.count_ok(slot);
+        }
+    }
+
     /// Counts the call in a slot, which has ended in this turn with a reply that is no failure.
     #[inline(always)]
-    fn count_ok(&mut self, slot: usize, method: &'static Method) {
-        let Some(begun) = self.begun.get(slot) else { return };
-        let nanos = self.turned.saturating_sub(*begun);
-        let key = Key::new(self.row(method), Code::Ok);
-        self.lease.add(key, 1, nanos, self.watching.shards());
+    fn count_ok(&mut self, slot: usize) {
+        let Some(noted) = self.begun.get_mut(slot).filter(|noted| !noted.is_counted()) else { return };
+        let Noted { time, row, .. } = *noted;
+        noted.count(self.turned.saturating_sub(time));
+        if (self.answered.time, self.answered.row) != (time, row) {
+            self.flush();
+            self.answered = Answered { time, row, calls: 0 };
+        }
+        self.answered.calls += 1;
+    }
+
+    /// Counts the calls that were answered in this turn and have not been counted.
+    #[inline]
+    fn flush(&mut self) {
+        let Answered { time, row, calls } = std::mem::replace(&mut self.answered, Answered::NONE);
+        if calls > 0 {
+            let nanos = self.turned.saturating_sub(time);
+            self.lease.add(Key::new(row, Code::Ok), calls.into(), nanos, self.watching.shards());
+        }
     }
 
     #[inline]
@@ -115,9 +211,19 @@ impl WatchedCalls {
         self.told.resize(slot + 1, Told::default());
     }
 
+    /// Makes out what is noted of calls of a method that are sent now.
     #[cold]
-    fn grow(&mut self, slot: usize) {
-        self.begun.resize(slot + 1, self.sent.1);
+    #[inline(never)]
+    fn renew(&mut self, now: Instant, method: &'static Method) {
+        let noted = Noted { time: self.since(now), row: self.row(method), is_told: false };
+        self.sent = (now, Some(method), noted);
+    }
+
+    /// Makes room for the call in a slot.
+    #[cold]
+    fn grow(&mut self, slot: usize, noted: Noted) {
+        self.begun.resize(slot, Noted::NOTHING);
+        self.begun.push(noted);
     }
 }
 
@@ -139,21 +245,30 @@ impl Calls {
         }
     }
 
-    /// Notes a call that is sent now.
+    /// Notes a call of a method that is sent now.
     #[inline(always)]
-    pub(crate) fn watch(&mut self, ticket: Ticket, token: Token, trace: Option<&TraceContext>) {
+    pub(crate) fn watch(&mut self, ticket: Ticket, method: &'static Method) {
         let now = self.now(deadline::now);
         let Some(watched) = &mut self.watched else { return };
-        if watched.sent.0 != now {
-            watched.sent = (now, watched.since(now));
+        let (sent, last, _) = watched.sent;
+        if sent != now || !last.is_some_and(|last| std::ptr::eq(last, method)) {
+            watched.renew(now, method);
         }
-        let slot = usize::from(ticket.slot);
+        let (slot, noted) = (usize::from(ticket.slot), watched.sent.2);
         match watched.begun.get_mut(slot) {
-            Some(begun) => *begun = watched.sent.1,
-            None => watched.grow(slot),
+            Some(place) => *place = noted,
+            None => watched.grow(slot, noted),
         }
-        if watched.is_told {
-            watched.tell(slot, token, trace);
+    }
+
+    /// Notes how an observer knows the call of a ticket, which is observed.
+    #[inline]
+    pub(crate) fn tell(&mut self, ticket: Ticket, token: Token, trace: Option<&TraceContext>) {
+        let slot = usize::from(ticket.slot);
+        let Some(watched) = self.watched.as_mut().filter(|watched| watched.is_told) else { return };
+        watched.tell(slot, token, trace);
+        if let Some(noted) = watched.begun.get_mut(slot) {
+            noted.is_told = token != Token::NO_END;
         }
     }
 
@@ -166,20 +281,53 @@ impl Calls {
         }
     }
 
-    /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure.
-    #[inline(always)]
-    pub(crate) fn count_ok(&mut self, ticket: Ticket, method: &'static Method) {
-        if let Some(watched) = &mut self.watched {
-            watched.count_ok(usize::from(ticket.slot), method);
+    /// Takes the replies of a turn that began now, and adds the callers to wake. Those that are messages are counted here:
+    /// most of a turn answer calls that were sent at one time, and these are counted together.
+    #[inline(never)]
+    pub(crate) fn handle_replies(
+        &mut self,
+        replies: &mut Vec<Packet>,
+        now: Instant,
+        wake: &mut Vec<Waker>,
+    ) -> Option<LateReplies> {
+        self.begin_turn(now);
+        for packet in replies.drain(..) {
+            let slot = Self::slot_of(packet.id);
+            let is_message = body::is_bare_message(&packet.body);
+            let Some(caller) = self.handle_reply(packet) else { continue };
+            wake.push(caller);
+            if is_message && let Some(watched) = &mut self.watched {
+                watched.count_answered(slot);
+            }
         }
+        let watched = self.watched.as_mut()?;
+        watched.flush();
+        let count = std::mem::take(&mut watched.late);
+        if count == 0 { None } else { Some(LateReplies { watching: watched.watching.clone(), count }) }
     }
 
-    /// Counts the call of a ticket as [`count_ok`](Self::count_ok) does. Returns what its observer knows it by, and how
-    /// long its request was.
+    /// Whether calls are observed.
     #[inline]
-    pub(crate) fn told_ok(&mut self, ticket: Ticket, method: &'static Method) -> Option<(Token, u64)> {
-        self.count_ok(ticket, method);
-        let told = self.watched.as_ref()?.told.get(usize::from(ticket.slot))?;
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// Whether the call of a ticket is observed and has not been counted.
+    #[inline]
+    pub(crate) fn is_uncounted(&self, ticket: Ticket) -> bool {
+        let Some(watched) = &self.watched else { return false };
+        watched.begun.get(usize::from(ticket.slot)).is_some_and(|noted| !noted.is_counted())
+    }
+
+    /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
+    /// knows it by, and how long its request was.
+    #[inline]
+    pub(crate) fn told_ok(&mut self, ticket: Ticket) -> Option<(Token, u64)> {
+        let watched = self.watched.as_mut()?;
+        let slot = usize::from(ticket.slot);
+        watched.count_ok(slot);
+        watched.flush();
+        let told = watched.told.get(slot)?;
         Some((told.token, told.sizes.request))
     }
 
@@ -188,10 +336,16 @@ impl Calls {
     pub(crate) fn over(&mut self, ticket: Ticket) -> Option<Over> {
         let watched = self.watched.as_mut()?;
         let slot = usize::from(ticket.slot);
-        let begun = *watched.begun.get(slot)?;
+        let noted = watched.begun.get_mut(slot)?;
         let told = watched.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
-        let nanos = watched.turned.saturating_sub(begun);
-        Some(Over { begun: watched.made.checked_add(Duration::from_nanos(begun))?, nanos, told })
+        let is_counted = noted.is_counted();
+        let (begun, nanos) = match is_counted {
+            true => (0, noted.time & !COUNTED),
+            false => (noted.time, watched.turned.saturating_sub(noted.time)),
+        };
+        noted.count(nanos);
+        let begun = watched.made.checked_add(Duration::from_nanos(begun))?;
+        Some(Over { begun, nanos, is_counted, told })
     }
 
     /// The call of a ticket, which has ended in this way.
@@ -207,20 +361,33 @@ impl Calls {
         self.over(ticket)
     }
 
-    /// Counts a call that is over.
+    /// Counts a call that is over. If it was counted as answered, it is so no longer.
     #[cold]
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &Over) {
-        if let Some(watched) = &mut self.watched {
-            let row = watched.row(method);
+        let Some(watched) = &mut self.watched else { return };
+        let row = watched.row(method);
+        if !over.is_counted {
+            watched.watching.count(row, code, 1, over.nanos);
+        } else if code != Code::Ok {
+            let shards = watched.watching.shards();
+            watched.lease.add(Key::new(row, Code::Ok), 1_u64.wrapping_neg(), over.nanos, shards);
             watched.watching.count(row, code, 1, over.nanos);
         }
     }
 
-    /// Counts a reply to a call that is no longer waited for.
+    /// Forgets a call whose request was not sent.
     #[cold]
-    pub(super) fn count_late(&self) {
-        if let Some(watched) = &self.watched {
-            watched.watching.count_late();
+    pub(super) fn forget_watched(&mut self, slot: usize) {
+        if let Some(noted) = self.watched.as_mut().and_then(|watched| watched.begun.get_mut(slot)) {
+            *noted = Noted::NOTHING;
+        }
+    }
+
+    /// Notes a reply to a call that is no longer waited for.
+    #[cold]
+    pub(super) fn note_late(&mut self) {
+        if let Some(watched) = &mut self.watched {
+            watched.late += 1;
         }
     }
 

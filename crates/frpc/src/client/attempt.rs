@@ -5,7 +5,8 @@ mod watched;
 use crate::api::metadata::Metadata;
 use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable};
 use crate::calls::offers::Refusal;
-use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
+use crate::calls::watched::Over;
+use crate::calls::{BeginError, Body, Calls, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
@@ -31,6 +32,16 @@ const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 /// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
 /// connection, which may be late when the runtime is busy.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
+
+/// What a call has that others have not. Those that have less are sent by code that knows less.
+pub(crate) mod mode {
+    /// Nothing.
+    pub(crate) const BARE: u8 = 0;
+    /// It is counted.
+    pub(crate) const COUNTED: u8 = 1;
+    /// It may be counted, an observer may be told of it, and it may have a place in a trace.
+    pub(crate) const ANY: u8 = 2;
+}
 
 /// The method, the message and the terms of an attempt.
 pub(crate) struct Attempt<'a, A> {
@@ -101,10 +112,9 @@ impl From<Refusal> for Started {
 
 impl<'a, A: Message> Attempt<'a, A> {
     /// Sends the call if that is possible at once. The caller's waker is entered with it, so the call need not be
-    /// polled again for that. With `watch` it is observed. A call that `IS_BARE` is not, has no place in a trace, and is
-    /// sent by code that knows of neither.
+    /// polled again for that. It has what [`mode`] `MODE` says; with `watch` it is observed.
     #[inline(always)]
-    pub(crate) fn make_now<B, const IS_BARE: bool>(
+    pub(crate) fn make_now<B, const MODE: u8>(
         &self,
         link: Arc<Link>,
         caller: &Waker,
@@ -113,10 +123,12 @@ impl<'a, A: Message> Attempt<'a, A> {
         // A call that cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut started = Started::Full;
-        self.begin::<IS_BARE>(&link, &mut nobody, None, Some(caller), &mut started, watch);
+        self.begin::<MODE>(&link, &mut nobody, None, Some(caller), &mut started, watch);
         match started {
-            Started::Yes(ticket) if !IS_BARE && watch.is_some() => {
-                Some(PendingCall { link, method: self.method, ticket: Held::Watched(ticket), reply: PhantomData })
+            Started::Yes(ticket) if MODE == mode::COUNTED || MODE == mode::ANY && watch.is_some() => {
+                let is_told = MODE == mode::ANY && self.is_told;
+                let ticket = if is_told { Held::Told(ticket) } else { Held::Counted(ticket) };
+                Some(PendingCall { link, method: self.method, ticket, reply: PhantomData })
             }
             Started::Yes(ticket) => Some(self.sent(link, ticket)),
             _ => None,
@@ -139,7 +151,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// value that was just written in parts cannot be moved without the processor waiting for it. With `watch` the call is
     /// observed.
     #[inline(always)]
-    fn begin<const IS_BARE: bool>(
+    fn begin<const MODE: u8>(
         &self,
         link: &Link,
         context: &mut Context<'_>,
@@ -150,7 +162,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     ) {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        let enter = |outbox: &mut Outbox| *started = self.enter::<IS_BARE>(link, outbox, caller, watch);
+        let enter = |outbox: &mut Outbox| *started = self.enter::<MODE>(link, outbox, caller, watch);
         let entered = match waiter {
             None => link.connection.poll_send(context, enter),
             Some(waiter) => waiter.poll_send(context, enter),
@@ -168,7 +180,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
     /// or is revoked. No waker is called here.
     #[inline(always)]
-    fn enter<const IS_BARE: bool>(
+    fn enter<const MODE: u8>(
         &self,
         link: &Link,
         outbox: &mut Outbox,
@@ -176,8 +188,8 @@ impl<'a, A: Message> Attempt<'a, A> {
         watch: Option<Token>,
     ) -> Started {
         let Terms { timeout, told, .. } = self.terms;
-        let (watch, trace) = if IS_BARE { (None, None) } else { (watch, self.trace) };
-        let is_told = !IS_BARE && self.is_told;
+        let trace = if MODE == mode::ANY { self.trace } else { None };
+        let is_told = MODE == mode::ANY && self.is_told;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
@@ -205,8 +217,11 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(BeginError::Full) => return Started::Full,
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
         };
-        if let Some(token) = watch {
-            calls.watch(ticket, token, trace);
+        if MODE == mode::COUNTED {
+            calls.watch(ticket, self.method);
+        } else if let Some(token) = watch.filter(|_| MODE == mode::ANY) {
+            calls.watch(ticket, self.method);
+            calls.tell(ticket, token, trace);
         }
         if calls.times_next {
             calls.time(ticket, until.zip(timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
@@ -309,7 +324,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                     let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
                     let mut started = Started::Full;
                     let attempt = Self { terms, ..*self };
-                    attempt.begin::<false>(link, context, Some(&mut waiter), None, &mut started, None);
+                    attempt.begin::<{ mode::ANY }>(link, context, Some(&mut waiter), None, &mut started, None);
                     match started {
                         // Either the outbox or the vacancy wakes the caller.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
@@ -379,11 +394,13 @@ pub(crate) struct PendingCall<B> {
 /// The place of a call in the table.
 #[derive(Clone, Copy)]
 enum Held {
+    Sent(Ticket),
+    /// As `Sent`, and the call is counted.
+    Counted(Ticket),
+    /// As `Counted`, and an observer is told of it.
+    Told(Ticket),
     /// The reply has been taken.
     No,
-    Sent(Ticket),
-    /// As `Sent`, and the call is observed.
-    Watched(Ticket),
 }
 
 impl<B> PendingCall<B> {
@@ -439,7 +456,7 @@ impl<B> PendingCall<B> {
         match self.ticket {
             Held::No => {}
             Held::Sent(ticket) => self.give_up(ticket),
-            Held::Watched(ticket) => {
+            Held::Counted(ticket) | Held::Told(ticket) => {
                 let over = self.link.calls.calls.lock().over_now(ticket);
                 self.give_up(ticket);
                 if let Some(over) = over {
@@ -480,21 +497,25 @@ impl<B: Message> PendingCall<B> {
         Err(Failure::new(status, sent))
     }
 
-    /// The result of a call that has failed, or whose reply is long.
+    /// The result of a call that has failed, whose reply is long, or which has not been counted.
     #[inline(never)]
     fn handle_unusual(
         &mut self,
         ticket: Ticket,
-        ended: Ended<()>,
-        until: Option<Instant>,
+        unusual: Box<Unusual>,
         unread: Option<Bytes>,
         mut reply: Option<Result<Response<B>, Status>>,
     ) -> Result<Response<B>, Box<Failure>> {
+        let Unusual { ended, until, over } = *unusual;
         self.ticket = Held::No;
         if let Some(body) = unread {
             reply = Some(body::any_reply(&body, self.reading(), &self.link.connection));
         }
-        self.result(ticket, reply, ended, until)
+        let result = self.result(ticket, reply, ended, until);
+        match over {
+            Some(over) => self.told(result, &over),
+            None => result,
+        }
     }
 
     /// What a failure means for the call: another server of a fleet may do what one has refused, if that does no harm.
@@ -530,14 +551,18 @@ impl<B: Message> Future for PendingCall<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Held::Sent(ticket) = self.ticket else { return self.poll_watched(context) };
+        let (Held::Sent(ticket) | Held::Counted(ticket)) = self.ticket else { return self.poll_told(context) };
         let nesting = self.link.nesting;
         // Written in place and not passed through, as in `begin`.
         let (mut reply, mut unread) = (None, None);
         let unusual = self.link.calls.with(|calls| {
             let ended = calls.take_reply(ticket, context, |body| read(body, nesting, &mut reply, &mut unread));
-            // Of a call that was answered well nothing else matters.
-            if matches!(reply, Some(Ok(_))) { None } else { Some((ended, calls.deadline(ticket))) }
+            // Of a call that was answered well nothing else matters, if it has been counted.
+            if matches!(reply, Some(Ok(_))) && !calls.is_uncounted(ticket) {
+                None
+            } else {
+                Some(ended.map(|ended| Unusual::new(ended, self.ticket, calls)))
+            }
         });
         match (unusual, reply) {
             (None, Some(Ok(reply))) => {
@@ -545,11 +570,32 @@ impl<B: Message> Future for PendingCall<B> {
                 self.link.calls.handle_answer(Code::Ok);
                 Poll::Ready(Ok(reply))
             }
-            (Some((Poll::Ready(ended), until)), reply) => {
-                Poll::Ready(self.handle_unusual(ticket, ended, until, unread, reply))
-            }
+            (Some(Poll::Ready(unusual)), reply) => Poll::Ready(self.handle_unusual(ticket, unusual, unread, reply)),
             _ => Poll::Pending,
         }
+    }
+}
+
+/// The end of a call that has failed, whose reply is long, or which has not been counted. In a box, so that others need not
+/// have a place for it.
+struct Unusual {
+    ended: Ended<()>,
+    until: Option<Instant>,
+    /// The call as it is counted, if it is observed.
+    over: Option<Over>,
+}
+
+impl Unusual {
+    #[cold]
+    #[inline(never)]
+    fn new(ended: Ended<()>, held: Held, calls: &mut Calls) -> Box<Self> {
+        let (until, over) = match held {
+            Held::No => (None, None),
+            // Others may be observed elsewhere, as one that had to wait.
+            Held::Sent(ticket) => (calls.deadline(ticket), None),
+            Held::Counted(ticket) | Held::Told(ticket) => (calls.deadline(ticket), calls.over_as(&ended, ticket)),
+        };
+        Box::new(Self { ended, until, over })
     }
 }
 

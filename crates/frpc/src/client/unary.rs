@@ -5,7 +5,7 @@ use crate::api::middleware::{About, Around, CallKind, Chain};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
 use crate::client::around::within_deadline;
-use crate::client::attempt::{Attempt, Failure, PendingCall, Sent};
+use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, mode};
 use crate::client::channel::{Beside, Channel};
 use crate::client::hand_off;
 use crate::client::terms::Terms;
@@ -116,10 +116,10 @@ where
             return None; // Elsewhere, so that others look once.
         }
         match &self.channel.beside {
-            None => self.send::<true>(self.channel.own_terms(self.timeout), context, None, None, false),
+            None => self.send::<{ mode::BARE }>(self.channel.own_terms(self.timeout), context, None, None, false),
             Some(beside) if beside.only_counts => {
                 let terms = self.channel.own_terms(self.timeout);
-                self.send::<false>(terms, context, Some(Token::default()), None, false)
+                self.send::<{ mode::COUNTED }>(terms, context, None, None, false)
             }
             Some(beside) if beside.only_tells => self.send_told(context),
             Some(_) => None,
@@ -137,11 +137,11 @@ where
             Some(beside) if beside.only_counts => Some(Token::default()),
             Some(_) => return None,
         };
-        self.send::<false>(self.channel.terms(self.timeout), context, watch, deadline::trace().as_ref(), false)
+        self.send::<{ mode::ANY }>(self.channel.terms(self.timeout), context, watch, deadline::trace().as_ref(), false)
     }
 
     #[inline(always)]
-    fn send<const IS_BARE: bool>(
+    fn send<const MODE: u8>(
         &self,
         terms: Terms,
         context: &Context<'_>,
@@ -152,7 +152,7 @@ where
         let Self { channel, method, ref message, ref extras, .. } = *self;
         let link = channel.inner.servers.current()?;
         let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms, trace, is_told };
-        attempt.make_now::<_, IS_BARE>(link, context.waker(), watch)
+        attempt.make_now::<_, MODE>(link, context.waker(), watch)
     }
 
     /// Sends a call as [`send_now`](Self::send_now) does, of which an observer is told. If it cannot be sent at once, what
@@ -163,7 +163,9 @@ where
         let watching = channel.beside.as_deref()?.watching.as_ref()?;
         let mut trace = deadline::trace();
         let token = watching.tell_begin(&Observed::of_unary(method), &mut trace);
-        let sent = self.send::<false>(channel.terms(self.timeout), context, Some(token), trace.as_ref(), true);
+        let is_told = token != Token::NO_END;
+        let sent =
+            self.send::<{ mode::ANY }>(channel.terms(self.timeout), context, Some(token), trace.as_ref(), is_told);
         if sent.is_none() {
             self.stage = Stage::Begun(Box::new(Begun { at: deadline::now(), token, trace }));
         }

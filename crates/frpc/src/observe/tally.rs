@@ -1,8 +1,8 @@
 //! How unary calls that are served on a connection are observed. Most are answered in the turn in which they came. They
 //! are tallied, and counted together when the turn ends, since then all have taken the same time.
 
-use crate::observe::TraceContext;
 use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching};
+use crate::observe::{Token, TraceContext};
 use crate::{Code, deadline};
 use frisbee::Outbox;
 use std::cell::{Cell, RefCell};
@@ -109,7 +109,7 @@ impl Watch for Watcher {
         if let Some(tally) = tally {
             tally.add(self.row, code);
         }
-        if self.is_told {
+        if self.is_told && self.token != Token::NO_END {
             let sizes = Sizes { request: self.request, reply: outbox.len().saturating_sub(before) as u64 };
             self.watching.tell_end(&self.about, self.token, code, sizes);
         }

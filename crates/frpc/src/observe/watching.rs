@@ -74,7 +74,7 @@ impl Watching {
 
     #[inline]
     pub(crate) fn tell_end(&self, about: &About, token: Token, code: Code, sizes: Sizes) {
-        if let Some(observer) = &self.observer {
+        if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
             let Sizes { request: request_bytes, reply: reply_bytes } = sizes;
             observer.end(about, token, &Ended { code, request_bytes, reply_bytes });
         }
@@ -95,7 +95,7 @@ impl Watching {
     #[cold]
     pub(crate) fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         self.counters.count_retried(Key::new(self.counters.row(about), failed.code()));
-        if let Some(observer) = &self.observer {
+        if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
             observer.retry(about, token, failed, trace);
         }
     }

@@ -8,7 +8,7 @@ use crate::wire::report::Report;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
-use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
+use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Kind, Message, Nesting, Root};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -328,6 +328,12 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut packet = outbox.take_bytes();
     packet.advance(packet.len().min(Header::MAX_LEN));
     packet
+}
+
+/// Whether a body begins as a message does, with no prefix, and is not packed. It may still be malformed.
+#[inline]
+pub(crate) fn is_bare_message(body: &[u8]) -> bool {
+    body.first() == Some(&Kind::U8.byte())
 }
 
 /// Reads a body behind its prefix. `Bytes` fields share its memory.

@@ -1,0 +1,145 @@
+//! What is counted of observed calls, as pure state.
+
+use super::super::Body;
+use super::*;
+use crate::observe::Counters;
+use crate::schema::layout::Layout;
+use bytes::Bytes;
+use frisbee::Operation;
+use std::collections::BTreeMap;
+use std::task::{Context, Poll};
+
+static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
+static ADD: Method = Method::new(&LAYOUT, "Add", 10);
+static GET: Method = Method::new(&LAYOUT, "Get", 11);
+
+/// The beginning of a message, and an error.
+const MESSAGE: &[u8] = &[8, 0];
+const ERROR: &[u8] = &[6, 5, 1, b'x'];
+
+struct Observed {
+    calls: Calls,
+    counters: Counters,
+    now: Instant,
+}
+
+impl Observed {
+    fn new() -> Self {
+        let counters = Counters::new();
+        let mut watching = Watching::default();
+        watching.set_counters(&counters);
+        let mut calls = Calls::default();
+        calls.set_watching(Some(&Arc::new(watching)));
+        Self { calls, counters, now: deadline::now() }
+    }
+
+    fn send(&mut self, method: &'static Method) -> Ticket {
+        let now = self.now;
+        let ticket = self.calls.begin(method.operation, None, Some(Waker::noop())).unwrap();
+        self.calls.now(|| now);
+        self.calls.watch(ticket, method);
+        ticket
+    }
+
+    /// A turn, so much later, in which these calls are answered by these bodies.
+    fn answer(&mut self, later: Duration, answered: &[(Ticket, Operation, &'static [u8])]) -> Option<LateReplies> {
+        self.now += later;
+        let packet = |&(ticket, operation, body): &(Ticket, Operation, _)| Packet {
+            id: ticket.id,
+            operation,
+            body: Bytes::from_static(body),
+        };
+        let mut replies = answered.iter().map(packet).collect();
+        let late = self.calls.handle_replies(&mut replies, self.now, &mut Vec::new());
+        self.calls.handle_time(self.now, &mut Vec::new());
+        late
+    }
+
+    fn take(&mut self, ticket: Ticket) {
+        let taken = self.calls.take_reply(ticket, &Context::from_waker(Waker::noop()), |body: Body<'_>| body.len());
+        assert!(matches!(taken, Poll::Ready(Ended::Reply(_))));
+    }
+
+    /// How many calls of each method have ended with each code.
+    fn counts(&self) -> BTreeMap<(&'static str, u8), u64> {
+        let calls = self.counters.snapshot().calls;
+        let counts = calls.into_iter().map(|calls| ((calls.method, calls.code as u8), calls.durations.count()));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+#[test]
+fn messages_that_come_in_one_turn_are_counted_by_method_with_the_time_since_their_calls() {
+    let mut observed = Observed::new();
+    let early = observed.send(&ADD);
+    observed.answer(Duration::from_millis(10), &[]);
+    let tickets = [observed.send(&ADD), observed.send(&GET), observed.send(&ADD)];
+    let answered = [(tickets[0], &ADD), (early, &ADD), (tickets[1], &GET), (tickets[2], &ADD)];
+    let answered = answered.map(|(ticket, method)| (ticket, method.operation, MESSAGE));
+    observed.answer(Duration::from_millis(1), &answered);
+    assert_eq!(observed.counts(), BTreeMap::from([(("Add", Code::Ok as u8), 3), (("Get", Code::Ok as u8), 1)]));
+    let calls = observed.counters.snapshot().calls;
+    let sum = |method| -> Duration {
+        calls.iter().filter(|calls| calls.method == method).map(|calls| calls.durations.sum()).sum()
+    };
+    assert_eq!([sum("Add"), sum("Get")], [Duration::from_millis(13), Duration::from_millis(1)]);
+    assert!(!observed.calls.is_uncounted(early) && !observed.calls.is_uncounted(tickets[2]));
+}
+
+#[test]
+fn a_call_that_is_given_up_or_fails_behind_its_reply_is_counted_once_by_its_end() {
+    let mut observed = Observed::new();
+    let tickets = [observed.send(&ADD), observed.send(&ADD), observed.send(&ADD)];
+    observed.answer(Duration::from_millis(1), &tickets.map(|ticket| (ticket, ADD.operation, MESSAGE)));
+    let given_up = observed.calls.over_now(tickets[0]).unwrap();
+    observed.calls.count(&ADD, Code::Cancelled, &given_up);
+    observed.take(tickets[1]);
+    let malformed = observed.calls.over_as(&Ended::Reply(()), tickets[1]).unwrap();
+    observed.calls.count(&ADD, Code::Internal, &malformed);
+    let expected = [Code::Ok, Code::Cancelled, Code::Internal].map(|code| (("Add", code as u8), 1));
+    assert_eq!(observed.counts(), BTreeMap::from(expected));
+}
+
+#[test]
+fn a_reply_that_is_no_bare_message_is_counted_when_its_caller_has_read_it() {
+    let mut observed = Observed::new();
+    let [failed, answered] = [observed.send(&ADD), observed.send(&ADD)];
+    let behind_prefix: &[u8] = &[0x10, 3, 99, 1, 7, 8, 0];
+    let bodies = [(failed, ADD.operation, ERROR), (answered, ADD.operation, behind_prefix)];
+    observed.answer(Duration::from_millis(1), &bodies);
+    assert_eq!(observed.counts(), BTreeMap::new());
+    for (ticket, code) in [(failed, Code::NotFound), (answered, Code::Ok)] {
+        assert!(observed.calls.is_uncounted(ticket));
+        observed.take(ticket);
+        let over = observed.calls.over_as(&Ended::Reply(()), ticket).unwrap();
+        observed.calls.count(&ADD, code, &over);
+        assert!(!observed.calls.is_uncounted(ticket));
+    }
+    assert_eq!(observed.counts(), BTreeMap::from([Code::NotFound, Code::Ok].map(|code| (("Add", code as u8), 1))));
+}
+
+#[test]
+fn a_call_that_nobody_observes_is_not_counted_though_one_in_its_slot_was() {
+    let mut observed = Observed::new();
+    let first = observed.send(&ADD);
+    observed.answer(Duration::from_millis(1), &[(first, ADD.operation, MESSAGE)]);
+    observed.take(first);
+    let revoked = observed.send(&ADD);
+    observed.calls.revoke(revoked);
+    let second = observed.calls.begin(ADD.operation, None, Some(Waker::noop())).unwrap();
+    assert_eq!((second.slot, observed.calls.is_uncounted(second)), (first.slot, false));
+    observed.answer(Duration::from_millis(1), &[(second, ADD.operation, MESSAGE)]);
+    assert_eq!(observed.counts(), BTreeMap::from([(("Add", Code::Ok as u8), 1)]));
+}
+
+#[test]
+fn late_replies_of_a_turn_are_counted_when_the_lock_of_the_calls_is_free() {
+    let mut observed = Observed::new();
+    let ticket = observed.send(&ADD);
+    observed.calls.give_up(ticket, |_, _| {});
+    let late = observed.answer(Duration::from_millis(1), &[(ticket, ADD.operation, MESSAGE)]);
+    assert_eq!(observed.counters.snapshot().late_replies, 0);
+    late.expect("one was late").count();
+    assert_eq!(observed.counters.snapshot().late_replies, 1);
+    assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
+}
