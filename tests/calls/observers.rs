@@ -1,10 +1,11 @@
 //! What counters and observers of either end see of calls.
 
-use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
 use frpc::observe::{About, Counters, Ended, Observer, Side, Snapshot, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
+use futures_util::StreamExt as _;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -323,4 +324,30 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
     let expected =
         [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];
     assert_eq!(sums, expected.map(|(method, code, count)| ((method, code as u8), count)).into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_knows_the_sizes_of_a_call_that_streams_requests_alone_also_if_it_gives_it_up() {
+    let noting = Noting::default();
+    let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(Service::default()));
+    let server = Cuttable::new(server.build().expect("the settings are valid"));
+    let client = server.client(Channel::builder().observer(noting.clone())).await;
+    let chunks = || [1, 2, 3].map(|length| Chunk { data: vec![7; length] });
+    client.sink(iter(chunks())).await.expect("it is served");
+    let without_end = futures_util::stream::iter(chunks()).chain(futures_util::stream::pending());
+    let given_up = tokio::time::timeout(Duration::from_millis(50), client.sink(without_end));
+    given_up.await.expect_err("its stream does not end");
+    until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
+    let ended = noting.ended.lock().unwrap().clone();
+    let sizes = |side, code| {
+        let mut ends = ended.iter().filter(|(method, at, end)| (*method, *at, end.code) == ("Sink", side, code));
+        let (_, _, end) = ends.next().expect("it has ended");
+        (end.request_bytes, end.reply_bytes)
+    };
+    let answered = sizes(Side::Client, Code::Ok);
+    let served = sizes(Side::Server, Code::Ok);
+    // Messages that share a packet have its header in front of them, which only one of the ends may count.
+    assert!((6..=answered.0).contains(&served.0), "{served:?} {answered:?}");
+    assert!(answered.1 > 0 && answered.1 == served.1, "{served:?} {answered:?}");
+    assert_eq!(sizes(Side::Client, Code::Cancelled), (answered.0, 0));
 }

@@ -488,8 +488,7 @@ impl Endpoint {
 
     /// Whether a packet with a prefix belongs to a call of the accepting end. Bodies of mounted routers may begin with
     /// any byte.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
         session.caller.is_extended()
             && prefix::is_backward(&packet.body)

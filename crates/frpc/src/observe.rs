@@ -99,9 +99,8 @@ pub struct Ended {
     /// The code: [`Code::Cancelled`] if the caller gave up, or at a server its connection ended.
     pub code: Code,
     /// The length of the request in bytes, at a client with its header; of calls with streams that of all messages of the
-    /// client, with what the wire adds to those that share a packet. 0 if it is not known: for calls that a
-    /// client could not send at once, that have middleware, or that stream requests alone, and for those by doors of
-    /// other protocols.
+    /// client, with what the wire adds to those that share a packet. 0 if it is not known: for unary calls that a
+    /// client could not send at once, or that have middleware there, and for those by doors of other protocols.
     pub request_bytes: u64,
     /// The length of the reply in bytes, at a server with its header; of calls with streams that of all messages of the
     /// server. 0 as for the request, and if a server's call with streams is cancelled.

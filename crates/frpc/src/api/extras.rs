@@ -36,7 +36,7 @@ impl Extras {
         extras.map_or(&NONE, |extras| &extras.metadata)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn metadata_mut(extras: &mut Held) -> &mut Metadata {
         &mut extras.0.get_or_insert_with(spare::take).metadata
     }
@@ -60,8 +60,13 @@ impl Extras {
         &mut extras.0.get_or_insert_with(spare::take).extensions
     }
 
-    /// Takes everything out.
+    /// Whether nothing in it has memory of its own.
     #[inline]
+    fn is_light(&self) -> bool {
+        self.extensions.is_empty() && self.metadata.is_in_place()
+    }
+
+    /// Takes everything out.
     fn clear(&mut self) {
         self.metadata.clear();
         self.extensions.clear();

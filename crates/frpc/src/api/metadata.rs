@@ -111,11 +111,17 @@ impl Metadata {
 
     /// Sets the first entry, which has come as a short item with a key of so many bytes. `None` if it is no valid entry, or
     /// must be [set](Self::set) by its parts.
-    #[inline]
+    #[inline(always)] // Into the one function that reads it.
     pub(crate) fn set_item(&mut self, item: &[u8], key_len: usize) -> Option<()> {
         let content = item.get(SHORT_HEAD..)?;
         let (key, value) = content.split_at_checked(key_len)?;
         (self.is_empty() && is_entry(key, value) && self.0.set_whole(item, content.len())).then_some(())
+    }
+
+    /// Whether the entries have no memory of their own.
+    #[inline]
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.0.memory() == 0
     }
 
     /// Removes all entries.
@@ -187,7 +193,7 @@ impl Metadata {
 }
 
 /// Whether this is a key, and a value of its kind.
-#[inline]
+#[inline(always)] // Into those that set entries, as what it calls.
 fn is_entry(key: &[u8], value: &[u8]) -> bool {
     // Few values are bytes, so the kind of the key is mostly not looked at.
     is_key(key) && (is_printable(value) || is_binary(key))
@@ -196,7 +202,7 @@ fn is_entry(key: &[u8], value: &[u8]) -> bool {
 /// Why an entry is refused whose key or text has wrong characters.
 #[cold]
 fn refused(key: &[u8]) -> MetadataError {
-    if is_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
+    if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
 
 /// The bytes that keys consist of.
@@ -211,7 +217,7 @@ const IN_KEYS: [bool; 256] = {
 };
 
 /// Whether bytes are a key.
-#[inline]
+#[inline(always)]
 fn is_key(key: &[u8]) -> bool {
     const WORD: usize = size_of::<u64>();
     // Most keys have small letters and hyphens alone, and two words that may overlap.
@@ -240,7 +246,7 @@ fn others(bytes: [u8; 8]) -> u64 {
     let with_high = word | HIGH;
     // With the upper bit set no byte borrows from its neighbour, and without it none carries.
     let letters = (with_high - ALL * 0x61) & !(with_high - ALL * 0x7B);
-    let not_hyphens = ((word & !HIGH) ^ ALL * 0x2D) + (HIGH - ALL);
+    let not_hyphens = ((word & !HIGH) ^ (ALL * 0x2D)) + (HIGH - ALL);
     (word | !letters & not_hyphens) & HIGH
 }
 
@@ -248,11 +254,9 @@ fn others(bytes: [u8; 8]) -> u64 {
 const LANES: usize = 16;
 
 /// Whether a text is printable ASCII.
-#[inline]
+#[inline(always)]
 fn is_printable(text: &[u8]) -> bool {
-    let Some(last) = text.last_chunk::<LANES>() else {
-        return text.iter().all(|byte| matches!(byte, b' '..=b'~'));
-    };
+    let Some(last) = text.last_chunk::<LANES>() else { return is_short_printable(text) };
     let mut wrong = [0; LANES];
     let (chunks, _) = text.as_chunks();
     for chunk in chunks {
@@ -261,6 +265,11 @@ fn is_printable(text: &[u8]) -> bool {
     // Some of the last bytes may have been looked at before.
     add_unprintable(&mut wrong, last);
     u128::from_ne_bytes(wrong) == 0
+}
+
+#[inline(never)]
+fn is_short_printable(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Makes not zero where a byte is no printable ASCII.

@@ -502,11 +502,11 @@ impl<B: Message> PendingCall<B> {
     fn handle_unusual(
         &mut self,
         ticket: Ticket,
-        unusual: Box<Unusual>,
+        unusual: Unusual,
         unread: Option<Bytes>,
         mut reply: Option<Result<Response<B>, Status>>,
     ) -> Result<Response<B>, Box<Failure>> {
-        let Unusual { ended, until, over } = *unusual;
+        let Unusual { ended, until, over } = unusual;
         self.ticket = Held::No;
         if let Some(body) = unread {
             reply = Some(body::any_reply(&body, self.reading(), &self.link.connection));
@@ -570,7 +570,7 @@ impl<B: Message> Future for PendingCall<B> {
                 self.link.calls.handle_answer(Code::Ok);
                 Poll::Ready(Ok(reply))
             }
-            (Some(Poll::Ready(unusual)), reply) => Poll::Ready(self.handle_unusual(ticket, unusual, unread, reply)),
+            (Some(Poll::Ready(unusual)), reply) => Poll::Ready(self.handle_unusual(ticket, *unusual, unread, reply)),
             _ => Poll::Pending,
         }
     }

@@ -9,6 +9,7 @@ use crate::client::around::around;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
 use crate::deadline;
+use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
 use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
@@ -17,8 +18,9 @@ use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::Said;
 use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
-use frisbee::{CloseReason, SendError, StreamReceiver, StreamSender};
+use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
 use futures_core::Stream;
+use parking_lot::Mutex;
 use polyglot::Message;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -69,16 +71,14 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
-        let watched = self.watched(method, CallKind::ClientStreaming, None);
-        let call = move |request| async move { call_client_streaming(&plain, method, request).await };
+        let ending = self.watched(method, CallKind::ClientStreaming, None).map(Ending::new);
+        let carried = ending.as_ref().map(|ending| ending.carried.clone());
+        let call = move |request| async move { call_client_streaming(&plain, method, request, carried).await };
         let call = self.in_runtime(around(self.chain(), about, request, call));
-        match watched {
-            None => call.await,
-            Some(watched) => {
-                let call = deadline::traced(watched.trace(), Box::pin(call));
-                watched.over(call).await
-            }
-        }
+        let Some(ending) = ending else { return call.await };
+        let result = deadline::traced(ending.trace(), Box::pin(call)).await;
+        ending.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
+        result
     }
 
     /// Makes a bidirectional streaming call. For generated clients.
@@ -117,6 +117,55 @@ async fn until_its_end<B>(
         Err(status) => watched.end(status.code(), 0),
     }
     result
+}
+
+/// A call that streams requests alone and is observed. Dropped before its end, it has been cancelled.
+struct Ending {
+    watched: Option<Watched>,
+    /// The bytes of its messages, once its stream has been left.
+    carried: Arc<Mutex<StreamBytes>>,
+}
+
+impl Ending {
+    fn new(watched: Watched) -> Self {
+        Self { watched: Some(watched), carried: Arc::default() }
+    }
+
+    fn trace(&self) -> Option<TraceContext> {
+        self.watched.as_ref().and_then(Watched::trace)
+    }
+
+    fn end(mut self, code: Code) {
+        self.finish(code);
+    }
+
+    fn finish(&mut self, code: Code) {
+        if let Some(mut watched) = self.watched.take() {
+            let StreamBytes { sent, received, .. } = *self.carried.lock();
+            watched.set_request(sent);
+            watched.end(code, received);
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.finish(Code::Cancelled);
+    }
+}
+
+/// Notes the bytes of a stream when it is left.
+struct Leaving<'a> {
+    sender: &'a StreamSender,
+    carried: Option<Arc<Mutex<StreamBytes>>>,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if let Some(carried) = &self.carried {
+            *carried.lock() = self.sender.bytes();
+        }
+    }
 }
 
 async fn call_server_streaming<A, B>(
@@ -162,6 +211,7 @@ async fn call_client_streaming<S, B>(
     channel: &Channel,
     method: &Method,
     request: Request<S>,
+    carried: Option<Arc<Mutex<StreamBytes>>>,
 ) -> Result<Response<B>, Status>
 where
     S: Stream + Send + 'static,
@@ -172,6 +222,7 @@ where
     let (messages, extras) = request.into_parts();
     let Opened { sender, receiver, link, reading, flags } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
+    let _leaving = Leaving { sender: &sender, carried };
     carried_by(&messages, &link.connection);
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let mut sending = pin!(send_messages(&sender, messages, flags));

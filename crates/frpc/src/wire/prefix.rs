@@ -98,7 +98,7 @@ pub(crate) struct Said<'a> {
 }
 
 /// Writes a prefix, if it has items. The body follows.
-#[inline]
+#[inline(always)] // So that most of what might be said is not put together.
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     let Said { backward, timeout, metadata, status, refused, trace, report } = said;
     let has_more = backward || timeout.is_some() || status.is_some() || refused || report.is_some();
@@ -111,7 +111,7 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
 }
 
 /// Writes a prefix with metadata and nothing else.
-#[inline]
+#[inline(never)]
 fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
     match metadata.wire_len() {
         0 => {}
@@ -218,7 +218,7 @@ pub(crate) fn take_trace(body: &mut Bytes) -> Option<TraceContext> {
 }
 
 /// Removes a prefix that has one short entry of metadata and nothing else.
-#[inline]
+#[inline(never)]
 pub(crate) fn take_entry(body: &mut Bytes) -> Option<Held> {
     let (&[PREFIX, whole @ ..0x80, METADATA, length @ ..0x80, key_len @ ..0x80], _) = body.split_first_chunk()? else {
         return None;

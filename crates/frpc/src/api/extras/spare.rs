@@ -23,11 +23,26 @@ pub(super) fn take() -> Box<Extras> {
 }
 
 /// Keeps a box for the next message, and drops its contents.
-#[cold]
 #[inline(never)]
 pub(super) fn keep(mut extras: Box<Extras>) {
+    if extras.is_light() {
+        extras.metadata.clear();
+        return put_back(extras);
+    }
+    keep_emptied(extras);
+}
+
+/// Empties a box of what has memory of its own, and keeps it.
+#[cold]
+#[inline(never)]
+fn keep_emptied(mut extras: Box<Extras>) {
     // Before anything is borrowed: the values of a user may have metadata themselves.
     extras.clear();
+    put_back(extras);
+}
+
+#[inline]
+fn put_back(extras: Box<Extras>) {
     let _ = KEPT.try_with(|kept| {
         if let Ok(mut kept) = kept.try_borrow_mut()
             && kept.len() < KEPT_MAX

@@ -47,7 +47,7 @@ impl<B: Message> PendingCall<B> {
             if let Some(over) = &mut unusual.over {
                 over.told.sizes.reply = length as u64;
             }
-            return Poll::Ready(self.handle_unusual(ticket, unusual, unread, reply));
+            return Poll::Ready(self.handle_unusual(ticket, *unusual, unread, reply));
         }
         let Some(Ok(reply)) = reply else { return Poll::Pending };
         self.ticket = Held::No;
