@@ -242,12 +242,15 @@ pub struct Hold {
 
 impl Hold {
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
-        Self { charge: account.hold(bytes), account: account.clone() }
+        let charge = account.hold(bytes);
+        account.budget.counts.change_holds(charge);
+        Self { charge, account: account.clone() }
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        self.account.budget.counts.change_holds(self.charge.wrapping_neg());
         self.account.give_back(self.charge);
     }
 }

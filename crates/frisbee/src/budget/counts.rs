@@ -22,6 +22,8 @@ pub(crate) struct Counts {
     unaccepted: AtomicU64,
     /// The unwritten output that is charged, in bytes.
     output: AtomicUsize,
+    /// What users and doors hold, in bytes.
+    holds: AtomicUsize,
     /// Made for servers alone, when the first connection comes.
     traffic: OnceLock<Arc<Counted>>,
     log: LogLimit,
@@ -63,6 +65,11 @@ impl Counts {
     pub(crate) fn change_output(&self, before: usize, now: usize) {
         // Wraps when it has become less.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+    }
+
+    /// Notes that more is held, or less if the number wraps.
+    pub(super) fn change_holds(&self, more: usize) {
+        self.holds.fetch_add(more, Ordering::Relaxed);
     }
 
     fn traffic(&self, what: Traffic) -> u64 {
@@ -188,6 +195,13 @@ impl Stats {
         self.0.counts.output.load(Ordering::Relaxed)
     }
 
+    /// The bytes that are held by [`Connection::hold`](crate::Connection::hold) and
+    /// [`ForeignContext::hold`](crate::ForeignContext::hold): what doors for other protocols have read of requests and not
+    /// yet written of replies, where that is long, and what handlers keep.
+    pub fn holds(&self) -> usize {
+        self.0.counts.holds.load(Ordering::Relaxed)
+    }
+
     /// The bytes that are held for peers at the moment, and charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
     /// and subscriptions.
@@ -207,6 +221,7 @@ impl fmt::Debug for Stats {
         stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
         stats.field("bytes_read", &self.bytes_read()).field("bytes_written", &self.bytes_written());
         stats.field("streams", &self.streams()).field("output_waiting", &self.output_waiting());
+        stats.field("holds", &self.holds());
         stats.field("memory_held", &self.memory_held()).field("not_accepted", &self.not_accepted());
         for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
             stats.field(kind.name(), &count);
@@ -234,6 +249,8 @@ mod tests {
         traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
         counts.change_output(10, 30);
         counts.change_output(30, 25);
+        counts.change_holds(20);
+        counts.change_holds(3_usize.wrapping_neg());
         budget.charge(11);
         assert_eq!([stats.opened(), stats.open(), stats.shed(), stats.not_accepted()], [12, 7, 4, 5]);
         assert_eq!([CloseKind::Local, CloseKind::Truncated].map(|kind| stats.closed_by(kind)), [2, 3]);
@@ -241,6 +258,7 @@ mod tests {
         let traffic = [stats.bytes_read(), stats.bytes_written(), stats.streams_opened(), stats.streams()];
         assert_eq!(traffic, [6, 7, 8, 5]);
         assert_eq!([stats.output_waiting(), stats.memory_held(), stats.memory_max()], [15, 11, 1000]);
+        assert_eq!(stats.holds(), 17);
     }
 
     #[test]
