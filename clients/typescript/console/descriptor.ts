@@ -3,7 +3,7 @@
  * they may be anything, and are only ever shown as text.
  */
 
-import { Malformed, Reader } from "../src/bytes.js";
+import { Malformed, left, reader, takeText, takeVarint, takeView } from "../src/bytes.js";
 
 /** How deep types may be declared within each other. */
 const NESTING_MAX = 64;
@@ -196,25 +196,25 @@ interface Item {
 
 const NOTHING = new Uint8Array();
 
-const text = (bytes: Uint8Array): string => new Reader(bytes).text(bytes.length);
+const text = (bytes: Uint8Array): string => takeText(reader(bytes), bytes.length);
 
 function* items(bytes: Uint8Array): Generator<Item> {
-  const from = new Reader(bytes);
-  while (from.left) {
-    const tag = from.varint();
+  const from = reader(bytes);
+  while (left(from)) {
+    const tag = takeVarint(from);
     const number = tag >>> 3;
     const type = tag & 7;
     if (type === 0) {
       // A negative number has ten bytes, and more bits than `varint` keeps.
       let low = 0;
       let shift = 0;
-      for (const byte of bytes.subarray(from.at, (from.varint(10), from.at))) {
+      for (const byte of bytes.subarray(from.at, (takeVarint(from, 10), from.at))) {
         if (shift < 32) low |= (byte & 127) << shift;
         shift += 7;
       }
       yield { number, bytes: NOTHING, low: low >>> 0 };
-    } else if (type === 2) yield { number, bytes: from.view(from.varint()), low: 0 };
-    else if (type === 1 || type === 5) from.view(type === 1 ? 8 : 4);
+    } else if (type === 2) yield { number, bytes: takeView(from, takeVarint(from)), low: 0 };
+    else if (type === 1 || type === 5) takeView(from, type === 1 ? 8 : 4);
     else throw new Malformed(`a field of the wire type ${type}`);
   }
 }
@@ -240,9 +240,9 @@ function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
     let trailing = "";
     for (const item of items(location)) {
       if (item.number === 1) {
-        const from = new Reader(item.bytes);
+        const from = reader(item.bytes);
         const parts: number[] = [];
-        while (from.left) parts.push(from.varint());
+        while (left(from)) parts.push(takeVarint(from));
         path = parts.join(",");
       } else if (item.number === 3) leading = text(item.bytes);
       else if (item.number === 4) trailing = text(item.bytes);

@@ -9,7 +9,9 @@ const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
 const entries = ["index", "node"].map((name) => `${root}src/${name}.ts`);
 const program = ts.createProgram(entries, options);
 const checker = program.getTypeChecker();
+const sources = program.getSourceFiles().filter((file) => !file.isDeclarationFile);
 
+/** Names that we declare, and those that somebody else knows. */
 const ours = new Set();
 const known = new Set();
 
@@ -22,9 +24,24 @@ function collect(node, into, isPublic) {
   // The bodies of functions are nobody's business.
   ts.forEachChild(node, (child) => (isPublic && ts.isBlock(child) ? undefined : collect(child, into, isPublic)));
 }
-for (const file of program.getSourceFiles()) {
-  if (file.isDeclarationFile) collect(file, known, false);
-  else collect(file, ours, false);
+
+const isTheirs = (symbol) => symbol?.declarations?.some((declaration) => declaration.getSourceFile().isDeclarationFile);
+
+/** Adds the names by which a file uses what the platform declares: all others of the platform may be ours too. */
+function collectUsed(node) {
+  if (ts.isPropertyAccessExpression(node) && isTheirs(checker.getSymbolAtLocation(node.name))) known.add(node.name.text);
+  const isPart = ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent);
+  const from = isPart ? checker.getTypeAtLocation(node.parent) : ts.isObjectLiteralElementLike(node) ? checker.getContextualType(node.parent) : undefined;
+  const name = node.propertyName ?? node.name;
+  if (from && name && ts.isIdentifier(name)) {
+    for (const type of from.types ?? [from]) if (isTheirs(type.getProperty(name.text))) known.add(name.text);
+  }
+  ts.forEachChild(node, collectUsed);
+}
+
+for (const file of sources) {
+  collect(file, ours, false);
+  collectUsed(file);
 }
 for (const entry of entries) {
   for (const exported of checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry)))) {

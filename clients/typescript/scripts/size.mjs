@@ -9,8 +9,8 @@ import { INTERNAL } from "./internal.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limit: 11_110 },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limit: 9_320 },
+  { name: "everything", code: 'export * from "./dist/index.js";', limit: 10_000 },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limit: 8_630 },
 ];
 let isTooLarge = false;
 for (const { name, code, limit } of CASES) {
@@ -62,7 +62,7 @@ function withoutTexts(program) {
   let bare = "";
   let at = 0;
   const visit = (node) => {
-    if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) && /\w \w/.test(node.text)) {
+    if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) && /[a-z:] [a-z]/.test(node.text)) {
       bare += program.slice(at, node.getStart() + 1);
       at = node.getEnd() - (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) ? 2 : 1);
     }

@@ -1,5 +1,7 @@
 /**
  * Bytes that are written and read: varints and text. `codec.ts` owns the encoding of messages.
+ *
+ * These are functions of a cursor and not methods of classes, since that is less to load and no slower.
  */
 
 const ENCODER = /* @__PURE__ */ new TextEncoder();
@@ -9,157 +11,141 @@ const DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBO
 /** The longest text that is read and written character by character, which is faster than the platform's codecs. */
 const SHORT = 40;
 
-/** Eight bytes, to look at numbers in two ways. */
-export const SCRATCH = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(8));
-
 /** The bytes of a peer are not what they should be. */
 export class Malformed extends Error {}
 
-/** A length, a count or a number says that there are more bytes than there are. */
-export const cutOff = (): never => {
-  throw new Malformed("it is cut off");
+export const malformed = (problem: string): never => {
+  throw new Malformed(problem);
 };
+
+/** Bytes, and the place of the next that is written or read. */
+export interface Cursor {
+  bytes: Uint8Array<ArrayBuffer>;
+  at: number;
+  /** How many levels of messages may still begin, for `codec.ts`. */
+  depth: number;
+  /** How much memory messages may still take, for `codec.ts`. */
+  memory: number;
+}
+
+/** A cursor over bytes. What reads from it throws `Malformed`. */
+export const reader = (bytes: Uint8Array): Cursor => ({ bytes: bytes as Uint8Array<ArrayBuffer>, at: 0, depth: 0, memory: 0 });
+
+/** A cursor in a buffer that grows. */
+export const writer = (size = 64): Cursor => reader(new Uint8Array(size));
 
 export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
 
-/** A buffer that grows. */
-export class Writer {
-  bytes: Uint8Array<ArrayBuffer>;
-  at = 0;
+// Writing.
 
-  constructor(size = 256) {
-    this.bytes = new Uint8Array(size);
-  }
-
-  /** Makes room for `count` bytes. */
-  room(count: number): void {
-    const needed = this.at + count;
-    if (needed > this.bytes.length) {
-      const bytes = new Uint8Array(Math.max(needed, this.bytes.length * 2));
-      bytes.set(this.bytes.subarray(0, this.at));
-      this.bytes = bytes;
-    }
-  }
-
-  byte(byte: number): void {
-    if (this.at === this.bytes.length) this.room(1);
-    this.bytes[this.at++] = byte;
-  }
-
-  /** Sixteen bits. */
-  half(half: number): void {
-    this.byte(half >> 8);
-    this.byte(half);
-  }
-
-  /** A number of at most 53 bits. */
-  varint(value: number): void {
-    for (; value > 127; value = Math.floor(value / 128)) this.byte(value | 128);
-    this.byte(value);
-  }
-
-  raw(bytes: Uint8Array): void {
-    this.room(bytes.length);
-    this.bytes.set(bytes, this.at);
-    this.at += bytes.length;
-  }
-
-  /** A length as a varint, and the bytes. */
-  sized(bytes: Uint8Array): void {
-    this.varint(bytes.length);
-    this.raw(bytes);
-  }
-
-  /** An item: its type, and the length of what `put` writes, before that. */
-  item(type: number, put?: (to: Writer) => void): void {
-    const value = new Writer(64);
-    put?.(value);
-    this.byte(type);
-    this.sized(value.done());
-  }
-
-  /** A length as a varint, and the text. */
-  text(text: string): void {
-    const { at } = this;
-    const { length } = text;
-    let code = 0;
-    if (length <= SHORT) {
-      this.room(length + 1);
-      this.byte(length);
-      for (let index = 0; index < length && code < 128; index++) this.byte((code = text.charCodeAt(index)));
-    }
-    if (length > SHORT || code > 127) {
-      this.at = at;
-      this.sized(utf8(text));
-    }
-  }
-
-  /** What has been written. It is overwritten by what is written next, unless that is put behind it. */
-  done(): Uint8Array<ArrayBuffer> {
-    return this.bytes.subarray(0, this.at);
+/** Makes room for `count` bytes. */
+export function room(to: Cursor, count: number): void {
+  const { bytes, at } = to;
+  if (at + count > bytes.length) {
+    to.bytes = new Uint8Array(Math.max(at + count, bytes.length * 2));
+    to.bytes.set(bytes.subarray(0, at));
   }
 }
 
-/** A cursor over bytes. Its methods throw `Malformed`. */
-export class Reader {
-  at = 0;
+export function putByte(to: Cursor, byte: number): void {
+  if (to.at === to.bytes.length) room(to, 1);
+  to.bytes[to.at++] = byte;
+}
 
-  constructor(readonly bytes: Uint8Array) {}
+/** Sixteen bits. */
+export function putHalf(to: Cursor, half: number): void {
+  putByte(to, half >> 8);
+  putByte(to, half);
+}
 
-  /** How many bytes have not been read. */
-  get left(): number {
-    return this.bytes.length - this.at;
+/** A number of at most 53 bits. */
+export function putVarint(to: Cursor, value: number): void {
+  for (; value > 127; value = Math.floor(value / 128)) putByte(to, value | 128);
+  putByte(to, value);
+}
+
+export function putRaw(to: Cursor, bytes: ArrayLike<number>): void {
+  room(to, bytes.length);
+  to.bytes.set(bytes, to.at);
+  to.at += bytes.length;
+}
+
+/** A length as a varint, and the bytes. */
+export function putSized(to: Cursor, bytes: Uint8Array): void {
+  putVarint(to, bytes.length);
+  putRaw(to, bytes);
+}
+
+/** A length as a varint, and the text. */
+export function putText(to: Cursor, text: string): void {
+  const { at } = to;
+  const { length } = text;
+  let code = length > SHORT ? 128 : 0;
+  putByte(to, length);
+  for (let index = 0; index < length && code < 128; index++) putByte(to, (code = text.charCodeAt(index)));
+  if (code > 127) {
+    to.at = at;
+    putSized(to, utf8(text));
   }
+}
 
-  /** The next byte, which is not taken; `undefined` behind the last. */
-  get next(): number | undefined {
-    return this.bytes[this.at];
+/** An item: its type, and the length of what `put` writes, before that. Returns whether that is anything. */
+export function putItem(to: Cursor, type: number, put: () => void): boolean {
+  putByte(to, type);
+  const { at } = to;
+  put();
+  const value = to.bytes.slice(at, to.at);
+  to.at = at;
+  putSized(to, value);
+  return value.length > 0;
+}
+
+/** What has been written. It is overwritten by what is written next, unless that is put behind it. */
+export const written = ({ bytes, at }: Cursor): Uint8Array<ArrayBuffer> => bytes.subarray(0, at);
+
+// Reading.
+
+/** How many bytes have not been read. */
+export const left = ({ bytes, at }: Cursor): number => bytes.length - at;
+
+/** The next byte, which is not taken; `undefined` behind the last. */
+export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
+
+export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("it is cut off");
+
+/** A number of at most `max` bytes, which is exact up to 2^53. */
+export function takeVarint(from: Cursor, max = 5): number {
+  let value = 0;
+  for (let scale = 1; max-- > 0; scale *= 128) {
+    const byte = takeByte(from);
+    if (byte < 128) return value + byte * scale;
+    value += (byte - 128) * scale;
   }
+  return malformed("a number is too long");
+}
 
-  byte(): number {
-    const { next } = this;
-    if (next === undefined) cutOff();
-    this.at++;
-    return next as number;
-  }
+/** A view of the next bytes: of so many as a number says that stands before them. */
+export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
+  if (length > left(from)) malformed("it is cut off");
+  return from.bytes.subarray(from.at, (from.at += length));
+}
 
-  /** A number of at most `max` bytes, which is exact up to 2^53. */
-  varint(max = 5): number {
-    let value = 0;
-    for (let scale = 1; max-- > 0; scale *= 128) {
-      const byte = this.byte();
-      if (byte < 128) return value + byte * scale;
-      value += (byte - 128) * scale;
+/** A copy of the bytes that are left. */
+export const takeRest = ({ bytes, at }: Cursor): Uint8Array => bytes.slice(at);
+
+/** Text of so many bytes. */
+export function takeText(from: Cursor, length = takeVarint(from)): string {
+  const { bytes, at } = from;
+  let text = "";
+  let index = 0;
+  if (length <= SHORT) for (let code; index < length && (code = bytes[at + index] as number) < 128; index++) text += String.fromCharCode(code);
+  const view = takeView(from, length);
+  if (index < length) {
+    try {
+      return DECODER.decode(view);
+    } catch {
+      malformed("a text is not UTF-8");
     }
-    throw new Malformed("a number is too long");
   }
-
-  /** A view of the next bytes: of so many as a number says that stands before them. */
-  view(length = this.varint()): Uint8Array {
-    if (length > this.left) cutOff();
-    return this.bytes.subarray(this.at, (this.at += length));
-  }
-
-  /** A copy of the bytes that are left. */
-  rest(): Uint8Array {
-    return this.bytes.slice(this.at);
-  }
-
-  /** Text of so many bytes. */
-  text(length = this.varint()): string {
-    const { bytes, at } = this;
-    let string = "";
-    let index = 0;
-    if (length <= SHORT) for (let code; index < length && (code = bytes[at + index] as number) < 128; index++) string += String.fromCharCode(code);
-    if (index < length) {
-      const view = this.view(length);
-      try {
-        return DECODER.decode(view);
-      } catch {
-        throw new Malformed("a text is not UTF-8");
-      }
-    }
-    this.at += length;
-    return string;
-  }
+  return text;
 }

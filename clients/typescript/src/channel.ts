@@ -2,20 +2,18 @@
  * Calls, and the connection that they are made on: it is made when it is needed, and replaced when it is lost.
  */
 
-import { Reader } from "./bytes.js";
+import { putByte, putVarint, reader, type Cursor } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
-import { Link, Op, after, type Dial, type InFlight, type Mount, type Owner, type Serving } from "./link.js";
-import { isError, readPrefix, readStatus, writePrefix } from "./prefix.js";
+import { after, makeLink, type Dial, type InFlight, type Link, type Mount, type Owner, type Serving } from "./link.js";
+import { readPrefix, readStatus, writePrefix } from "./prefix.js";
 import { Fit, missing, type AnyService, type Method, type Source } from "./service.js";
-import { Is, Status, givenUp, notRun, type Metadata } from "./status.js";
-import { Stream, unread } from "./stream.js";
+import { Is, Status, ended, givenUp, late, type Metadata } from "./status.js";
+import { stream, unread, type Replies, type Stream } from "./stream.js";
 
 /** The default timeout of a unary call, which the server does not learn, in ms. */
 const TIMEOUT = 30_000;
 /** How long a call that was not sent waits for a connection, in ms. */
 const PATIENCE = 5_000;
-/** Why calls on a closed channel fail. */
-const CLOSED = "not sent: the channel is closed";
 /** The longest pause after the first failure to connect, which doubles with each, and its limit, in ms. */
 const PAUSE_FIRST = 20;
 const PAUSE_MAX = 2_000;
@@ -47,356 +45,256 @@ export interface CallOptions {
   readonly onMetadata?: (metadata: Metadata) => void;
 }
 
-/** The replies of a call. Leaving a loop over them cancels it. */
-export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
-  /** The metadata of the reply, once the first message has been read. */
-  readonly metadata: Metadata;
-}
-
-/** Something that waits for a connection with room for it. */
-interface Waiting {
-  readonly isOver: boolean;
-  /** What it calls. */
-  readonly service?: AnyService;
-  /** Returns whether there was room. Fails by what it throws. */
-  start(link: Link, how: Fit): boolean;
-  fail(status: Status): void;
+/** A call of any kind, until it is over. */
+interface Call extends InFlight {
+  readonly service: AnyService | undefined;
+  readonly method: Pick<Method<never, unknown>, "operation" | "added" | "idempotent">;
+  readonly options: CallOptions;
+  /** What the server is told, in milliseconds. */
+  readonly told: number | undefined;
+  /**
+   * Puts it on a connection, and returns whether there was room. Fails by what it throws. As many fields may be `missing`
+   * at the end of replies.
+   */
+  readonly start: (call: Call, link: Link, missing: number) => boolean;
+  readonly reject: (status: Status) => void;
+  readonly abort: () => void;
+  /** The server may know of it. */
+  isSent: boolean;
+  /** When it has waited long enough for a connection. */
+  patient: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** Where a unary call is in flight. */
+  link: Link | undefined;
 }
 
 /** A connection to a server, and its successors. */
 export class Channel {
-  private link: Link | undefined;
-  private failures = 0;
-  private retries = RETRIES_MAX;
-  private dialledAt = 0;
-  private pause: ReturnType<typeof setTimeout> | undefined;
-  private isClosed = false;
-  private trouble = "";
-  /** What waits, with the timers that end that. */
-  private readonly waiting = new Map<Waiting, ReturnType<typeof setTimeout>>();
-  private readonly named = new Set<AnyService>();
-  private readonly mounts: Mount[] = [];
-  private readonly owner: Owner = {
-    // Later, since whoever makes room may be in the middle of something.
-    room: (link) => queueMicrotask(() => this.drain(link)),
-    left: (link, reason) => {
-      if (this.link !== link) return;
-      this.link = undefined;
-      this.judge(link, reason);
-    },
-  };
-
-  constructor(
-    private readonly dial: Dial,
-    private readonly options: ChannelOptions = {},
-  ) {
-    if (options.stayConnected) queueMicrotask(() => this.connect());
-  }
-
   /**
    * Names a service that will be called, so that the server learns its layout with the first packet. Clients do this, and
    * it costs nothing before the connection is made.
    */
-  name(service: AnyService): void {
-    this.named.add(service);
-  }
-
-  /** Takes the packets of a broker on all connections. For `Topics`. @internal */
-  mount(mount: Mount): void {
-    this.mounts.push(mount);
-  }
-
-  /** Waits for a connection, and returns it. For `Topics`. @internal */
-  connected(): Promise<Link> {
-    return new Promise((resolve, fail) => {
-      const start = (link: Link): true => {
-        resolve(link);
-        return true;
-      };
-      this.run({ isOver: false, start, fail }, Infinity);
-    });
-  }
-
+  readonly name: (service: AnyService) => void;
   /** Makes a unary call. For generated clients. */
-  unary<A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions): Promise<B> {
-    return new Promise((resolve, reject) => {
-      const call = new UnaryCall(this, service, method, request, this.terms(options), resolve, reject);
-      this.run(call, call.until);
-    });
-  }
-
+  readonly unary: <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions) => Promise<B>;
   /** Makes a server-streaming call. For generated clients. */
-  serverStreaming<A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions): Replies<B> {
-    return this.twoWay(service, method, [request], options);
-  }
-
+  readonly serverStreaming: <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions) => Replies<B>;
   /** Makes a call with streams both ways. For generated clients. */
-  twoWay<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Replies<B> {
-    return this.open(service, method, requests, options);
-  }
-
-  private open<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Stream<A, B> {
-    // The default timeout is for unary calls: streams may be long.
-    return new Opening(this, service, method, requests, { ...this.terms(options), told: options?.timeout }).replies;
-  }
-
+  readonly twoWay: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Replies<B>;
   /** Makes a call with streamed requests and one reply. For generated clients. */
-  async clientStreaming<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Promise<B> {
-    const replies = this.open(service, method, requests, options);
-    const { done, value } = await replies.next();
-    if (done) throw new Status(Is.INTERNAL, "there is no reply");
-    replies.leave();
-    return value;
-  }
-
+  readonly clientStreaming: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Promise<B>;
   /** Makes no more calls, fails those that wait and closes the connection when those in progress have ended. */
-  close(): void {
-    this.isClosed = true;
-    clearTimeout(this.pause);
-    for (const [waiting, timer] of this.waiting) {
-      clearTimeout(timer);
-      waiting.fail(notRun(Is.FAILED_PRECONDITION, CLOSED));
-    }
-    this.waiting.clear();
-    this.link?.leave();
-  }
+  readonly close: () => void;
+  /** Takes the packets of a broker on all connections. For `Topics`. @internal */
+  readonly mount: (mount: Mount) => void;
+  /** Waits for a connection, and returns it. For `Topics`. @internal */
+  readonly connected: () => Promise<Link>;
 
-  /** Runs something on the connection, at once or as soon as there is one with room for it. @internal */
-  run(waiting: Waiting, until: number): void {
-    const { link } = this;
-    if (link?.isUp && this.starts(waiting, link)) return;
-    if (this.isClosed) return waiting.fail(notRun(Is.FAILED_PRECONDITION, CLOSED));
-    const patient = performance.now() + (this.options.patience ?? PATIENCE);
-    // A call without a connection has patience, and one without room waits for its deadline.
-    const look = (): void => {
+  constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
+    let link: Link | undefined;
+    let failures = 0;
+    let retries = RETRIES_MAX;
+    let dialledAt = 0;
+    let pause: ReturnType<typeof setTimeout> | undefined;
+    let isClosed = false;
+    let trouble = "";
+    const waiting = new Set<Call>();
+    const named = new Set<AnyService>();
+    const mounts: Mount[] = [];
+
+    // Connections.
+
+    const connect = (): void => {
+      if (link || pause || isClosed || !(waiting.size || stayConnected)) return;
+      dialledAt = performance.now();
+      link = makeLink(dial, owner, [...named], serve, mounts);
+    };
+
+    const owner: Owner = {
+      // Later, since whoever makes room may be in the middle of something.
+      room: (on) => queueMicrotask(() => {
+        for (const call of waiting) {
+          if (link !== on || !starts(call, on)) return;
+          waiting.delete(call);
+        }
+      }),
+      // A pause follows unless the connection has lasted.
+      left(on, reason) {
+        if (link !== on) return;
+        link = undefined;
+        if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
+        else {
+          trouble = reason;
+          clearTimeout(pause);
+          pause = after(Math.random() * Math.min(PAUSE_FIRST * 2 ** Math.min(failures++, 16), PAUSE_MAX), () => {
+            pause = undefined;
+            connect();
+          });
+        }
+        connect();
+      },
+      look: (call) => look(call as Call),
+      lost(call, status) {
+        const lost = call as Call;
+        lost.link = undefined;
+        if (!lost.method.idempotent || retries < 1) return fail(lost, status);
+        retries--;
+        run(lost);
+      },
+    };
+
+    // Calls.
+
+    /** Starts a call, and returns whether it need not wait any longer. */
+    const starts = (call: Call, on: Link): boolean => {
+      const { service, method } = call;
+      try {
+        const how = service ? on.fits(service) : Fit.Whole;
+        if (how !== undefined) return call.start(call, on, missing(method, how, 1)) && (call.isSent = true);
+        // Another connection is made that names it.
+        named.add(service as AnyService);
+        failures = 0;
+        on.leave();
+        return false;
+      } catch (error) {
+        fail(call, Status.from(error));
+        return true;
+      }
+    };
+
+    /** Runs a call on the connection, at once or as soon as there is one with room for it. */
+    const run = (call: Call): void => {
+      if (link?.isUp && starts(call, link)) return;
+      if (isClosed) return fail(call, closed());
+      // A call without a connection has patience, and one without room waits for its deadline.
+      call.patient = performance.now() + patience;
+      waiting.add(call);
+      look(call);
+      connect();
+    };
+
+    /** Ends a call whose time has come, or looks again then. */
+    const look = (call: Call): void => {
+      const { until, isSent, patient } = call;
       const now = performance.now();
-      if (now < until && (now < patient || this.link?.isUp)) {
-        this.waiting.set(waiting, after((now < patient ? Math.min(until, patient) : until) - now, look));
-      } else if (this.waiting.delete(waiting)) waiting.fail(now < until ? this.unreachable() : tooLate());
+      clearTimeout(call.timer);
+      if (now >= until) fail(call, late(isSent));
+      else if (now >= patient && waiting.has(call) && !link?.isUp) fail(call, ended(Is.UNAVAILABLE, `there is no connection to the server${trouble && `; ${trouble}`}`, isSent));
+      else call.timer = after((now < patient ? Math.min(until, patient) : until) - now, () => look(call));
     };
-    this.waiting.set(waiting, undefined as never);
-    look();
-    this.connect();
-  }
 
-  /** Starts something, and returns whether it need not wait any longer. */
-  private starts(waiting: Waiting, link: Link): boolean {
-    const { isOver, service } = waiting;
-    try {
-      const how = isOver || !service ? Fit.Whole : link.fits(service);
-      if (how !== undefined) return isOver || waiting.start(link, how);
-      // Another connection is made that names it.
-      this.named.add(service as AnyService);
-      this.failures = 0;
-      link.leave();
-      return false;
-    } catch (error) {
-      waiting.fail(Status.from(error));
-      return true;
-    }
-  }
-
-  private unreachable(): Status {
-    return notRun(Is.UNAVAILABLE, `not sent: there is no connection to the server${this.trouble && `; ${this.trouble}`}`);
-  }
-
-  private terms(options: CallOptions | undefined): Terms {
-    const { timeout, metadata } = this.options;
-    const told = options?.timeout ?? timeout;
-    return {
-      ...options,
-      told,
-      timeout: told ?? TIMEOUT,
-      metadata: metadata && options?.metadata ? { ...metadata, ...options.metadata } : (options?.metadata ?? metadata),
+    /** A call needs nothing any longer. */
+    const over = (call: Call): void => {
+      waiting.delete(call);
+      clearTimeout(call.timer);
+      call.options.signal?.removeEventListener("abort", call.abort);
     };
-  }
 
-  /** A call has succeeded. @internal */
-  earn(): void {
-    if (this.retries < RETRIES_MAX) this.retries += 0.1;
-  }
+    const fail = (call: Call, status: Status): void => {
+      over(call);
+      call.link?.cancel(call);
+      call.reject(status);
+    };
 
-  /** Whether a call that was lost may be made again. @internal */
-  spend(): boolean {
-    if (this.retries < 1) return false;
-    this.retries--;
-    return true;
-  }
+    /** Writes what stands in front of the request. */
+    const prefix = (to: Cursor, { told, until, options: { metadata } }: Call): void => {
+      if (told !== undefined || common || metadata) writePrefix(to, { timeout: told && until - performance.now(), metadata: { ...common, ...metadata } });
+    };
 
-  // Connections.
+    /** Makes a call, of which the server is `told` how long it has. */
+    const begin = (
+      service: AnyService | undefined,
+      method: Call["method"],
+      options: CallOptions,
+      told: number | undefined,
+      start: Call["start"],
+      reject: Call["reject"],
+      timeout = Infinity,
+      reply?: Call["reply"],
+    ): Call => {
+      const { signal } = options;
+      const call: Call = {
+        id: 0, operation: method.operation, until: performance.now() + (told ?? timeout), isGivenUp: false, isSent: false, patient: Infinity,
+        timer: undefined, link: undefined, service, method, options, told, start, reply, reject, abort: () => fail(call, givenUp(call.isSent)),
+      };
+      if (signal?.aborted) call.abort();
+      else {
+        signal?.addEventListener("abort", call.abort);
+        if (told !== undefined) look(call);
+        if (told === undefined || told > 0) run(call);
+      }
+      return call;
+    };
 
-  private connect(): void {
-    if (this.link || this.pause !== undefined || this.isClosed || (!this.waiting.size && !this.options.stayConnected)) return;
-    this.dialledAt = performance.now();
-    this.link = new Link(this.dial, this.owner, [...this.named], this.options.serve, this.mounts);
-  }
+    const open = <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options: CallOptions = {}): Stream<A, B> => {
+      let call: Call | undefined;
+      const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
+      // The default timeout is for unary calls: streams may be long.
+      call = begin(service, method, options, options.timeout, (call, on, missing) => {
+        const isOpen = on.open(replies as Stream, missing, (to) => {
+          prefix(to, call);
+          putByte(to, 9);
+          putVarint(to, method.operation);
+        });
+        if (isOpen) void replies.pump(requests);
+        return isOpen;
+      }, replies.fail);
+      return replies;
+    };
 
-  /** The connection takes no more calls. A pause follows unless it has lasted. */
-  private judge(link: Link, reason: string): void {
-    const lasted = link.isUp && performance.now() - this.dialledAt >= PAUSE_MAX;
-    if (lasted) this.failures = 0;
-    else {
-      this.trouble = reason;
-      const longest = Math.min(PAUSE_FIRST * 2 ** Math.min(this.failures++, 16), PAUSE_MAX);
-      clearTimeout(this.pause);
-      this.pause = after(Math.random() * longest, () => {
-        this.pause = undefined;
-        this.connect();
+    this.unary = <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options: CallOptions = {}) =>
+      new Promise<B>((resolve, reject) => {
+        let left = 0;
+        begin(service, method, options, options.timeout ?? timeout, (call, on, missing) => {
+          const isSent = on.call(call, (to) => {
+            prefix(to, call);
+            write(to, method.request, request);
+          });
+          if (isSent) call.link = on;
+          left = missing;
+          return isSent;
+        }, reject, TIMEOUT, (call, body) => {
+          over(call as Call);
+          try {
+            const from = reader(body);
+            const prefix = readPrefix(from);
+            const status = readStatus(from, prefix);
+            if (status) throw status;
+            if (from.at) options.onMetadata?.(prefix.metadata);
+            resolve(read(from, method.reply, left));
+            if (retries < RETRIES_MAX) retries += 0.1;
+          } catch (error) {
+            reject(unread(error, method.reply));
+          }
+        });
       });
-    }
-    this.connect();
-  }
-
-  /** Gives the connection to those that wait, as long as it has room. */
-  private drain(link: Link): void {
-    for (const [waiting, timer] of this.waiting) {
-      if (this.link !== link || !this.starts(waiting, link)) return;
-      clearTimeout(timer);
-      this.waiting.delete(waiting);
-    }
-  }
-}
-
-/** The settings of a call, with those of its channel. */
-interface Terms extends CallOptions {
-  /** What the server is told, in milliseconds. */
-  readonly told: number | undefined;
-  readonly timeout: number;
-}
-
-const tooLate = (): Status => notRun(Is.DEADLINE_EXCEEDED, "not sent: the deadline has passed");
-
-class UnaryCall<A, B> implements InFlight, Waiting {
-  id = 0;
-  isOver = false;
-  readonly operation: number;
-  readonly until: number;
-  private link: Link | undefined;
-  private missing = 0;
-  /** The status of an attempt that may have run. */
-  private before: Status | undefined;
-
-  constructor(
-    private readonly channel: Channel,
-    readonly service: AnyService,
-    private readonly method: Method<A, B>,
-    private readonly request: Init<A>,
-    private readonly terms: Terms,
-    private readonly resolve: (reply: B) => void,
-    private readonly reject: (status: Status) => void,
-  ) {
-    this.operation = method.operation;
-    this.until = performance.now() + terms.timeout;
-    terms.signal?.addEventListener("abort", this.abort);
-  }
-
-  start(link: Link, how: Fit): boolean {
-    const { terms, method } = this;
-    const { told, metadata } = terms;
-    if (terms.signal?.aborted) throw givenUp(false);
-    if (terms.timeout <= 0) throw tooLate();
-    if ((this.id = link.enter(this)) < 0) return false;
-    try {
-      link.write(this.id, this.operation, (to) => {
-        if (told !== undefined || metadata) writePrefix(to, { timeout: told && this.until - performance.now(), metadata });
-        write(to, method.request, this.request);
+    this.serverStreaming = (service, method, request, options) => open(service, method, [request], options).messages;
+    this.twoWay = (service, method, requests, options) => open(service, method, requests, options).messages;
+    this.clientStreaming = async (service, method, requests, options) => {
+      const { messages } = open(service, method, requests, options);
+      const { done, value } = await messages.next();
+      if (done) throw new Status(Is.INTERNAL, "there is no reply");
+      void messages.return?.();
+      return value;
+    };
+    this.name = (service) => void named.add(service);
+    this.mount = (mount) => void mounts.push(mount);
+    this.connected = () =>
+      new Promise((resolve, reject) => {
+        begin(undefined, { operation: 0 }, {}, undefined, (call, on) => {
+          over(call);
+          resolve(on);
+          return true;
+        }, reject);
       });
-    } catch (error) {
-      link.release(this.id);
-      throw error;
-    }
-    this.missing = missing(method, how, 1);
-    this.link = link;
-    return true;
-  }
-
-  reply(body: Uint8Array): void {
-    const { method, terms } = this;
-    if (this.isOver) return;
-    try {
-      const from = new Reader(body);
-      const prefix = readPrefix(from);
-      if (isError(from)) throw readStatus(from, prefix);
-      if (from.at) terms.onMetadata?.(prefix.metadata);
-      this.resolve(read(from, method.reply, this.missing));
-      this.channel.earn();
-      this.end();
-    } catch (error) {
-      this.over(unread(error, method.reply));
-    }
-  }
-
-  lost(status: Status): void {
-    this.link = undefined;
-    if (this.isOver) return;
-    if (!this.method.idempotent || !this.channel.spend()) return this.over(status);
-    this.before = status;
-    this.channel.run(this, this.until);
-  }
-
-  fail(status: Status): void {
-    this.over(this.before ?? status);
-  }
-
-  over(status: Status): void {
-    this.reject(status);
-    this.end();
-  }
-
-  private end(): void {
-    this.isOver = true;
-    this.terms.signal?.removeEventListener("abort", this.abort);
-  }
-
-  private readonly abort = (): void => {
-    this.link?.cancel(this);
-    this.over(givenUp(this.link !== undefined));
-  };
-}
-
-/** A call with streams, which waits for a connection before it has one. */
-class Opening<A, B> implements Waiting {
-  readonly replies: Stream<A, B>;
-  private readonly until: number;
-
-  constructor(
-    channel: Channel,
-    readonly service: AnyService,
-    private readonly method: Method<A, B>,
-    private readonly requests: Source<Init<A>>,
-    private readonly terms: Terms,
-  ) {
-    const { signal, told } = terms;
-    const abort = (): void => this.replies.fail(givenUp(this.replies.isOpen));
-    this.replies = new Stream(method.request, method.reply, () => signal?.removeEventListener("abort", abort));
-    this.replies.whenMetadata = terms.onMetadata;
-    if (told !== undefined) this.replies.within(told);
-    this.until = performance.now() + (told ?? Infinity);
-    signal?.addEventListener("abort", abort);
-    if (signal?.aborted) abort();
-    else channel.run(this, this.until);
-  }
-
-  get isOver(): boolean {
-    return this.replies.isOver;
-  }
-
-  start(link: Link, how: Fit): boolean {
-    const { method, replies, terms: { told, metadata } } = this;
-    if (!link.streamsMax) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
-    const id = link.streamId();
-    if (id < 0) return false;
-    replies.begin(link, id, missing(method, how, 1));
-    link.write(id, Op.Stream, (to) => {
-      writePrefix(to, { timeout: told && this.until - performance.now(), metadata });
-      to.byte(9);
-      to.varint(method.operation);
-    });
-    void replies.pump(this.requests);
-    return true;
-  }
-
-  fail(status: Status): void {
-    this.replies.fail(status);
+    this.close = () => {
+      isClosed = true;
+      clearTimeout(pause);
+      for (const call of waiting) fail(call, closed());
+      link?.leave();
+    };
+    if (stayConnected) queueMicrotask(connect);
   }
 }
+
+const closed = (): Status => ended(Is.FAILED_PRECONDITION, "the channel is closed", false);

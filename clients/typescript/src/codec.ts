@@ -8,7 +8,7 @@
  * in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { Malformed, Reader, SCRATCH, Writer, cutOff } from "./bytes.js";
+import { left, malformed, peek, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -24,6 +24,10 @@ const MEMORY_TIMES = 12;
 /** About what objects take in V8: an element of a list or a field, and a message or an entry of a map. */
 const SLOT = 8;
 const OBJECT = 56;
+
+/** Eight bytes, to look at numbers in two ways. */
+const SCRATCH = /* @__PURE__ */ new Uint8Array(8);
+const NUMBERS = /* @__PURE__ */ new DataView(SCRATCH.buffer);
 
 /** The number of an enum value that this schema does not declare. */
 export type UnknownValue = number & { readonly "~unknown": true };
@@ -59,299 +63,254 @@ export type Init<T> = T extends Uint8Array | string | number | bigint | boolean 
         : { readonly [K in keyof T]?: Init<T[K]> };
 
 /** Makes the table of a message. For generated code. */
-export const message = <T>(name: string, spec: string, refs?: () => readonly Ref[]): Type<T> => new Table(name, spec, refs) as Type<T>;
+export function message<T>(name: string, spec: string, refs?: () => readonly Ref[]): Type<T> {
+  let known: readonly Field[] | undefined;
+  return { name, fields: () => (known ??= parsed(spec, refs?.() ?? [])) } as Table;
+}
 
 /** Returns the bytes of a message. Throws a `Status` of code `INVALID_ARGUMENT` for a value that its type cannot hold. */
 export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
-  const writer = new Writer();
-  write(writer, type, value);
-  return writer.done();
+  const to = writer(256);
+  write(to, type, value);
+  return written(to);
 }
 
 /** Returns the message of `bytes`, whose memory it does not share. Throws a `Malformed` for anything else. */
-export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(new Reader(bytes), type, 0);
+export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type, 0);
 
 /** Writes a message in the rich form. */
-export const write = <T>(to: Writer, type: Type<T>, value: Init<T>): void => writeMessage(to, type as Table, value as Fields, DEPTH_MAX);
+export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
+  to.depth = DEPTH_MAX;
+  putMessage(to, type as Table, value as Fields);
+}
 
 /**
  * Reads a message in either form, of which the last `missing` fields may not be there, or the default message for a nil.
  * Bytes behind it are ignored: a newer schema may put fields there.
  */
-export function read<T>(from: Reader, type: Type<T>, missing: number): T {
-  const bounds = { depth: DEPTH_MAX, memory: Math.max(MEMORY_MAX, from.left * MEMORY_TIMES), missing };
-  return (readMessage(from, type as Table, bounds) ?? blank(type as Table, {})) as T;
+export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
+  from.depth = DEPTH_MAX;
+  from.memory = Math.max(MEMORY_MAX, left(from) * MEMORY_TIMES);
+  return (takeMessage(from, type as Table, missing) ?? blank(from, type as Table)) as T;
 }
 
-/** What a decoder may still use. */
-interface Bounds {
-  /** The levels of messages that may still begin. */
-  depth: number;
-  memory: number;
-  /** How many fields at the end of the outermost message may be missing. */
-  missing: number;
+interface Table extends Type<never> {
+  /** The fields, made when they are needed. */
+  fields(): readonly Field[];
 }
 
-/** How the values of a field, or of its elements, stand on the wire. */
-interface Codec {
+/** A type: how its values stand on the wire, behind the number of the type. */
+interface Kind {
   /** The number of the type on the wire. */
-  readonly kind: number;
-  /** The fewest bytes of a value. */
-  readonly least: number;
+  readonly wire: number;
   zero(): Value;
-  /** Writes a value, or the default for `undefined`. */
-  put(to: Writer, value: Value, depth: number): void;
-  take(from: Reader, bounds: Bounds): Value;
+  put(to: Cursor, value: Value): void;
+  /** Returns `undefined` for a nil, which only messages may be. */
+  take(from: Cursor): Value;
+  readonly table?: Table | undefined;
 }
 
-interface Field extends Codec {
+interface Field {
   /** The property of the message: for a member of a oneof that of the oneof. */
   readonly name: string;
-  readonly member: Member | undefined;
-}
-
-/** A member of a oneof. */
-interface Member extends Codec {
+  readonly of: Kind;
+  readonly isOptional: boolean;
+  /** The type of the keys of a map. */
+  readonly key: Kind | undefined;
+  /** The types in front of a list or a map. */
+  readonly head: readonly number[] | undefined;
+  /** A member of a oneof: its name, its number and all members, of which the first is the first on the wire. */
   readonly case: string;
   readonly number: number;
-  /** All members of the oneof, of which the first is the first on the wire. */
-  readonly all: Member[];
+  readonly all: Field[] | undefined;
 }
 
-class Table {
-  /** The fields, once they have been needed. */
-  private known: readonly Field[] | undefined;
-
-  constructor(
-    readonly name: string,
-    private readonly spec: string,
-    private readonly refs: (() => readonly Ref[]) | undefined,
-  ) {}
-
-  get fields(): readonly Field[] {
-    if (this.known) return this.known;
-    const refs = this.refs?.() ?? [];
-    const oneofs: Record<string, Member[]> = {};
-    let next = 0;
-    return (this.known = (this.spec && this.spec.split(" ") || []).map((field) => {
-      const [, name, oneof, number, mark, key, letter] = /(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)$/.exec(field) as unknown as [string, string, string | undefined, string, string, string, string];
-      const ref = letter === "e" || letter === "m" ? refs[next++] : undefined;
-      const one = ref instanceof Table ? inner(ref) : ref ? choice(ref as Enum) : (CODECS[letter] as Codec);
-      const codec = mark === "?" ? optional(one) : mark === "*" ? list(one) : mark ? map(CODECS[key] as Codec, one) : one;
-      if (!oneof) return shaped(codec, name);
-      const all = (oneofs[oneof] ??= []);
-      const member: Member = { ...one, case: name, number: +number, all };
-      all.push(member);
-      return shaped({ ...one, zero() {} }, oneof, member);
-    }));
-  }
+/** Makes the fields of a table. */
+function parsed(spec: string, refs: readonly Ref[]): readonly Field[] {
+  const oneofs: Record<string, Field[]> = {};
+  let next = 0;
+  return [...spec.matchAll(/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)\b/g)].map((found) => {
+    const [, name, oneof, number, mark, keyed, letter] = found as unknown as [string, string, string | undefined, string, string, string, string];
+    const of = letter === "m" ? inner(refs[next++] as Table) : letter === "e" ? choice(refs[next++] as Enum) : (KINDS[letter] as Kind);
+    const key = KINDS[keyed];
+    const head = key ? [2, key.wire, of.wire, 10] : mark === "*" ? [1, of.wire, 10] : undefined;
+    const all = oneof ? (oneofs[oneof] ??= []) : undefined;
+    const field = { name: oneof ?? name, of, isOptional: mark === "?", key, head, case: name, number: +number, all };
+    all?.push(field);
+    return field;
+  });
 }
 
-/** One shape for all fields, since reading properties of many shapes is slow. */
-const shaped = ({ kind, least, zero, put, take }: Codec, name: string, member?: Member): Field => ({ kind, least, zero, put, take, name, member });
+const zero = ({ head, key, isOptional, of }: Field): Value => (key ? new Map() : head ? [] : isOptional ? undefined : of.zero());
 
-function writeMessage(to: Writer, table: Table, value: Fields, depth: number): void {
-  if (!depth) throw invalid(table.name, `nests deeper than ${DEPTH_MAX}`);
-  to.byte(8);
-  to.byte(0);
+function putMessage(to: Cursor, table: Table, value: Fields): void {
+  if (!to.depth--) throw invalid(table.name, `nests deeper than ${DEPTH_MAX}`);
+  putByte(to, 8);
+  putByte(to, 0);
   let at = "";
   try {
-    for (const field of table.fields) {
-      const { name, member } = field;
-      at = name;
-      if (!member) field.put(to, value[name], depth);
-      else if (member === member.all[0]) {
-        to.byte(3);
-        const is = value[name] as { case: string; value: Value } | undefined;
-        const set = is && member.all.find((one) => one.case === is.case);
-        if (is && !set) throw new Error(`has no member ${is.case}`);
-        to.varint(set ? set.number : 0);
-        set?.put(to, is?.value, depth);
+    for (const field of table.fields()) {
+      const { all, name } = field;
+      const is = value[(at = name)];
+      if (!all) putField(to, field, is);
+      else if (field === all[0]) {
+        putByte(to, 3);
+        const set = is as { case: string; value: Value } | undefined;
+        const member = all.find((one) => one.case === set?.case);
+        if (set && !member) throw new Error(`has no member ${set.case}`);
+        putVarint(to, member ? member.number : 0);
+        if (member) putOne(to, member.of, set?.value);
       }
     }
   } catch (error) {
     throw error instanceof Status ? error : invalid(`${table.name}.${at}`, (error as Error).message);
   }
+  to.depth++;
+}
+
+function putField(to: Cursor, field: Field, value: Value): void {
+  const { head, key, of } = field;
+  if (value === undefined && (head || field.isOptional)) value = zero(field);
+  if (head) {
+    const all = value as ReadonlyMap<Value, Value> & readonly Value[];
+    putRaw(to, head);
+    putVarint(to, key ? all.size : all.length);
+    for (const one of all) {
+      if (key) {
+        putOne(to, key, (one as Value[])[0]);
+        putOne(to, of, (one as Value[])[1]);
+      } else putOne(to, of, one);
+    }
+  } else if (value === undefined && field.isOptional) putByte(to, 0);
+  else putOne(to, of, value);
+}
+
+/** Writes a value, or the default for `undefined`. */
+function putOne(to: Cursor, { wire, table, zero, put }: Kind, value: Value): void {
+  if (!table) putByte(to, wire);
+  put(to, value === undefined ? zero() : value);
 }
 
 /** A message; `undefined` for a nil. */
-function readMessage(from: Reader, table: Table, bounds: Bounds): Fields | undefined {
-  const kind = from.byte();
-  if (kind === 0) return;
-  if (kind !== 8) throw new Malformed(`${table.name}: byte ${kind} begins no message`);
-  from.byte(); // The flags are without meaning.
-  const atRoot = bounds.depth === DEPTH_MAX;
-  if (!bounds.depth--) throw new Malformed(`messages nest deeper than ${DEPTH_MAX}`);
-  const { fields } = table;
-  charge(bounds, OBJECT + SLOT * fields.length);
+function takeMessage(from: Cursor, table: Table, missing: number): Fields | undefined {
+  const begin = takeByte(from);
+  if (begin === 0) return;
+  if (begin !== 8) malformed(`${table.name}: byte ${begin} begins no message`);
+  takeByte(from); // The flags are without meaning.
+  if (!from.depth--) malformed(`messages nest deeper than ${DEPTH_MAX}`);
+  const fields = table.fields();
+  charge(from, OBJECT + SLOT * fields.length);
   const value: Fields = {};
   /** The oneofs in the rich form: their later members are not there. */
-  let rich: string[] | undefined;
+  let rich = "";
   for (const field of fields) {
-    const { name, member } = field;
-    if (!from.left && atRoot && bounds.missing > 0) {
-      bounds.missing--;
-      if (!Object.hasOwn(value, name)) value[name] = field.zero();
-    } else if (!member) value[name] = field.take(from, bounds);
-    else if (member === member.all[0] && from.next === 3) {
+    const { name, all, of } = field;
+    const isFirst = all && all[0] === field;
+    if (isFirst) value[name] = undefined;
+    if (missing > 0 && !left(from)) {
+      missing--;
+      if (!all) value[name] = zero(field);
+    } else if (!all) value[name] = takeField(from, field);
+    else if (isFirst && peek(from) === 3) {
       from.at++;
-      (rich ??= []).push(name);
-      const number = from.varint();
-      const set = member.all.find((one) => one.number === number);
-      if (number && !set) throw new Malformed(`${table.name}.${name} has no member ${number}`);
-      value[name] = set && { case: set.case, value: element(set, from, bounds) };
-    } else if (!rich?.includes(name)) {
+      rich += ` ${name} `;
+      const number = takeVarint(from);
+      const set = all.find((one) => one.number === number);
+      if (set) value[name] = { case: set.case, value: takeElement(from, set.of) };
+      else if (number) malformed(`${table.name}.${name} has no member ${number}`);
+    } else if (!rich.includes(` ${name} `)) {
       // In the flat form each member stands in its place, and is set unless it is its default.
-      const is = member.take(from, bounds);
-      const isSet = is instanceof Uint8Array ? is.length > 0 : is !== "" && is !== 0n && is !== false && is !== undefined && !Object.is(is, 0);
-      if (isSet) value[name] = { case: member.case, value: is };
-      else if (!Object.hasOwn(value, name)) value[name] = undefined;
+      const is = takeOne(from, of);
+      if (is instanceof Uint8Array ? is.length : !Object.is(is, of.zero())) value[name] = { case: field.case, value: is };
     }
   }
-  bounds.depth++;
+  from.depth++;
   return value;
 }
 
-/** Adds the defaults. */
-function blank(table: Table, value: Fields): Fields {
-  for (const { name, zero } of table.fields) value[name] = zero();
-  return value;
+function takeField(from: Cursor, field: Field): Value {
+  const { head, key, of } = field;
+  // A nil is also an empty map.
+  if ((key || field.isOptional) && peek(from) === 0) {
+    from.at++;
+    return zero(field);
+  }
+  if (!head) return takeOne(from, of);
+  head.forEach((wire) => expect(from, wire));
+  let count = takeVarint(from);
+  const all = zero(field) as Map<Value, Value> & Value[];
+  while (count-- > 0) {
+    charge(from, key ? OBJECT : SLOT);
+    if (key) all.set(takeOne(from, key), takeElement(from, of));
+    else all.push(takeElement(from, of));
+  }
+  return all;
 }
 
-function charge(bounds: Bounds, bytes: number): void {
-  if ((bounds.memory -= bytes) < 0) throw new Malformed("it takes too much memory");
+function takeOne(from: Cursor, { wire, table, take }: Kind): Value {
+  if (!table) expect(from, wire);
+  return take(from);
 }
-
-function expect(from: Reader, kind: number): void {
-  const found = from.byte();
-  if (found !== kind) throw new Malformed(`kind ${found} stands in the place of ${kind}`);
-}
-
-// What fields are made of.
-
-/** A field of a message that may be nil. */
-const inner = (table: Table): Codec => ({
-  kind: 3,
-  least: 1,
-  zero() {},
-  put: (to, value, depth) => (value === undefined ? to.byte(0) : writeMessage(to, table, value as Fields, depth - 1)),
-  take: (from, bounds) => readMessage(from, table, bounds),
-  table,
-} as Codec);
 
 /** A value that is not a field: a nil counts as a message with defaults. */
-function element(codec: Codec & { readonly table?: Table }, from: Reader, bounds: Bounds): Value {
-  const is = codec.take(from, bounds);
-  if (is !== undefined || !codec.table) return is;
-  charge(bounds, OBJECT + SLOT * codec.table.fields.length);
-  return blank(codec.table, {});
+const takeElement = (from: Cursor, of: Kind): Value => takeOne(from, of) ?? blank(from, of.table as Table);
+
+/** A message of defaults. */
+function blank(from: Cursor, table: Table): Fields {
+  const value: Fields = {};
+  const fields = table.fields();
+  charge(from, OBJECT + SLOT * fields.length);
+  for (const field of fields) value[field.name] = field.all ? undefined : zero(field);
+  return value;
 }
 
-const optional = (of: Codec): Codec => ({
-  ...of,
-  zero() {},
-  put: (to, value, depth) => (value === undefined ? to.byte(0) : of.put(to, value, depth)),
-  take: (from, bounds) => (from.next === 0 ? void from.at++ : of.take(from, bounds)),
-});
-
-/** Writes the head of a list or map. */
-function head(to: Writer, kinds: readonly number[], count: number): void {
-  for (const kind of kinds) to.byte(kind);
-  to.varint(count);
+function charge(from: Cursor, bytes: number): void {
+  if ((from.memory -= bytes) < 0) malformed("it takes too much memory");
 }
 
-/** Reads it, and returns the number of elements, which the rest has room for. */
-function count(from: Reader, bounds: Bounds, kinds: readonly number[], least: number, memory: number): number {
-  for (const kind of kinds) expect(from, kind);
-  const count = from.varint();
-  if (count * least > from.left) cutOff();
-  charge(bounds, count * memory);
-  return count;
+function expect(from: Cursor, wire: number): void {
+  const found = takeByte(from);
+  if (found !== wire) malformed(`kind ${found} stands in the place of ${wire}`);
 }
 
-function list(of: Codec): Codec {
-  const kinds = [1, of.kind, 10];
-  return {
-    ...of,
-    zero: () => [],
-    put(to, value = [], depth) {
-      head(to, kinds, (value as Value[]).length);
-      for (const one of value as Value[]) of.put(to, one, depth);
-    },
-    take(from, bounds) {
-      const list: Value[] = [];
-      for (let left = count(from, bounds, kinds, of.least, SLOT); left > 0; left--) list.push(element(of, from, bounds));
-      return list;
-    },
-  };
-}
+// The types.
 
-function map(of: Codec, to: Codec): Codec {
-  const kinds = [2, of.kind, to.kind, 10];
-  return {
-    ...to,
-    zero: () => new Map(),
-    put(out, value = new Map(), depth) {
-      head(out, kinds, (value as Map<Value, Value>).size);
-      for (const [key, entry] of value as Map<Value, Value>) {
-        of.put(out, key, depth);
-        to.put(out, entry, depth);
-      }
-    },
-    take(from, bounds) {
-      const map = new Map<Value, Value>();
-      if (from.next === 0) from.at++;
-      else for (let left = count(from, bounds, kinds, of.least + to.least, OBJECT); left > 0; left--) map.set(of.take(from, bounds), element(to, from, bounds));
-      return map;
-    },
-  };
-}
+const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => void, take: (from: Cursor) => T, table?: Table): Kind =>
+  ({ wire, zero, put, take, table }) as Kind;
 
-/** Values that are no messages: their kind stands in front. */
-const scalar = <T>(kind: number, least: number, zero: () => T, put: (to: Writer, value: T) => void, take: (from: Reader) => T): Codec => ({
-  kind,
-  least,
-  zero,
-  put(to, value = zero()) {
-    to.byte(kind);
-    put(to, value as T);
-  },
-  take(from) {
-    expect(from, kind);
-    return take(from);
-  },
-});
+const inner = (table: Table): Kind =>
+  kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table, 0), table);
 
-function choice(of: Enum): Codec {
+function choice(of: Enum): Kind {
   const numbers = Object.values(of);
   // Of two names for one number the first goes out. An index that the schema does not know is kept above -2^31.
-  return scalar(10, 2, () => numbers[0] as number, (to, number) => {
+  return kind(10, () => numbers[0] as number, (to, number) => {
     const index = numbers.indexOf(number);
     const kept = number + 0x8000_0000;
     check(index >= 0 || (number === (number | 0) && number < 0 && kept >= numbers.length), number);
-    to.varint(index < 0 ? kept : index);
+    putVarint(to, index < 0 ? kept : index);
   }, (from) => {
-    const index = from.varint() >>> 0;
+    const index = takeVarint(from) >>> 0;
     const kept = index - 0x8000_0000;
-    if (index >= numbers.length && (kept >= 0 || numbers.includes(kept))) throw new Malformed(`an enum has the index ${index}`);
+    if (index >= numbers.length && (kept >= 0 || numbers.includes(kept))) malformed(`an enum has the index ${index}`);
     return numbers[index] ?? kept;
   });
 }
 
 /** Integers of 64 bits. Most are small, and the arithmetic of `bigint` is slow. */
-const wide = (isSigned: boolean, asNumber: boolean): Codec =>
-  scalar<bigint | number>(isSigned ? 13 : 11, 2, () => (asNumber ? 0 : 0n), (to, value) => {
+const wide = (isSigned: boolean, asNumber: boolean): Kind =>
+  kind<bigint | number>(isSigned ? 13 : 11, () => (asNumber ? 0 : 0n), (to, value) => {
     const whole = BigInt(value);
     const number = Number(whole);
     const small = isSigned ? (number < 0 ? -2 * number - 1 : 2 * number) : number;
-    if (Number.isSafeInteger(small) && small >= 0) return to.varint(small);
+    if (Number.isSafeInteger(small) && small >= 0) return putVarint(to, small);
     check((isSigned ? BigInt.asIntN : BigInt.asUintN)(64, whole) === whole, value);
     let raw = isSigned ? (whole << 1n) ^ (whole >> 63n) : whole;
-    for (; raw >> 53n; raw >>= 7n) to.byte(Number(raw & 127n) | 128);
-    to.varint(Number(raw));
+    for (; raw >> 53n; raw >>= 7n) putByte(to, Number(raw & 127n) | 128);
+    putVarint(to, Number(raw));
   }, (from) => {
     let { at } = from;
-    let whole: number | bigint = from.varint(10);
+    let whole: number | bigint = takeVarint(from, 10);
     if (whole <= Number.MAX_SAFE_INTEGER) {
       if (isSigned) whole = whole % 2 ? (whole + 1) / -2 : whole / 2;
     } else {
@@ -361,57 +320,57 @@ const wide = (isSigned: boolean, asNumber: boolean): Codec =>
       whole = isSigned ? (raw >> 1n) ^ -(raw & 1n) : raw;
     }
     if (!asNumber) return BigInt(whole);
-    if (!Number.isSafeInteger(Number(whole))) throw new Malformed("an integer is beyond 2^53");
+    if (!Number.isSafeInteger(Number(whole))) malformed("an integer is beyond 2^53");
     return Number(whole);
   });
 
-const float = (kind: number, length: number, of: "Float32" | "Float64"): Codec =>
-  scalar(kind, length + 1, () => 0, (to, value) => {
-    SCRATCH[`set${of}`](0, value);
-    for (let at = 0; at < length; at++) to.byte(SCRATCH.getUint8(at));
+const float = (wire: number, length: 4 | 8): Kind =>
+  kind(wire, () => 0, (to, value) => {
+    NUMBERS[length > 4 ? "setFloat64" : "setFloat32"](0, value);
+    putRaw(to, SCRATCH.subarray(0, length));
   }, (from) => {
-    for (let at = 0; at < length; at++) SCRATCH.setUint8(at, from.byte());
-    return SCRATCH[`get${of}`](0);
+    SCRATCH.set(takeView(from, length));
+    return NUMBERS[length > 4 ? "getFloat64" : "getFloat32"](0);
   });
 
 /** The letters of tables. */
-const CODECS: Readonly<Record<string, Codec>> = {
-  "b": scalar(7, 2, () => false, (to, value) => to.byte(+value), (from) => {
-    const byte = from.byte();
-    if (byte > 1) throw new Malformed(`a bool is ${byte}`);
+const KINDS: Readonly<Record<string, Kind>> = {
+  "b": kind(7, () => false, (to, value) => putByte(to, +value), (from) => {
+    const byte = takeByte(from);
+    if (byte > 1) malformed(`a bool is ${byte}`);
     return byte > 0;
   }),
-  "i": scalar(12, 2, () => 0, (to, value) => {
+  "i": kind(12, () => 0, (to, value) => {
     check(value === (value | 0), value);
-    to.varint(((value << 1) ^ (value >> 31)) >>> 0);
+    putVarint(to, ((value << 1) ^ (value >> 31)) >>> 0);
   }, (from) => {
-    const zigzag = from.varint();
+    const zigzag = takeVarint(from);
     return (zigzag >>> 1) ^ -(zigzag & 1);
   }),
-  "u": scalar(10, 2, () => 0, (to, value) => {
+  "u": kind(10, () => 0, (to, value) => {
     check(value === value >>> 0, value);
-    to.varint(value);
-  }, (from) => from.varint() >>> 0),
+    putVarint(to, value);
+  }, (from) => takeVarint(from) >>> 0),
   "l": wide(true, false),
   "w": wide(false, false),
   "L": wide(true, true),
   "W": wide(false, true),
-  "f": float(14, 4, "Float32"),
-  "d": float(15, 8, "Float64"),
-  "s": scalar(5, 3, () => "", (to, value) => {
+  "f": float(14, 4),
+  "d": float(15, 8),
+  "s": kind(5, () => "", (to, value) => {
     check(typeof value === "string", value);
-    to.byte(10);
-    to.text(value);
+    putByte(to, 10);
+    putText(to, value);
   }, (from) => {
     expect(from, 10);
-    return from.text();
+    return takeText(from);
   }),
-  "y": scalar(4, 3, () => new Uint8Array(), (to, value) => {
-    to.byte(10);
-    to.sized(value);
+  "y": kind(4, () => new Uint8Array(), (to, value) => {
+    putByte(to, 10);
+    putSized(to, value);
   }, (from) => {
     expect(from, 10);
-    return from.view().slice(); // A copy: a view would keep all that came with it.
+    return takeView(from).slice(); // A copy: a view would keep all that came with it.
   }),
 };
 

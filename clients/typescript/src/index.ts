@@ -3,7 +3,7 @@
  */
 
 export { Malformed } from "./bytes.js";
-export { Channel, type CallOptions, type ChannelOptions, type Replies } from "./channel.js";
+export { Channel, type CallOptions, type ChannelOptions } from "./channel.js";
 export { decode, encode, message, type Bytes, type Enum, type Init, type Type, type UnknownValue } from "./codec.js";
 export type { Dial, Transport, TransportEvents } from "./link.js";
 export {
@@ -11,6 +11,7 @@ export {
   type Service, type Source, type TwoWay, type Unary,
 } from "./service.js";
 export { Code, Status, type Metadata, type StatusOptions } from "./status.js";
+export type { Replies } from "./stream.js";
 export { serve } from "./serve.js";
 export { Topics, type Published, type Subscription } from "./topics.js";
 export { SUBPROTOCOL, connect, webSocket, type WebSocketLike, type WebSocketOptions } from "./websocket.js";

@@ -2,7 +2,7 @@
  * What may stand in front of a message: the time that is left, metadata, a status. `codec.ts` owns the message.
  */
 
-import { Malformed, Reader, Writer, utf8 } from "./bytes.js";
+import { left, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
@@ -13,13 +13,10 @@ const PREFIX_MAX = 64 << 10;
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
 
-const KEY = /^[a-z0-9_.-]{1,256}$/;
-const PRINTABLE = /^[ -~]*$/;
-
 /** What is written in front of a message. */
 export interface Said {
   /** The accepting end has made the call. */
-  readonly backward?: boolean;
+  readonly isBackward?: boolean;
   /** In milliseconds. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
@@ -32,95 +29,93 @@ export interface Prefix {
   metadata: Metadata;
   code?: Code;
   details?: Uint8Array;
-  refused?: boolean;
+  isRefused?: boolean;
 }
 
 const NOTHING: Prefix = { metadata: {} };
 
-/** Whether the rules allow an entry of metadata. */
-const fits = (key: string, entry: string | Uint8Array): boolean =>
-  KEY.test(key) && (typeof entry === "string" ? !isBinary(key) && PRINTABLE.test(entry) : isBinary(key));
-
 const isBinary = (key: string): boolean => key.endsWith("-bin");
 
+/** Whether the rules allow an entry of metadata. */
+const fits = (key: string, entry: string | Uint8Array): boolean =>
+  isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${key} ${isBinary(key) ? "" : entry}`);
+
+export const bytesOf = (content: string | Uint8Array): Uint8Array => (typeof content === "string" ? utf8(content) : content);
+
 /** Writes a prefix, if there is anything to say. Throws a `Status` for metadata that breaks the rules. */
-export function writePrefix(to: Writer, { backward, timeout, metadata, status }: Said): void {
-  const items = new Writer(64);
-  if (backward) items.item(4);
-  if (timeout !== undefined) items.item(1, (value) => value.varint(Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
-  const entries = Object.entries(metadata ?? {});
-  let total = 0;
-  for (const [key, entry] of entries) {
-    if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
-    total += key.length + entry.length + 8;
-    if (entries.length > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
-    items.item(2, (value) => {
-      value.text(key);
-      value.raw(typeof entry === "string" ? utf8(entry) : entry);
+export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, status }: Said): void {
+  const { at } = to;
+  const hasItems = putItem(to, PREFIX, () => {
+    if (isBackward) putItem(to, 4, () => {});
+    if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
+    let total = 0;
+    Object.entries(metadata).forEach(([key, entry], count) => {
+      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
+      total += key.length + entry.length + 8;
+      if (count >= ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
+      putItem(to, 2, () => {
+        putText(to, key);
+        putRaw(to, bytesOf(entry));
+      });
     });
-  }
-  if (status) {
-    items.item(3, (value) => {
-      value.varint(status.code);
-      // Details that would make the prefix too long are left out, so that the rest can be read.
-      if (items.at + status.details.length + 16 <= PREFIX_MAX) value.raw(status.details);
-    });
-    if (!status.mayHaveRun) items.item(5);
-  }
-  if (items.at) {
-    to.byte(PREFIX);
-    to.sized(items.done());
-  }
+    if (status) {
+      const { code, details, mayHaveRun } = status;
+      putItem(to, 3, () => {
+        putVarint(to, code);
+        // Details that would make the prefix too long are left out, so that the rest can be read.
+        if (to.at - at + details.length + 32 <= PREFIX_MAX) putRaw(to, details);
+      });
+      if (!mayHaveRun) putItem(to, 5, () => {});
+    }
+  });
+  if (!hasItems) to.at = at;
 }
 
 /** Takes the prefix off, if there is one. */
-export function readPrefix(from: Reader): Prefix {
-  if (from.next !== PREFIX) return NOTHING;
+export function readPrefix(from: Cursor): Prefix {
+  if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
-  const items = new Reader(from.view());
-  if (items.left > PREFIX_MAX) throw new Malformed("a prefix is too long");
+  const items = reader(takeView(from));
+  if (left(items) > PREFIX_MAX) malformed("a prefix is too long");
   // Without a prototype: the keys are the peer's.
   const metadata: Record<string, string | Uint8Array> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
-  while (items.left) {
-    const type = items.byte();
-    const value = new Reader(items.view());
-    if (type === 1) prefix.timeout = value.varint(10) / 1000;
+  while (left(items)) {
+    const type = takeByte(items);
+    const value = reader(takeView(items));
+    if (type === 1) prefix.timeout = takeVarint(value, 10) / 1000;
     else if (type === 2) {
-      const key = value.text();
-      const entry = isBinary(key) ? value.rest() : value.text(value.left);
-      if (!fits(key, entry) || ++entries > ENTRIES_MAX) throw new Malformed("metadata breaks the rules");
+      const key = takeText(value);
+      const entry = isBinary(key) ? takeRest(value) : takeText(value, left(value));
+      if (!fits(key, entry) || ++entries > ENTRIES_MAX) malformed("metadata breaks the rules");
       metadata[key] = entry;
     } else if (type === 3) {
-      prefix.code = codeOf(value.varint(10));
-      prefix.details = value.rest();
-    } else if (type === 5) prefix.refused = true;
+      prefix.code = codeOf(takeVarint(value, 10));
+      prefix.details = takeRest(value);
+    } else if (type === 5) prefix.isRefused = true;
   }
   return prefix;
 }
 
 /** Whether a body belongs to a call of the accepting end: its prefix begins with the item that says so. */
 export function isBackward(body: Uint8Array): boolean {
-  if (body[0] !== PREFIX) return false;
   let at = 1;
-  while (at < 6 && (body[at] as number) > 127) at++;
-  return body[at + 1] === 4 && body[at + 2] === 0;
+  while ((body[at] as number) > 127) at++;
+  return body[0] === PREFIX && body[at + 1] === 4 && body[at + 2] === 0;
 }
 
-/** Whether an error stands in the place of a message. */
-export const isError = (from: Reader): boolean => from.next === 6;
-
-/** The status in the place of a message. */
-export function readStatus(from: Reader, { metadata, code, details, refused }: Prefix): Status {
+/** The status in the place of a message, if there is one. */
+export function readStatus(from: Cursor, { metadata, code, details, isRefused }: Prefix): Status | undefined {
+  if (peek(from) !== 6) return;
   from.at++;
-  if (from.byte() !== 5 || from.byte() !== 10) throw new Malformed("an error has no text");
-  return new Status(code ?? Is.UNKNOWN, from.text(), { metadata, mayHaveRun: !refused, ...(details && { details }) });
+  if (takeByte(from) !== 5 || takeByte(from) !== 10) malformed("an error has no text");
+  return new Status(code ?? Is.UNKNOWN, takeText(from), { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
 }
 
 /** Writes a status in the place of a message. */
-export function writeStatus(to: Writer, status: Status, backward: boolean): void {
-  writePrefix(to, { backward, status, metadata: status.metadata });
-  for (const byte of [6, 5, 10]) to.byte(byte);
-  to.text(status.message);
+export function writeStatus(to: Cursor, status: Status, isBackward: boolean): void {
+  writePrefix(to, { isBackward, status, metadata: status.metadata });
+  putRaw(to, [6, 5, 10]);
+  putText(to, status.message);
 }

@@ -2,7 +2,7 @@
  * Services and methods as generated code states them, and what two ends tell each other of their layouts.
  */
 
-import type { Reader, Writer } from "./bytes.js";
+import { left, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
 import { Is, notRun, type Metadata } from "./status.js";
 
@@ -50,13 +50,15 @@ export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>>
   /** The fingerprints of earlier layouts that this one understands. */
   readonly compatible: readonly string[];
   readonly methods: M;
+  /** Those of its methods. @internal */
+  readonly operations: readonly number[];
 }
 
 export type AnyService = Service<object>;
 
 /** Makes a service. For generated code. */
 export const service = <M>(name: string, fingerprint: string, compatible: readonly string[], methods: M): Service<M> => ({
-  name, fingerprint, compatible, methods,
+  name, fingerprint, compatible, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation),
 });
 
 /** What a handler knows of its call. */
@@ -104,34 +106,30 @@ export function fit(ours: AnyService, theirs: Told): Fit {
 /** How many fields may be missing at the end of the peer's requests (0) or replies (1). */
 export const missing = ({ added = [0, 0] }: Pick<Method<never, unknown>, "added">, how: Fit, of: 0 | 1): number => how * added[of];
 
-export const methodsOf = (service: AnyService): readonly Method<unknown, unknown>[] => Object.values(service.methods) as Method<unknown, unknown>[];
-
 /** Writes the item of HELLO for a service. */
-export function writeLayout(to: Writer, of: AnyService): void {
-  const fingerprint = (hex: string): void => {
-    for (let at = 0; at < 16; at += 2) to.byte(parseInt(hex.slice(at, at + 2), 16));
-  };
-  to.text(of.name);
-  fingerprint(of.fingerprint);
-  to.varint(of.compatible.length);
-  of.compatible.forEach(fingerprint);
+export function writeLayout(to: Cursor, of: AnyService): void {
+  const putFingerprint = (hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
+  putText(to, of.name);
+  putFingerprint(of.fingerprint);
+  putVarint(to, of.compatible.length);
+  of.compatible.forEach(putFingerprint);
   let last = 0;
-  for (const operation of methodsOf(of).map((method) => method.operation).sort((a, b) => a - b)) {
-    to.varint(operation - last);
+  for (const operation of [...of.operations].sort((a, b) => a - b)) {
+    putVarint(to, operation - last);
     last = operation;
   }
 }
 
 /** Reads such an item. Throws if it has another form. */
-export function readLayout(from: Reader): Told {
-  const fingerprint = (): string => {
+export function readLayout(from: Cursor): Told {
+  const takeFingerprint = (): string => {
     let hex = "";
-    for (let at = 0; at < 8; at++) hex += from.byte().toString(16).padStart(2, "0");
+    while (hex.length < 16) hex += takeByte(from).toString(16).padStart(2, "0");
     return hex;
   };
-  const told = { service: from.text(), fingerprint: fingerprint(), compatible: [] as string[], operations: [] as number[] };
+  const told = { service: takeText(from), fingerprint: takeFingerprint(), compatible: [] as string[], operations: [] as number[] };
   // A fingerprint for which there is no room ends this, whatever the number.
-  for (let count = from.varint(); count > 0; count--) told.compatible.push(fingerprint());
-  for (let last = 0; from.left; ) told.operations.push((last += from.varint()));
+  for (let count = takeVarint(from); count > 0; count--) told.compatible.push(takeFingerprint());
+  for (let last = 0; left(from); ) told.operations.push((last += takeVarint(from)));
   return told;
 }

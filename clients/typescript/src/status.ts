@@ -3,25 +3,25 @@
  */
 
 /** The codes of a status, with gRPC's numbers. */
-export const Code = {
-  OK: 0,
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  OUT_OF_RANGE: 11,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  DATA_LOSS: 15,
-  UNAUTHENTICATED: 16,
-} as const;
+export const Code = /* @__PURE__ */ coded() as {
+  readonly OK: 0;
+  readonly CANCELLED: 1;
+  readonly UNKNOWN: 2;
+  readonly INVALID_ARGUMENT: 3;
+  readonly DEADLINE_EXCEEDED: 4;
+  readonly NOT_FOUND: 5;
+  readonly ALREADY_EXISTS: 6;
+  readonly PERMISSION_DENIED: 7;
+  readonly RESOURCE_EXHAUSTED: 8;
+  readonly FAILED_PRECONDITION: 9;
+  readonly ABORTED: 10;
+  readonly OUT_OF_RANGE: 11;
+  readonly UNIMPLEMENTED: 12;
+  readonly INTERNAL: 13;
+  readonly UNAVAILABLE: 14;
+  readonly DATA_LOSS: 15;
+  readonly UNAUTHENTICATED: 16;
+};
 
 /** One of the numbers of `Code`. */
 export type Code = (typeof Code)[keyof typeof Code];
@@ -59,23 +59,18 @@ export interface StatusOptions {
 /** The failure of a call. */
 export class Status extends Error {
   override readonly name = "Status";
-  readonly details: Uint8Array;
-  readonly metadata: Metadata;
+  declare readonly code: Code;
+  declare readonly details: Uint8Array;
+  declare readonly metadata: Metadata;
   /**
    * Whether the call may have run. It is `false` if the request was not sent, or if the server has said that it was
    * refused before its handler: then it is safe to call again.
    */
-  readonly mayHaveRun: boolean;
+  declare readonly mayHaveRun: boolean;
 
-  constructor(
-    readonly code: Code,
-    message: string,
-    { details = new Uint8Array(), metadata = {}, mayHaveRun = true, cause }: StatusOptions = {},
-  ) {
-    super(message, { cause });
-    this.details = details;
-    this.metadata = metadata;
-    this.mayHaveRun = mayHaveRun;
+  constructor(code: Code, message: string, options?: StatusOptions) {
+    super(message, options);
+    Object.assign(this, { details: new Uint8Array(), metadata: {}, mayHaveRun: true, ...options, code });
   }
 
   /** Returns `error` if it is a status, and otherwise a status of code `UNKNOWN` with its text. */
@@ -85,14 +80,22 @@ export class Status extends Error {
   }
 }
 
+function coded(): object {
+  const names = "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED";
+  return Object.fromEntries(names.split(" ").map((name, code) => [name, code]));
+}
+
 /** A status of a call that has not reached a handler. */
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
 /** A number from the wire as a code. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 
+/** A status of a call that this end gives up, of which the server may know or not. */
+export const ended = (code: Code, message: string, isSent: boolean): Status => new Status(code, isSent ? message : `not sent: ${message}`, { mayHaveRun: isSent });
+
 /** The status of a call that its caller has given up. */
-export const givenUp = (mayHaveRun = true): Status => new Status(Is.CANCELLED, "the caller gave the call up", { mayHaveRun });
+export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller gave the call up", isSent);
 
 /** The status of a call without a reply in its time. */
-export const late = (mayHaveRun = true): Status => new Status(Is.DEADLINE_EXCEEDED, "no answer before the deadline", { mayHaveRun });
+export const late = (isSent: boolean): Status => ended(Is.DEADLINE_EXCEEDED, "no answer before the deadline", isSent);

@@ -2,10 +2,11 @@
  * Topics of a broker, on the connections of a channel.
  */
 
-import { Reader, utf8 } from "./bytes.js";
+import { left, putRaw, putSized, reader, takeByte, takeRest, takeText, takeVarint, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
-import { Inbox } from "./inbox.js";
+import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
+import { bytesOf } from "./prefix.js";
 import { Is, notRun, type Status } from "./status.js";
 
 /** The operations of a broker, from its first on. */
@@ -35,17 +36,31 @@ export interface Published {
 /** The messages of a subscription. Leaving a loop over them ends it. */
 export type Subscription = AsyncIterableIterator<Published, undefined>;
 
+interface Message {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+}
+
+/** What the broker was asked for: takes its packets, until the connection is lost. */
+interface Asked {
+  packet(link: Link, id: number, operation: number, from: Cursor): void;
+  down(link: Link, status: Status): void;
+}
+
 /** The topics of the broker that a channel's server has. */
 export class Topics {
-  private readonly subscriptions = new Map<number, Subscribed>();
-  private link: Link | undefined;
-  private next = 0;
+  private readonly asked = new Map<number, Asked>();
+  private last = 0;
 
   constructor(private readonly channel: Channel) {
+    const { asked } = this;
     channel.mount({
-      packet: (link, id, operation, body) => this.handle(link, id, operation - FIRST, body),
-      down: (link, status) => {
-        if (link === this.link) for (const one of this.subscriptions.values()) one.end(status);
+      packet(link, id, operation, body) {
+        // Without an id it is for all.
+        for (const [key, one] of asked) if (!id || id === key) one.packet(link, id, operation - FIRST, reader(body));
+      },
+      down(link, status) {
+        for (const one of asked.values()) one.down(link, status);
       },
     });
   }
@@ -55,119 +70,85 @@ export class Topics {
    * goes to one of the group's subscriptions. A subscription ends with `UNAVAILABLE` when its connection is lost, since
    * messages may be lost with it.
    */
-  async subscribe(pattern: string, { group = "" }: { readonly group?: string } = {}): Promise<Subscription> {
+  subscribe(pattern: string, { group = "" }: { readonly group?: string } = {}): Promise<Subscription> {
     return this.ask(Op.Subscribe, pattern, group);
   }
 
   /** Publishes a message. Resolves when it is on its way. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
-    let link: Link;
-    do link = await this.channel.connected();
-    while (link.isClosed);
-    link.write(0, FIRST + Op.Message, (to) => {
-      to.sized(utf8(topic));
-      to.raw(typeof payload === "string" ? utf8(payload) : payload);
+    (await this.connected()).write(0, FIRST + Op.Message, (to) => {
+      putSized(to, utf8(topic));
+      putRaw(to, bytesOf(payload));
     });
   }
 
   /** Resolves when the broker has received everything that was published before. */
   async sync(): Promise<void> {
-    await (await this.ask(Op.Sync)).return();
+    await (await this.ask(Op.Sync)).return?.();
+  }
+
+  private async connected(): Promise<Link> {
+    let link: Link;
+    // It may have been lost before this goes on.
+    do link = await this.channel.connected();
+    while (!link.isUp);
+    return link;
   }
 
   /** Asks the broker for something, and resolves when it has agreed. To that, and to all that follows, belongs an id. */
-  private async ask(operation: Op, pattern?: string, group?: string): Promise<Subscribed> {
-    let link: Link;
-    // It may have been lost before this goes on.
-    do link = this.link = await this.channel.connected();
-    while (link.isClosed);
-    const id = (this.next = (this.next % 0xffff) + 1);
-    const subscribed = new Subscribed(group ? undefined : pattern?.split("."), () => {
-      if (this.subscriptions.delete(id) && pattern !== undefined && !link.isClosed) link.write(id, FIRST + Op.Unsubscribe);
+  private async ask(operation: Op, pattern?: string, group = ""): Promise<Subscription> {
+    const { asked } = this;
+    const link = await this.connected();
+    const key = (this.last = (this.last % 0xffff) + 1);
+    return new Promise((resolve, reject) => {
+      let unread = 0;
+      let lost = 0;
+      const { items, messages, put, end } = inbox(({ topic, payload }: Message): Published => {
+        const lagged = lost;
+        unread -= payload.length + MESSAGE_COST;
+        lost = 0;
+        return { topic, payload, lagged };
+      }, () => {
+        if (asked.delete(key) && pattern !== undefined) link.write(key, FIRST + Op.Unsubscribe);
+      });
+      const fail = (status: Status): void => {
+        asked.delete(key);
+        reject(status);
+        end(status);
+      };
+      // Messages for a group come for it by its id alone.
+      const tokens = group ? [] : (pattern?.split(".") ?? []);
+      asked.set(key, {
+        packet(on, id, operation, from) {
+          if (on !== link) return;
+          if (operation === Op.Message) {
+            const topic = takeText(from);
+            const parts = topic.split(".");
+            const isOpen = tokens[tokens.length - 1] === ">";
+            const isMatch = (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
+            if (!id && !isMatch) return;
+            const payload = takeRest(from);
+            unread += payload.length + MESSAGE_COST;
+            while (unread > QUEUE_MAX && items.length) {
+              unread -= (items.shift() as Message).payload.length + MESSAGE_COST;
+              lost++;
+            }
+            put({ topic, payload });
+          } else if (operation === Op.Lagged) lost += takeVarint(from, 10);
+          else if (id) {
+            // Also the answer of a server that has no broker.
+            if (left(from)) fail(notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, left(from))));
+            else resolve(messages);
+          }
+        },
+        down(on, status) {
+          if (on === link) fail(status);
+        },
+      });
+      link.write(key, FIRST + operation, (to) => {
+        if (pattern !== undefined) putSized(to, utf8(pattern));
+        putRaw(to, utf8(group));
+      });
     });
-    this.subscriptions.set(id, subscribed);
-    link.write(id, FIRST + operation, (to) => {
-      if (pattern !== undefined) to.sized(utf8(pattern));
-      to.raw(utf8(group ?? ""));
-    });
-    await subscribed.active;
-    return subscribed;
-  }
-
-  private handle(link: Link, id: number, operation: Op, body: Uint8Array): void {
-    if (link !== this.link) return;
-    const from = new Reader(body);
-    const subscribed = this.subscriptions.get(id);
-    if (operation === Op.Message) {
-      const topic = from.text();
-      const message = { topic, payload: from.rest() };
-      for (const one of this.subscriptions.values()) if (id ? one === subscribed : one.matches(topic)) one.put(message);
-    } else if (operation === Op.Lagged) {
-      const count = from.varint(10);
-      for (const one of this.subscriptions.values()) if (id ? one === subscribed : count) one.lost += count;
-    } else if (!body.length) subscribed?.activate();
-    // Also the answer of a server that has no broker.
-    else {
-      const code = [Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][from.byte() - 3];
-      const status = notRun(code ?? Is.INVALID_ARGUMENT, from.text(from.left));
-      this.subscriptions.delete(id);
-      subscribed?.end(status);
-    }
-  }
-}
-
-interface Message {
-  readonly topic: string;
-  readonly payload: Uint8Array;
-}
-
-class Subscribed extends Inbox<Message, Published> {
-  /** Resolves when the broker has taken it. */
-  readonly active: Promise<void>;
-  /** How many messages were lost since the last that was read. */
-  lost = 0;
-  activate: () => void = () => {};
-  private refuse: (status: Status) => void = () => {};
-  private unread = 0;
-
-  constructor(
-    /** The pattern, unless messages come for it by its id alone. */
-    private readonly tokens: readonly string[] | undefined,
-    readonly leave: () => void,
-  ) {
-    super();
-    this.active = new Promise((resolve, reject) => {
-      this.activate = resolve;
-      this.refuse = reject;
-    });
-  }
-
-  matches(topic: string): boolean {
-    const { tokens } = this;
-    const parts = topic.split(".");
-    if (!tokens || (tokens.at(-1) === ">" ? parts.length < tokens.length : parts.length !== tokens.length)) return false;
-    return tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
-  }
-
-  put(message: Message): void {
-    this.unread += message.payload.length + MESSAGE_COST;
-    while (this.unread > QUEUE_MAX && this.items.length > 0) {
-      this.unread -= (this.items.shift() as Message).payload.length + MESSAGE_COST;
-      this.lost++;
-    }
-    this.arrived(message);
-  }
-
-  end(status: Status): void {
-    this.leave();
-    this.refuse(status);
-    this.finished(status);
-  }
-
-  protected taken({ topic, payload }: Message): Published {
-    const { lost } = this;
-    this.unread -= payload.length + MESSAGE_COST;
-    this.lost = 0;
-    return { topic, payload, lagged: lost };
   }
 }

@@ -38,12 +38,12 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       if (socket.protocol === SUBPROTOCOL) events.open();
       else socket.close();
     };
-    socket.onmessage = ({ data }: { readonly data: unknown }) => {
+    socket.onmessage = ({ data }: Pick<MessageEvent<unknown>, "data">) => {
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
     socket.onerror = () => {}; // A close follows, and says more.
-    socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
+    socket.onclose = ({ code, reason }: Pick<CloseEvent, "code" | "reason">) => {
       events.close(`the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };
     return {

@@ -1,207 +1,156 @@
-var wt=new TextEncoder,St=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),pe=40,X=new DataView(new ArrayBuffer(8)),h=class extends Error{},Z=()=>{throw new h("\
-it is cut off")},E=i=>wt.encode(i),I=class i{constructor(e=256){this.at=0;this.bytes=new Uint8Array(e)}room(e){let t=this.at+e;if(t>this.bytes.length){let n=new Uint8Array(
-Math.max(t,this.bytes.length*2));n.set(this.bytes.subarray(0,this.at)),this.bytes=n}}byte(e){this.at===this.bytes.length&&this.room(1),this.bytes[this.at++]=e}half(e){
-this.byte(e>>8),this.byte(e)}varint(e){for(;e>127;e=Math.floor(e/128))this.byte(e|128);this.byte(e)}raw(e){this.room(e.length),this.bytes.set(e,this.at),this.at+=
-e.length}sized(e){this.varint(e.length),this.raw(e)}item(e,t){let n=new i(64);t?.(n),this.byte(e),this.sized(n.done())}text(e){let{at:t}=this,{length:n}=e,r=0;if(n<=
-pe){this.room(n+1),this.byte(n);for(let s=0;s<n&&r<128;s++)this.byte(r=e.charCodeAt(s))}(n>pe||r>127)&&(this.at=t,this.sized(E(e)))}done(){return this.bytes.subarray(
-0,this.at)}},v=class{constructor(e){this.bytes=e;this.at=0}get left(){return this.bytes.length-this.at}get next(){return this.bytes[this.at]}byte(){let{next:e}=this;
-return e===void 0&&Z(),this.at++,e}varint(e=5){let t=0;for(let n=1;e-- >0;n*=128){let r=this.byte();if(r<128)return t+r*n;t+=(r-128)*n}throw new h("a number is \
-too long")}view(e=this.varint()){return e>this.left&&Z(),this.bytes.subarray(this.at,this.at+=e)}rest(){return this.bytes.slice(this.at)}text(e=this.varint()){let{
-bytes:t,at:n}=this,r="",s=0;if(e<=pe)for(let o;s<e&&(o=t[n+s])<128;s++)r+=String.fromCharCode(o);if(s<e){let o=this.view(e);try{return St.decode(o)}catch{throw new h(
-"a text is not UTF-8")}}return this.at+=e,r}};var c=class i extends Error{constructor(t,n,{details:r=new Uint8Array,metadata:s={},mayHaveRun:o=!0,cause:a}={}){super(n,{cause:a});this.code=t;this.name="Statu\
-s";this.details=r,this.metadata=s,this.mayHaveRun=o}static from(t){return t instanceof i?t:new i(2,t instanceof Error?t.message:String(t),{cause:t})}},y=(i,e)=>new c(
-i,e,{mayHaveRun:!1}),ee=i=>i>0&&i<=16?i:2,O=(i=!0)=>new c(1,"the caller gave the call up",{mayHaveRun:i}),$=(i=!0)=>new c(4,"no answer before the deadline",{mayHaveRun:i});var z=100,xt=64<<20,At=12,ye=8,ve=56,T=(i,e,t)=>new me(i,e,t);var be=(i,e)=>U(new v(e),i,0),P=(i,e,t)=>je(i,e,t,z);function U(i,e,t){let n={depth:z,memory:Math.max(xt,i.left*At),missing:t};return ze(i,e,n)??Ge(e,{})}var me=class i{constructor(e,t,n){
-this.name=e;this.spec=t;this.refs=n}get fields(){if(this.known)return this.known;let e=this.refs?.()??[],t={},n=0;return this.known=(this.spec&&this.spec.split(
-" ")||[]).map(r=>{let[,s,o,a,d,l,p]=/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)$/.exec(r),f=p==="e"||p==="m"?e[n++]:void 0,u=f instanceof i?Et(f):f?It(f):Ve[p],
-m=d==="?"?Tt(u):d==="*"?kt(u):d?Mt(Ve[l],u):u;if(!o)return He(m,s);let b=t[o]??=[],A={...u,case:s,number:+a,all:b};return b.push(A),He({...u,zero(){}},o,A)})}},
-He=({kind:i,least:e,zero:t,put:n,take:r},s,o)=>({kind:i,least:e,zero:t,put:n,take:r,name:s,member:o});function je(i,e,t,n){if(!n)throw Xe(e.name,`nests deeper t\
-han ${z}`);i.byte(8),i.byte(0);let r="";try{for(let s of e.fields){let{name:o,member:a}=s;if(r=o,!a)s.put(i,t[o],n);else if(a===a.all[0]){i.byte(3);let d=t[o],l=d&&
-a.all.find(p=>p.case===d.case);if(d&&!l)throw new Error(`has no member ${d.case}`);i.varint(l?l.number:0),l?.put(i,d?.value,n)}}}catch(s){throw s instanceof c?s:
-Xe(`${e.name}.${r}`,s.message)}}function ze(i,e,t){let n=i.byte();if(n===0)return;if(n!==8)throw new h(`${e.name}: byte ${n} begins no message`);i.byte();let r=t.
-depth===z;if(!t.depth--)throw new h(`messages nest deeper than ${z}`);let{fields:s}=e;ge(t,ve+ye*s.length);let o={},a;for(let d of s){let{name:l,member:p}=d;if(!i.
-left&&r&&t.missing>0)t.missing--,Object.hasOwn(o,l)||(o[l]=d.zero());else if(!p)o[l]=d.take(i,t);else if(p===p.all[0]&&i.next===3){i.at++,(a??=[]).push(l);let f=i.
-varint(),u=p.all.find(m=>m.number===f);if(f&&!u)throw new h(`${e.name}.${l} has no member ${f}`);o[l]=u&&{case:u.case,value:we(u,i,t)}}else if(!a?.includes(l)){
-let f=p.take(i,t);(f instanceof Uint8Array?f.length>0:f!==""&&f!==0n&&f!==!1&&f!==void 0&&!Object.is(f,0))?o[l]={case:p.case,value:f}:Object.hasOwn(o,l)||(o[l]=
-void 0)}}return t.depth++,o}function Ge(i,e){for(let{name:t,zero:n}of i.fields)e[t]=n();return e}function ge(i,e){if((i.memory-=e)<0)throw new h("it takes too m\
-uch memory")}function ne(i,e){let t=i.byte();if(t!==e)throw new h(`kind ${t} stands in the place of ${e}`)}var Et=i=>({kind:3,least:1,zero(){},put:(e,t,n)=>t===
-void 0?e.byte(0):je(e,i,t,n-1),take:(e,t)=>ze(e,i,t),table:i});function we(i,e,t){let n=i.take(e,t);return n!==void 0||!i.table?n:(ge(t,ve+ye*i.table.fields.length),
-Ge(i.table,{}))}var Tt=i=>({...i,zero(){},put:(e,t,n)=>t===void 0?e.byte(0):i.put(e,t,n),take:(e,t)=>e.next===0?void e.at++:i.take(e,t)});function Ye(i,e,t){for(let n of e)
-i.byte(n);i.varint(t)}function Ke(i,e,t,n,r){for(let o of t)ne(i,o);let s=i.varint();return s*n>i.left&&Z(),ge(e,s*r),s}function kt(i){let e=[1,i.kind,10];return{
-...i,zero:()=>[],put(t,n=[],r){Ye(t,e,n.length);for(let s of n)i.put(t,s,r)},take(t,n){let r=[];for(let s=Ke(t,n,e,i.least,ye);s>0;s--)r.push(we(i,t,n));return r}}}
-function Mt(i,e){let t=[2,i.kind,e.kind,10];return{...e,zero:()=>new Map,put(n,r=new Map,s){Ye(n,t,r.size);for(let[o,a]of r)i.put(n,o,s),e.put(n,a,s)},take(n,r){
-let s=new Map;if(n.next===0)n.at++;else for(let o=Ke(n,r,t,i.least+e.least,ve);o>0;o--)s.set(i.take(n,r),we(e,n,r));return s}}}var C=(i,e,t,n,r)=>({kind:i,least:e,
-zero:t,put(s,o=t()){s.byte(i),n(s,o)},take(s){return ne(s,i),r(s)}});function It(i){let e=Object.values(i);return C(10,2,()=>e[0],(t,n)=>{let r=e.indexOf(n),s=n+
-2147483648;j(r>=0||n===(n|0)&&n<0&&s>=e.length,n),t.varint(r<0?s:r)},t=>{let n=t.varint()>>>0,r=n-2147483648;if(n>=e.length&&(r>=0||e.includes(r)))throw new h(`\
-an enum has the index ${n}`);return e[n]??r})}var te=(i,e)=>C(i?13:11,2,()=>e?0:0n,(t,n)=>{let r=BigInt(n),s=Number(r),o=i?s<0?-2*s-1:2*s:s;if(Number.isSafeInteger(
-o)&&o>=0)return t.varint(o);j((i?BigInt.asIntN:BigInt.asUintN)(64,r)===r,n);let a=i?r<<1n^r>>63n:r;for(;a>>53n;a>>=7n)t.byte(Number(a&127n)|128);t.varint(Number(
-a))},t=>{let{at:n}=t,r=t.varint(10);if(r<=Number.MAX_SAFE_INTEGER)i&&(r=r%2?(r+1)/-2:r/2);else{let s=0n;for(let o=0n;n<t.at;o+=7n)s|=BigInt(t.bytes[n++]&127)<<o;
-s=BigInt.asUintN(64,s),r=i?s>>1n^-(s&1n):s}if(!e)return BigInt(r);if(!Number.isSafeInteger(Number(r)))throw new h("an integer is beyond 2^53");return Number(r)}),
-qe=(i,e,t)=>C(i,e+1,()=>0,(n,r)=>{X[`set${t}`](0,r);for(let s=0;s<e;s++)n.byte(X.getUint8(s))},n=>{for(let r=0;r<e;r++)X.setUint8(r,n.byte());return X[`get${t}`](
-0)}),Ve={b:C(7,2,()=>!1,(i,e)=>i.byte(+e),i=>{let e=i.byte();if(e>1)throw new h(`a bool is ${e}`);return e>0}),i:C(12,2,()=>0,(i,e)=>{j(e===(e|0),e),i.varint((e<<
-1^e>>31)>>>0)},i=>{let e=i.varint();return e>>>1^-(e&1)}),u:C(10,2,()=>0,(i,e)=>{j(e===e>>>0,e),i.varint(e)},i=>i.varint()>>>0),l:te(!0,!1),w:te(!1,!1),L:te(!0,
-!0),W:te(!1,!0),f:qe(14,4,"Float32"),d:qe(15,8,"Float64"),s:C(5,3,()=>"",(i,e)=>{j(typeof e=="string",e),i.byte(10),i.text(e)},i=>(ne(i,10),i.text())),y:C(4,3,()=>new Uint8Array,
-(i,e)=>{i.byte(10),i.sized(e)},i=>(ne(i,10),i.view().slice()))},Xe=(i,e)=>y(3,`${i} ${e}`);function j(i,e){if(!i)throw new Error(`cannot be ${String(e)}`)}var xe=16,Je=65536,Qe=256,Ot=61440,Ct=/^[a-z0-9_.-]{1,256}$/,Lt=/^[ -~]*$/,Rt={metadata:{}},Ze=(i,e)=>Ct.test(i)&&(typeof e=="string"?!Se(i)&&Lt.test(e):Se(i)),
-Se=i=>i.endsWith("-bin");function _(i,{backward:e,timeout:t,metadata:n,status:r}){let s=new I(64);e&&s.item(4),t!==void 0&&s.item(1,d=>d.varint(Math.min(Math.max(
-0,Math.round(t*1e3)),Number.MAX_SAFE_INTEGER)));let o=Object.entries(n??{}),a=0;for(let[d,l]of o){if(!Ze(d,l))throw y(3,`metadata cannot have this entry: ${d}`);
-if(a+=d.length+l.length+8,o.length>Qe||a>Ot)throw y(8,"too much metadata");s.item(2,p=>{p.text(d),p.raw(typeof l=="string"?E(l):l)})}r&&(s.item(3,d=>{d.varint(r.
-code),s.at+r.details.length+16<=Je&&d.raw(r.details)}),r.mayHaveRun||s.item(5)),s.at&&(i.byte(xe),i.sized(s.done()))}function N(i){if(i.next!==xe)return Rt;i.at++;
-let e=new v(i.view());if(e.left>Je)throw new h("a prefix is too long");let t=Object.create(null),n={metadata:t},r=0;for(;e.left;){let s=e.byte(),o=new v(e.view());
-if(s===1)n.timeout=o.varint(10)/1e3;else if(s===2){let a=o.text(),d=Se(a)?o.rest():o.text(o.left);if(!Ze(a,d)||++r>Qe)throw new h("metadata breaks the rules");t[a]=
-d}else s===3?(n.code=ee(o.varint(10)),n.details=o.rest()):s===5&&(n.refused=!0)}return n}function et(i){if(i[0]!==xe)return!1;let e=1;for(;e<6&&i[e]>127;)e++;return i[e+
-1]===4&&i[e+2]===0}var re=i=>i.next===6;function ie(i,{metadata:e,code:t,details:n,refused:r}){if(i.at++,i.byte()!==5||i.byte()!==10)throw new h("an error has n\
-o text");return new c(t??2,i.text(),{metadata:e,mayHaveRun:!r,...n&&{details:n}})}function G(i,e,t){_(i,{backward:t,status:e,metadata:e.metadata});for(let n of[
-6,5,10])i.byte(n);i.text(e.message)}var se=(i,e,t,n)=>({name:i,fingerprint:e,compatible:t,methods:n});function oe(i,e){if(i.fingerprint===e.fingerprint||e.compatible.includes(i.fingerprint))return 0;if(!i.compatible.includes(e.fingerprint))throw y(9,`incompatibl\
-e layouts of ${i.name}`);return 1}var Y=({added:i=[0,0]},e,t)=>e*i[t],K=i=>Object.values(i.methods);function Ae(i,e){let t=r=>{for(let s=0;s<16;s+=2)i.byte(parseInt(
-r.slice(s,s+2),16))};i.text(e.name),t(e.fingerprint),i.varint(e.compatible.length),e.compatible.forEach(t);let n=0;for(let r of K(e).map(s=>s.operation).sort((s,o)=>s-
-o))i.varint(r-n),n=r}function tt(i){let e=()=>{let n="";for(let r=0;r<8;r++)n+=i.byte().toString(16).padStart(2,"0");return n},t={service:i.text(),fingerprint:e(),
-compatible:[],operations:[]};for(let n=i.varint();n>0;n--)t.compatible.push(e());for(let n=0;i.left;)t.operations.push(n+=i.varint());return t}var Ee=5<<20,Ut=1024,Nt=65536,W=10,B=16384,Bt=B/2,Te=256,de=262144,Dt=1e5,$t=64<<20,Pt=65536,_t=2e3,Wt=5,Ft=1e4,Ht=2147483647,M=(i,e)=>setTimeout(e,Math.min(Math.
-max(0,i),Ht)),ae=class{constructor(e,t,n,r,s){this.owner=t;this.named=n;this.serving=r;this.mounts=s;this.bodyMax=Ee;this.streamsMax=1/0;this.credit=0;this.opened=
-0;this.isUp=!1;this.isClosed=!1;this.isLeft=!1;this.out=new I(16384);this.streams=new Map;this.offered=[];this.calling=[];this.callsMax=B;this.slots=[];this.free=
-[];this.ids=[];this.inFlight=0;this.givenUp=0;this.lastStream=0;this.theirStream=32767;this.known=new Map;this.need=W;this.waste=0;this.flushing=!1;this.seen=0;
-this.pong=!1;this.heard=!1;this.sent=!1;this.silent=0;this.alarmAt=1/0;this.settle=()=>{this.out.at!==this.seen?(this.seen=this.out.at,queueMicrotask(this.settle)):
-(this.flushing=!1,this.flush())};this.setup=M(Ft,()=>this.fail("no HELLO in time")),this.transport=e({open:()=>{this.hello(),this.flush(),this.beat=setInterval(
-()=>this.tick(),_t)},data:o=>this.data(o),close:o=>this.closed(o)})}write(e,t,n){let{out:r}=this,{at:s}=r;try{for(let d of[15,e,t,0,0])r.half(d);n?.(r);let o=r.
-at,a=o-s-W;if(a>this.bodyMax)throw y(8,`the message has ${a} bytes, and the server accepts ${this.bodyMax}`);r.at=s+6,r.half(a>>>16),r.half(a),r.at=o}catch(o){throw r.
-at=s,o}r.at>Pt?this.flush():this.flushing||(this.flushing=!0,this.seen=0,queueMicrotask(this.settle))}number(e,t,n){this.write(e,t,r=>r.varint(n))}flush(){let{out:e}=this;
-e.at&&(this.pong=!1,this.sent=!0,this.isClosed||this.transport.send(e.done()),e.at=0,this.seen=0,e.bytes.length>1<<20&&(e.bytes=new Uint8Array(16384)),this.transport.
-buffered()>$t&&this.fail("the server does not take what is sent"))}hello(){this.write(0,3,e=>{e.raw(E("fris"));let t=this.serving?Te:0;[Ee,t,t,de].forEach((n,r)=>e.
-item(r+1,s=>s.varint(n)));for(let n of this.serving?.services??[])e.item(32,r=>Ae(r,n));for(let n of this.named)e.item(33,r=>Ae(r,n))}),this.write(1,0)}tick(){if(this.
-silent=this.heard?0:this.silent+1,this.silent>=Wt)return this.fail("the server is silent");(!this.heard||!this.sent)&&this.write(0,0),this.heard=this.sent=!1}data(e){
-if(this.isClosed)return;this.heard=!0;let{partial:t}=this;if(t){if(t.raw(e),t.at<this.need)return;e=t.done(),this.partial=void 0}try{let n=this.packets(e);n<e.length&&
-(this.partial=new I(e.length-n),this.partial.raw(e.subarray(n)))}catch(n){if(!(n instanceof h))throw n;this.fail(`the server broke the protocol: ${n.message}`)}}packets(e){
-let t=0;this.need=W;let n=r=>e[t+r]<<8|e[t+r+1];for(;e.length-t>=W&&!this.isClosed;){if(n(0)!==15)throw new h("a header without its magic");let r=n(6)*65536+n(8);
-if(r>Ee)throw new h(`a packet of ${r} bytes`);let s=t+W+r;if(s>e.length){this.need=s-t;break}this.handle(n(2),n(4),e.subarray(t+W,s)),t=s}return t}handle(e,t,n){
-let r=new v(n),s=this.streams.get(e);if(t>=10){if(!this.isUp)throw new h("a packet before HELLO");if(et(n))return this.serving?this.serving.request(this,e,t,n):
-this.wasted();let o=this.slots[e&B-1];if(o?.id===e&&o.operation===t)return o.isOver&&this.givenUp--,this.release(e),o.reply(n);if(t>=65280&&this.mounts.length)return this.
-mounts.forEach(a=>a.packet(this,e,t,n))}else if(t<2){if(n.length)throw new h("a PING or PONG with a body");t===1?this.isUp||this.fail("the server is a plain pee\
-r"):this.pong||(this.pong=!0,this.write(0,1));return}else{if(t===3&&!this.isUp)return this.greeted(r);if(t===2)return s?s.received(n):this.opening(e,n);if(t===4)
-return this.leave();if(t===6)return this.serving?.cancel(this,e,r.varint());if(t===8)throw new h("an answer to no hand-off");if(t===5&&s)return s.credited(r.varint(
-10));if(t===7&&s)return n.length?s.wasReset(r):s.ended()}this.wasted()}wasted(){++this.waste>Dt&&this.fail("too many packets that belong to nothing")}greeted(e){
-if(e.left>Nt||e.text(4)!=="fris"||!e.byte())throw new h("it sent no HELLO");for(;e.left;){let t=e.byte(),n=new v(e.view());if(t===1)this.bodyMax=Math.max(n.varint(),
-Ut);else if(t===2)this.streamsMax=n.varint();else if(t===3)this.callsMax=Math.min(n.varint(),B);else if(t===4)this.credit=n.varint();else if(t===32||t===33)try{
-(t===32?this.offered:this.calling).push(tt(n))}catch{}}this.isUp=!0,clearTimeout(this.setup),this.owner.room(this)}opening(e,t){let n=e-this.theirStream&32767;if(e<
-32768||!n||n>16384)return this.wasted();this.theirStream=e;try{if(!this.serving)throw y(12,"this end serves nothing");this.serving.open(this,e,t)}catch(r){this.
-number(e,5,0),this.reset(e,c.from(r))}}reset(e,{code:t,message:n}){this.isClosed||this.write(e,7,r=>{r.varint(t),r.raw(E(n.slice(0,256)))})}fits(e){let t=this.known.
-get(e);if(t!==void 0)return t;let n=this.offered.find(r=>r.service===e.name);if(n){if(n.fingerprint!==e.fingerprint&&!this.named.includes(e))return;t=oe(e,n)}else{
-let r=K(e).map(({operation:o})=>o),s=this.offered.find(o=>o.operations.some(a=>r.includes(a)));if(s)throw y(12,`the server has ${s.service} in the place of ${e.
-name}`);t=0}return this.known.set(e,t),t}enter(e){if(this.inFlight>=this.callsMax)return-1;this.inFlight++;let t=this.free.pop()??this.slots.length,n=(this.ids[t]??
-t)+B&65535;return this.ids[t]=n,this.slots[t]=e,e.until<this.alarmAt&&this.wake(e.until),n}release(e){let t=e&B-1;this.slots[t]=void 0,this.free.push(t),this.inFlight--,
-this.inFlight===this.callsMax-1&&this.owner.room(this),this.closeIfIdle()}cancel(e){let t=e.id&B-1;this.slots[t]!==e||e.isOver||this.isClosed||(e.isOver=!0,this.
-number(e.id,6,e.operation),++this.givenUp>=Bt&&this.leave(),this.closeIfIdle())}streamId(){if(this.opened>=Math.min(this.streamsMax,28672))return-1;do this.lastStream=
-this.lastStream%32767+1;while(this.streams.has(this.lastStream));return this.opened++,this.lastStream}over(e){this.streams.get(e.id)===e&&(this.streams.delete(e.
-id),e.id<32768&&(this.opened--,this.owner.room(this)),this.closeIfIdle())}wake(e){clearTimeout(this.alarm),this.alarmAt=e,this.alarm=M(e-performance.now(),()=>this.
-expire())}expire(){let e=performance.now(),t=this.alarmAt=1/0;for(let n of this.slots)!n||n.isOver||(n.until<=e?(this.cancel(n),n.over($())):t=Math.min(t,n.until));
-t<this.alarmAt&&this.wake(t)}leave(){this.isLeft||(this.isLeft=!0,this.owner.left(this,"the server is going away"),this.closeIfIdle())}closeIfIdle(){this.isLeft&&
-this.inFlight===this.givenUp&&!this.streams.size&&!this.serving?.busy(this)&&queueMicrotask(()=>this.fail("the server is going away"))}fail(e){this.isClosed||(this.
-flush(),this.transport.close(),this.closed(e))}closed(e){if(this.isClosed)return;this.isClosed=!0,clearInterval(this.beat),clearTimeout(this.setup),clearTimeout(
-this.alarm),this.owner.left(this,e);let t=new c(14,`the connection was lost: ${e}`);for(let n of this.slots)n?.lost(t);for(let n of[...this.streams.values()])n.
-lost(t);this.serving?.down(this);for(let n of this.mounts)n.down(this,t)}};var rt={done:!0,value:void 0},F=class{constructor(){this.items=[];this.readers=[];this.last=!1}[Symbol.asyncIterator](){return this}next(){return new Promise((e,t)=>{
-this.readers.push({resolve:e,reject:t}),this.serve()})}return(){return this.leave(),this.finished(!0,!0),Promise.resolve(rt)}get isAwaited(){return this.readers.
-length>0}arrived(e){this.items.push(e),this.serve()}finished(e,t=!1){t&&(this.items.length=0),this.last||=e,this.serve()}serve(){for(;this.isAwaited;){let e=this.
-items.shift();if(e===void 0&&!this.last)return;let t=this.readers.shift();try{if(e===void 0){let{last:n}=this;if(this.last=!0,this.told?.(),n instanceof c)throw n;
-t.resolve(rt)}else{let n=this.taken(e);n===void 0?this.readers.unshift(t):t.resolve({done:!1,value:n})}}catch(n){t.reject(n)}}}};var ke=64,Vt=4,Me=(i,e)=>i instanceof h?new c(13,`not a valid ${e.name}: ${i.message}`):c.from(i),H=class extends F{constructor(t,n,r){super();this.sends=t;this.
-receives=n;this.metadata={};this.id=0;this.missing=0;this.credit=0;this.sending=!0;this.receiving=!0;this.refused=!1;this.discards=!1;this.unread=0;this.consumed=
-0;this.whenOver=r??(()=>{})}begin(t,n,r){this.link=t,this.id=n,this.missing=r,this.credit=t.credit,t.streams.set(n,this)}get isOpen(){return this.link!==void 0}get isOver(){
-return!this.sending&&!this.receiving}within(t){this.deadline=M(t,()=>this.fail($(this.isOpen)))}leave(){this.stop(!0)}told(){clearTimeout(this.deadline),this.id<
-32768&&this.leave()}taken(t){let n=t.length+ke;this.unread-=n,this.consumed+=n;let{link:r}=this;r&&this.consumed*Vt>=de&&this.receiving&&(r.number(this.id,5,this.
-consumed),this.consumed=0);try{let s=new v(t),o=N(s);if(s.at&&this.whenMetadata?.(this.metadata=o.metadata),s.at&&!s.left)return;if(re(s))throw ie(s,o);return U(
-s,this.receives,this.missing)}catch(s){throw this.leave(),Me(s,this.receives)}}async pump(t,n=!1){let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.
-iterator]();this.stopSource=()=>r.return?.();try{for(;;){for(;this.credit<=0&&!this.isOver;)await new Promise(d=>this.wakeSender=d);if(this.isOver)return;let s=r.
-next(),{done:o,value:a}=s instanceof Promise?await s:s;if(this.isOver)return;if(o)break;this.send(a)}this.stopSource=void 0,this.finish()}catch(s){if(n)throw s;
-this.stop(c.from(s))}}send(t){let{link:n}=this;!n||!this.sending||(n.write(this.id,2,r=>{let{at:s}=r;t instanceof c?G(r,t,!1):P(r,this.sends,t),this.credit-=r.at-
-s+ke}),t instanceof c&&this.finish())}finish(){this.sending&&(this.sending=!1,this.link?.write(this.id,7),this.release())}received(t){if(!(!this.receiving||this.
-discards)){if(this.unread+this.consumed>=de)return this.fail(new c(8,"the peer sent more than it had credit for"));this.unread+=t.length+ke,this.arrived(this.isAwaited?
-t:new Uint8Array(t))}}credited(t){this.refused||=t===0,this.credit+=t,this.credit>0&&this.wakeSender?.()}ended(){this.receiving=!1,this.finished(!0),this.release()}wasReset(t){
-let n=ee(t.varint()),r="";try{r=t.text(Math.min(t.left,4096))}catch{}this.lost(new c(n,r,{mayHaveRun:!this.refused}))}lost(t){this.sending=this.receiving=!1,this.
-finished(t),this.release()}fail(t){this.stop(t,t)}discard(){this.items.length=0,this.discards=!0}stop(t,n=O()){this.isOver||this.link?.reset(this.id,n),this.sending=
-this.receiving=!1,this.finished(t,!0),this.release()}release(){let{whenOver:t}=this;!this.isOver||!t||(this.whenOver=void 0,this.wakeSender?.(),clearTimeout(this.
-deadline),this.stopSource?.(),this.link?.over(this),t())}};var Xt=3e4,jt=5e3,it="not sent: the channel is closed",zt=20,st=2e3,ot=10,le=class{constructor(e,t={}){this.dial=e;this.options=t;this.failures=0;this.retries=ot;
-this.dialledAt=0;this.isClosed=!1;this.trouble="";this.waiting=new Map;this.named=new Set;this.mounts=[];this.owner={room:e=>queueMicrotask(()=>this.drain(e)),left:(e,t)=>{
-this.link===e&&(this.link=void 0,this.judge(e,t))}};t.stayConnected&&queueMicrotask(()=>this.connect())}name(e){this.named.add(e)}mount(e){this.mounts.push(e)}connected(){
-return new Promise((e,t)=>{let n=r=>(e(r),!0);this.run({isOver:!1,start:n,fail:t},1/0)})}unary(e,t,n,r){return new Promise((s,o)=>{let a=new Ie(this,e,t,n,this.
-terms(r),s,o);this.run(a,a.until)})}serverStreaming(e,t,n,r){return this.twoWay(e,t,[n],r)}twoWay(e,t,n,r){return this.open(e,t,n,r)}open(e,t,n,r){return new Oe(
-this,e,t,n,{...this.terms(r),told:r?.timeout}).replies}async clientStreaming(e,t,n,r){let s=this.open(e,t,n,r),{done:o,value:a}=await s.next();if(o)throw new c(
-13,"there is no reply");return s.leave(),a}close(){this.isClosed=!0,clearTimeout(this.pause);for(let[e,t]of this.waiting)clearTimeout(t),e.fail(y(9,it));this.waiting.
-clear(),this.link?.leave()}run(e,t){let{link:n}=this;if(n?.isUp&&this.starts(e,n))return;if(this.isClosed)return e.fail(y(9,it));let r=performance.now()+(this.options.
-patience??jt),s=()=>{let o=performance.now();o<t&&(o<r||this.link?.isUp)?this.waiting.set(e,M((o<r?Math.min(t,r):t)-o,s)):this.waiting.delete(e)&&e.fail(o<t?this.
-unreachable():at())};this.waiting.set(e,void 0),s(),this.connect()}starts(e,t){let{isOver:n,service:r}=e;try{let s=n||!r?0:t.fits(r);return s!==void 0?n||e.start(
-t,s):(this.named.add(r),this.failures=0,t.leave(),!1)}catch(s){return e.fail(c.from(s)),!0}}unreachable(){return y(14,`not sent: there is no connection to the s\
-erver${this.trouble&&`; ${this.trouble}`}`)}terms(e){let{timeout:t,metadata:n}=this.options,r=e?.timeout??t;return{...e,told:r,timeout:r??Xt,metadata:n&&e?.metadata?
-{...n,...e.metadata}:e?.metadata??n}}earn(){this.retries<ot&&(this.retries+=.1)}spend(){return this.retries<1?!1:(this.retries--,!0)}connect(){this.link||this.pause!==
-void 0||this.isClosed||!this.waiting.size&&!this.options.stayConnected||(this.dialledAt=performance.now(),this.link=new ae(this.dial,this.owner,[...this.named],
-this.options.serve,this.mounts))}judge(e,t){if(e.isUp&&performance.now()-this.dialledAt>=st)this.failures=0;else{this.trouble=t;let r=Math.min(zt*2**Math.min(this.
-failures++,16),st);clearTimeout(this.pause),this.pause=M(Math.random()*r,()=>{this.pause=void 0,this.connect()})}this.connect()}drain(e){for(let[t,n]of this.waiting){
-if(this.link!==e||!this.starts(t,e))return;clearTimeout(n),this.waiting.delete(t)}}},at=()=>y(4,"not sent: the deadline has passed"),Ie=class{constructor(e,t,n,r,s,o,a){
-this.channel=e;this.service=t;this.method=n;this.request=r;this.terms=s;this.resolve=o;this.reject=a;this.id=0;this.isOver=!1;this.missing=0;this.abort=()=>{this.
-link?.cancel(this),this.over(O(this.link!==void 0))};this.operation=n.operation,this.until=performance.now()+s.timeout,s.signal?.addEventListener("abort",this.abort)}start(e,t){
-let{terms:n,method:r}=this,{told:s,metadata:o}=n;if(n.signal?.aborted)throw O(!1);if(n.timeout<=0)throw at();if((this.id=e.enter(this))<0)return!1;try{e.write(this.
-id,this.operation,a=>{(s!==void 0||o)&&_(a,{timeout:s&&this.until-performance.now(),metadata:o}),P(a,r.request,this.request)})}catch(a){throw e.release(this.id),
-a}return this.missing=Y(r,t,1),this.link=e,!0}reply(e){let{method:t,terms:n}=this;if(!this.isOver)try{let r=new v(e),s=N(r);if(re(r))throw ie(r,s);r.at&&n.onMetadata?.(
-s.metadata),this.resolve(U(r,t.reply,this.missing)),this.channel.earn(),this.end()}catch(r){this.over(Me(r,t.reply))}}lost(e){if(this.link=void 0,!this.isOver){
-if(!this.method.idempotent||!this.channel.spend())return this.over(e);this.before=e,this.channel.run(this,this.until)}}fail(e){this.over(this.before??e)}over(e){
-this.reject(e),this.end()}end(){this.isOver=!0,this.terms.signal?.removeEventListener("abort",this.abort)}},Oe=class{constructor(e,t,n,r,s){this.service=t;this.
-method=n;this.requests=r;this.terms=s;let{signal:o,told:a}=s,d=()=>this.replies.fail(O(this.replies.isOpen));this.replies=new H(n.request,n.reply,()=>o?.removeEventListener(
-"abort",d)),this.replies.whenMetadata=s.onMetadata,a!==void 0&&this.replies.within(a),this.until=performance.now()+(a??1/0),o?.addEventListener("abort",d),o?.aborted?
-d():e.run(this,this.until)}get isOver(){return this.replies.isOver}start(e,t){let{method:n,replies:r,terms:{told:s,metadata:o}}=this;if(!e.streamsMax)throw y(12,
-"the server does not accept streams");let a=e.streamId();return a<0?!1:(r.begin(e,a,Y(n,t,1)),e.write(a,2,d=>{_(d,{timeout:s&&this.until-performance.now(),metadata:o}),
-d.byte(9),d.varint(n.operation)}),r.pump(this.requests),!0)}fail(e){this.replies.fail(e)}};function Le(i,e,t){return new Ce(i,e,t)}var Ce=class{constructor(e,t,n){this.progress=new WeakMap;this.services=[...n?.services??[],e],this.methods=new Map(n?.methods);
-let r=Object.keys(e.methods);K(e).forEach((s,o)=>{let a=r[o],d=(l,p)=>t[a](l,p);this.methods.set(s.operation,{service:e,method:s,handler:d})})}request(e,t,n,r){
-let s=a=>{if(!e.isClosed)try{e.write(t,n,a)}catch(d){e.write(t,n,l=>G(l,c.from(d),!0))}},o=a=>s(d=>G(d,c.from(a),!0));try{let a=new v(r),d=N(a),{method:l,handler:p,
-left:f}=this.find(e,n,!1),u=U(a,l.request,f),{call:m,end:b}=this.begin(e,t,n,d,o);new Promise(A=>A(p(u,m))).then(A=>{b()&&s(Fe=>{_(Fe,{backward:!0}),P(Fe,l.reply,
-A)})},A=>b()&&o(A))}catch(a){o(Gt(a))}}open(e,t,n){let r=new v(n),s=N(r);if(r.byte()!==9)throw new h("a stream begins with no operation");let o=r.varint(3),{method:a,
-handler:d,left:l}=this.find(e,o,!0),{call:p,end:f}=this.begin(e,t+65536,o,s,m=>u.fail(m)),u=new H(a.reply,a.request,()=>f(!0));u.begin(e,t,l),(async()=>{try{let m=u;
-if(!a.sends){let A=await u.next();if(A.done)throw y(3,"there was no request");m=A.value}let b=d(m,p);a.receives?await u.pump(b,!0):(u.send(await b),u.finish())}catch(m){
-u.send(c.from(m))}u.isOver||u.discard()})()}find(e,t,n){let r=this.methods.get(t);if(!r||!(r.method.sends||r.method.receives)===n)throw y(12,`there is no operat\
-ion ${t} here`);if(this.busy(e)>=Te)throw y(8,"too many calls are in progress");let{service:s,method:o}=r,a=e.calling.find(d=>d.service===s.name);return{...r,left:Y(
-o,a?oe(s,a):0,0)}}begin(e,t,n,{timeout:r,metadata:s},o){let a=new AbortController,d=this.of(e),l=(u=!1)=>{clearTimeout(f),u&&a.abort();let m=d.delete(t);return e.
-closeIfIdle(),m},p=u=>{o(u),l(!0)},f=r===void 0?void 0:M(r,()=>p($()));return d.set(t,{operation:n,stop:p}),{call:{signal:a.signal,metadata:s},end:l}}cancel(e,t,n){
-let r=this.of(e).get(t);r?.operation===n&&r.stop(O())}busy(e){return this.of(e).size}down(e){for(let{stop:t}of[...this.of(e).values()])t(new c(14,"the connectio\
-n was lost"))}of(e){let t=this.progress.get(e);return t||this.progress.set(e,t=new Map),t}},Gt=i=>i instanceof h?y(3,`the request cannot be read: ${i.message}`):
-c.from(i);var ce=65280,Yt=16<<20,Re=64,J=class{constructor(e){this.channel=e;this.subscriptions=new Map;this.next=0;e.mount({packet:(t,n,r,s)=>this.handle(t,n,r-ce,s),down:(t,n)=>{
-if(t===this.link)for(let r of this.subscriptions.values())r.end(n)}})}async subscribe(e,{group:t=""}={}){return this.ask(0,e,t)}async publish(e,t){let n;do n=await this.
-channel.connected();while(n.isClosed);n.write(0,ce+2,r=>{r.sized(E(e)),r.raw(typeof t=="string"?E(t):t)})}async sync(){await(await this.ask(3)).return()}async ask(e,t,n){
-let r;do r=this.link=await this.channel.connected();while(r.isClosed);let s=this.next=this.next%65535+1,o=new Ue(n?void 0:t?.split("."),()=>{this.subscriptions.
-delete(s)&&t!==void 0&&!r.isClosed&&r.write(s,ce+1)});return this.subscriptions.set(s,o),r.write(s,ce+e,a=>{t!==void 0&&a.sized(E(t)),a.raw(E(n??""))}),await o.
-active,o}handle(e,t,n,r){if(e!==this.link)return;let s=new v(r),o=this.subscriptions.get(t);if(n===2){let a=s.text(),d={topic:a,payload:s.rest()};for(let l of this.
-subscriptions.values())(t?l===o:l.matches(a))&&l.put(d)}else if(n===4){let a=s.varint(10);for(let d of this.subscriptions.values())(t?d===o:a)&&(d.lost+=a)}else if(!r.
-length)o?.activate();else{let a=[8,12,7][s.byte()-3],d=y(a??3,s.text(s.left));this.subscriptions.delete(t),o?.end(d)}}},Ue=class extends F{constructor(t,n){super();
-this.tokens=t;this.leave=n;this.lost=0;this.activate=()=>{};this.refuse=()=>{};this.unread=0;this.active=new Promise((r,s)=>{this.activate=r,this.refuse=s})}matches(t){
-let{tokens:n}=this,r=t.split(".");return!n||(n.at(-1)===">"?r.length<n.length:r.length!==n.length)?!1:n.every((s,o)=>s===">"||s==="*"||s===r[o])}put(t){for(this.
-unread+=t.payload.length+Re;this.unread>Yt&&this.items.length>0;)this.unread-=this.items.shift().payload.length+Re,this.lost++;this.arrived(t)}end(t){this.leave(),
-this.refuse(t),this.finished(t)}taken({topic:t,payload:n}){let{lost:r}=this;return this.unread-=n.length+Re,this.lost=0,{topic:t,payload:n,lagged:r}}};var Ne="frisbee.1";function dt(i,{protocols:e=[],WebSocket:t=globalThis.WebSocket}={}){return n=>{let r=new t(String(i),[Ne,...e]);return r.binaryType="arraybuf\
-fer",r.onopen=()=>{r.protocol===Ne?n.open():r.close()},r.onmessage=({data:s})=>{s instanceof ArrayBuffer?n.data(new Uint8Array(s)):r.close()},r.onerror=()=>{},r.
-onclose=({code:s,reason:o})=>{n.close(`the WebSocket was closed (${s}${o&&`, ${o}`})`)},{send:s=>r.send(s),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}var Be=(i,e={})=>new le(
-dt(i,e),e);var x={BUY:0,SELL:1},De=T("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[lt,lt,Jt]),Jt=T("exchange.Deal","number:u side:e price:u amount:u",
-()=>[x]),ct=T("exchange.Inquiry","side:e amount:u",()=>[x]),lt=T("exchange.Level","price:u amount:u"),Qt=T("exchange.Nothing",""),ut=T("exchange.Offer","price:u\
- called:u answered:u"),Zt=T("exchange.Order","number:u side:e price:u amount:u",()=>[x]),en=T("exchange.Report","number:u side:e amount:u price:u left:u",()=>[x]),
-D=se("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:Qt,reply:De},trade:{operation:11,request:Zt,reply:en,sends:!0,receives:!0},inquire:{operation:12,
-request:ct,reply:ut}}),ue=class{constructor(e){this.channel=e;e.name(D)}look(e,t){return this.channel.unary(D,D.methods.look,e,t)}trade(e,t){return this.channel.
-twoWay(D,D.methods.trade,e,t)}inquire(e,t){return this.channel.unary(D,D.methods.inquire,e,t)}},ht=se("exchange.Trader","1eff350ff92dc482",[],{quote:{operation:13,
-request:ct,reply:ut}});var Pe=240,vt=8,S=i=>document.getElementById(i),w=(i,e)=>void(S(i).textContent=e),k=i=>(i/100).toFixed(2),he=i=>i===x.BUY?"buy":"sell";function g(i,e,t=""){let n=document.
-createElement(i);return n.className=t,typeof e=="string"?n.textContent=e:n.append(...e),n}function tn(i,e){let t=S(i);for(t.querySelector(".empty")?.remove(),t.
-prepend(e);t.children.length>vt;)t.lastElementChild?.remove()}var Q=new Map,ft=0,pt=0,bt=()=>{},_e=[];async function*nn(){for(;;){let i=_e.shift();i?yield i:await new Promise(
-e=>bt=e)}}function rn({number:i,amount:e,price:t,left:n}){let r=Q.get(i);if(!r)return;r.done+=e,r.left=n;let s=r.order.side===x.BUY?1:-1;ft+=s*e,pt-=s*e*t,w("he\
-ld",String(ft)),w("cash",k(pt));let o=[...Q.values()].reverse().slice(0,vt).map(({order:a,done:d,left:l})=>g("tr",[g("td",`${he(a.side)} ${a.amount}`,he(a.side)),
-g("td",k(a.price)),g("td",String(d)),g("td",String(l))]));S("orders").replaceChildren(...o)}S("ticket").addEventListener("submit",i=>{i.preventDefault();let e=new FormData(
-i.target),t=i.submitter.value==="sell"?x.SELL:x.BUY,n={number:Q.size+1,side:t,price:Math.round(Number(e.get("price"))*100),amount:Number(e.get("amount"))};Q.set(
-n.number,{order:n,done:0,left:n.amount}),_e.push(n),bt()});var V=0,$e=0,q,L=[];function mt(i,e){let t=Math.max(1,...e.map(({amount:n})=>n));S(i).replaceChildren(
-...e.slice(0,10).map(({price:n,amount:r})=>{let s=document.createElement("meter");return s.max=t,s.value=r,g("li",[s,g("span",k(n)),g("span",String(r))])}))}function sn(i){
-for(let{number:n,price:r}of[...i].reverse())n>$e&&L.push(r);L.splice(0,L.length-Pe);let[e]=i;if(!e||e.number===$e)return;$e=e.number;let t=e.price-V;V&&t&&(w("c\
-hange",`${t>0?"▲":"▼"} ${k(Math.abs(t))}`),S("change").dataset.side=t>0?"buy":"sell"),V=e.price,w("last",k(V)),S("deals").replaceChildren(...i.map(({side:n,
-price:r,amount:s})=>g("li",[g("span",n===x.BUY?"bought":"sold",he(n)),g("span",k(r)),g("span",String(s))]))),We()}function yt({bids:i,asks:e,deals:t,traders:n,orders:r}){
-mt("asks",e),mt("bids",i),e[0]&&i[0]&&w("spread",`${k(e[0].price-i[0].price)} apart`),w("traders",String(n));let s=performance.now();(!q||s-q.at>1e3)&&(q&&w("ra\
-te",((r-q.orders)/((s-q.at)/1e3)).toFixed(0)),q={orders:r,at:s}),sn(t)}function We(){let i=S("chart"),e=i.getContext("2d"),{clientWidth:t,clientHeight:n}=i;if(!e||
-L.length<2||t===0)return;let r=devicePixelRatio;i.width=t*r,i.height=n*r,e.scale(r,r);let s=getComputedStyle(i),o=S("state"),a=Math.min(...L)-2,d=Math.max(...L)+
-2,l=t-56,p=m=>m/(Pe-1)*l,f=m=>(d-m)/(d-a)*(n-12)+6;e.font=`12px ${s.fontFamily}`,e.fillStyle=e.strokeStyle=getComputedStyle(o).color,e.lineWidth=.5;for(let m=0;m<
-5;m++){let b=a+(d-a)*m/4;e.globalAlpha=.35,e.beginPath(),e.moveTo(0,f(b)),e.lineTo(l,f(b)),e.stroke(),e.globalAlpha=1,e.fillText(k(b),l+8,f(b)+4)}let u=Pe-L.length;
-e.strokeStyle=e.fillStyle=s.color,e.beginPath(),L.forEach((m,b)=>e.lineTo(p(u+b),f(m))),e.lineWidth=1.5,e.stroke(),e.lineTo(l,n),e.lineTo(p(u),n),e.globalAlpha=
-.1,e.fill()}addEventListener("resize",We);matchMedia("(prefers-color-scheme: dark)").addEventListener("change",We);var on=Le(ht,{quote:({side:i,amount:e})=>{let t=Math.
-round(Number(S("margin").value)*100),n=V&&V+(i===x.BUY?t:-t);return tn("asked",g("li",`${he(i)} ${e}? You said ${k(n)}.`)),{price:n}}}),{hostname:an}=location,gt=Be(
-`ws://${an}:${document.documentElement.dataset.port}/`,{serve:on,stayConnected:!0}),fe=new ue(gt),dn=new J(gt);S("inquire").addEventListener("submit",async i=>{
-i.preventDefault();let e=i.target.querySelector("button");e.disabled=!0;try{let t=performance.now(),{price:n,called:r,answered:s}=await fe.inquire({side:x.BUY,amount:10}),
-o=(performance.now()-t).toFixed(0);w("offer",n?`${k(n)} is the best of ${s} of ${r}, after ${o} ms.`:`None of ${r} had a price.`)}catch(t){w("offer",c.from(t).message)}
-e.disabled=!1});async function ln(){for(;;){try{let i=await dn.subscribe("exchange.book"),e=fe.trade(nn()),t=(async()=>{for await(let r of e)rn(r)})();S("state").
-dataset.is="open",w("state","connected"),yt(await fe.look({}));let n=(async()=>{for await(let{payload:r}of i)yt(be(De,r))})();await Promise.race([t,n])}catch(i){
-S("state").dataset.is="failed",w("state",c.from(i).message)}_e.length=0;for(let i of Q.values())i.left=0;await new Promise(i=>setTimeout(i,1e3))}}ln();setInterval(
-async()=>{if(document.hidden)return;let i=performance.now();try{await fe.look({},{timeout:5e3}),w("ping",`${(performance.now()-i).toFixed(1)} ms`)}catch{w("ping",
-"–")}},2e3);
+var hn=new TextEncoder,bn=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Dt=40,he=class extends Error{},I=e=>{throw new he(e)},H=e=>({bytes:e,at:0,depth:0,memory:0}),
+Ve=(e=64)=>H(new Uint8Array(e)),ae=e=>hn.encode(e);function He(e,t){let{bytes:n,at:r}=e;r+t>n.length&&(e.bytes=new Uint8Array(Math.max(r+t,n.length*2)),e.bytes.
+set(n.subarray(0,r)))}function R(e,t){e.at===e.bytes.length&&He(e,1),e.bytes[e.at++]=t}function $t(e,t){R(e,t>>8),R(e,t)}function D(e,t){for(;t>127;t=Math.floor(
+t/128))R(e,t|128);R(e,t)}function K(e,t){He(e,t.length),e.bytes.set(t,e.at),e.at+=t.length}function be(e,t){D(e,t.length),K(e,t)}function ge(e,t){let{at:n}=e,{length:r}=t,
+o=r>Dt?128:0;R(e,r);for(let i=0;i<r&&o<128;i++)R(e,o=t.charCodeAt(i));o>127&&(e.at=n,be(e,ae(t)))}function ie(e,t,n){R(e,t);let{at:r}=e;n();let o=e.bytes.slice(
+r,e.at);return e.at=r,be(e,o),o.length>0}var qe=({bytes:e,at:t})=>e.subarray(0,t),q=({bytes:e,at:t})=>e.length-t,we=({bytes:e,at:t})=>e[t],F=e=>e.bytes[e.at++]??
+I("it is cut off");function O(e,t=5){let n=0;for(let r=1;t-- >0;r*=128){let o=F(e);if(o<128)return n+o*r;n+=(o-128)*r}return I("a number is too long")}function ce(e,t=O(
+e)){return t>q(e)&&I("it is cut off"),e.bytes.subarray(e.at,e.at+=t)}var ve=({bytes:e,at:t})=>e.slice(t);function Q(e,t=O(e)){let{bytes:n,at:r}=e,o="",i=0;if(t<=
+Dt)for(let l;i<t&&(l=n[r+i])<128;i++)o+=String.fromCharCode(l);let a=ce(e,t);if(i<t)try{return bn.decode(a)}catch{I("a text is not UTF-8")}return o}var k=class e extends Error{constructor(n,r,o){super(r,o);this.name="Status";Object.assign(this,{details:new Uint8Array,metadata:{},mayHaveRun:!0,...o,code:n})}static from(n){
+return n instanceof e?n:new e(2,n instanceof Error?n.message:String(n),{cause:n})}};var V=(e,t)=>new k(e,t,{mayHaveRun:!1}),We=e=>e>0&&e<=16?e:2,Re=(e,t,n)=>new k(e,n?t:`not sent: ${t}`,{mayHaveRun:n}),ke=e=>Re(1,"the caller gave the call up",e),
+Xe=e=>Re(4,"no answer before the deadline",e);var ze=100,gn=64<<20,vn=12,pt=8,mt=56,ut=new Uint8Array(8),Pt=new DataView(ut.buffer);function se(e,t,n){let r;return{name:e,fields:()=>r??=Sn(t,n?.()??[])}}var yt=(e,t)=>Ae(H(t),e,0);function Te(e,t,n){e.depth=ze,Ht(e,t,n)}function Ae(e,t,n){return e.depth=ze,e.memory=Math.max(gn,q(e)*vn),qt(e,t,n)??Wt(e,t)}function Sn(e,t){
+let n={},r=0;return[...e.matchAll(/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)\b/g)].map(o=>{let[,i,a,l,c,u,h]=o,v=h==="m"?En(t[r++]):h==="e"?wn(t[r++]):Ft[h],S=Ft[u],
+x=S?[2,S.wire,v.wire,10]:c==="*"?[1,v.wire,10]:void 0,b=a?n[a]??=[]:void 0,T={name:a??i,of:v,isOptional:c==="?",key:S,head:x,case:i,number:+l,all:b};return b?.push(
+T),T})}var De=({head:e,key:t,isOptional:n,of:r})=>t?new Map:e?[]:n?void 0:r.zero();function Ht(e,t,n){if(!e.depth--)throw Vt(t.name,`nests deeper than ${ze}`);R(
+e,8),R(e,0);let r="";try{for(let o of t.fields()){let{all:i,name:a}=o,l=n[r=a];if(!i)An(e,o,l);else if(o===i[0]){R(e,3);let c=l,u=i.find(h=>h.case===c?.case);if(c&&
+!u)throw new Error(`has no member ${c.case}`);D(e,u?u.number:0),u&&Le(e,u.of,c?.value)}}}catch(o){throw o instanceof k?o:Vt(`${t.name}.${r}`,o.message)}e.depth++}
+function An(e,t,n){let{head:r,key:o,of:i}=t;if(n===void 0&&(r||t.isOptional)&&(n=De(t)),r){let a=n;K(e,r),D(e,o?a.size:a.length);for(let l of a)o?(Le(e,o,l[0]),
+Le(e,i,l[1])):Le(e,i,l)}else n===void 0&&t.isOptional?R(e,0):Le(e,i,n)}function Le(e,{wire:t,table:n,zero:r,put:o},i){n||R(e,t),o(e,i===void 0?r():i)}function qt(e,t,n){
+let r=F(e);if(r===0)return;r!==8&&I(`${t.name}: byte ${r} begins no message`),F(e),e.depth--||I(`messages nest deeper than ${ze}`);let o=t.fields();ht(e,mt+pt*o.
+length);let i={},a="";for(let l of o){let{name:c,all:u,of:h}=l,v=u&&u[0]===l;if(v&&(i[c]=void 0),n>0&&!q(e))n--,u||(i[c]=De(l));else if(!u)i[c]=xn(e,l);else if(v&&
+we(e)===3){e.at++,a+=` ${c} `;let S=O(e),x=u.find(b=>b.number===S);x?i[c]={case:x.case,value:ft(e,x.of)}:S&&I(`${t.name}.${c} has no member ${S}`)}else if(!a.includes(
+` ${c} `)){let S=Ke(e,h);(S instanceof Uint8Array?S.length:!Object.is(S,h.zero()))&&(i[c]={case:l.case,value:S})}}return e.depth++,i}function xn(e,t){let{head:n,
+key:r,of:o}=t;if((r||t.isOptional)&&we(e)===0)return e.at++,De(t);if(!n)return Ke(e,o);n.forEach(l=>je(e,l));let i=O(e),a=De(t);for(;i-- >0;)ht(e,r?mt:pt),r?a.set(
+Ke(e,r),ft(e,o)):a.push(ft(e,o));return a}function Ke(e,{wire:t,table:n,take:r}){return n||je(e,t),r(e)}var ft=(e,t)=>Ke(e,t)??Wt(e,t.table);function Wt(e,t){let n={},
+r=t.fields();ht(e,mt+pt*r.length);for(let o of r)n[o.name]=o.all?void 0:De(o);return n}function ht(e,t){(e.memory-=t)<0&&I("it takes too much memory")}function je(e,t){
+let n=F(e);n!==t&&I(`kind ${n} stands in the place of ${t}`)}var ue=(e,t,n,r,o)=>({wire:e,zero:t,put:n,take:r,table:o}),En=e=>ue(3,()=>{},(t,n)=>n?Ht(t,e,n):R(t,
+0),t=>qt(t,e,0),e);function wn(e){let t=Object.values(e);return ue(10,()=>t[0],(n,r)=>{let o=t.indexOf(r),i=r+2147483648;Be(o>=0||r===(r|0)&&r<0&&i>=t.length,r),
+D(n,o<0?i:o)},n=>{let r=O(n)>>>0,o=r-2147483648;return r>=t.length&&(o>=0||t.includes(o))&&I(`an enum has the index ${r}`),t[r]??o})}var Ge=(e,t)=>ue(e?13:11,()=>t?
+0:0n,(n,r)=>{let o=BigInt(r),i=Number(o),a=e?i<0?-2*i-1:2*i:i;if(Number.isSafeInteger(a)&&a>=0)return D(n,a);Be((e?BigInt.asIntN:BigInt.asUintN)(64,o)===o,r);let l=e?
+o<<1n^o>>63n:o;for(;l>>53n;l>>=7n)R(n,Number(l&127n)|128);D(n,Number(l))},n=>{let{at:r}=n,o=O(n,10);if(o<=Number.MAX_SAFE_INTEGER)e&&(o=o%2?(o+1)/-2:o/2);else{let i=0n;
+for(let a=0n;r<n.at;a+=7n)i|=BigInt(n.bytes[r++]&127)<<a;i=BigInt.asUintN(64,i),o=e?i>>1n^-(i&1n):i}return t?(Number.isSafeInteger(Number(o))||I("an integer is \
+beyond 2^53"),Number(o)):BigInt(o)}),_t=(e,t)=>ue(e,()=>0,(n,r)=>{Pt[t>4?"setFloat64":"setFloat32"](0,r),K(n,ut.subarray(0,t))},n=>(ut.set(ce(n,t)),Pt[t>4?"getF\
+loat64":"getFloat32"](0))),Ft={b:ue(7,()=>!1,(e,t)=>R(e,+t),e=>{let t=F(e);return t>1&&I(`a bool is ${t}`),t>0}),i:ue(12,()=>0,(e,t)=>{Be(t===(t|0),t),D(e,(t<<1^
+t>>31)>>>0)},e=>{let t=O(e);return t>>>1^-(t&1)}),u:ue(10,()=>0,(e,t)=>{Be(t===t>>>0,t),D(e,t)},e=>O(e)>>>0),l:Ge(!0,!1),w:Ge(!1,!1),L:Ge(!0,!0),W:Ge(!1,!0),f:_t(
+14,4),d:_t(15,8),s:ue(5,()=>"",(e,t)=>{Be(typeof t=="string",t),R(e,10),ge(e,t)},e=>(je(e,10),Q(e))),y:ue(4,()=>new Uint8Array,(e,t)=>{R(e,10),be(e,t)},e=>(je(e,
+10),ce(e).slice()))},Vt=(e,t)=>V(3,`${e} ${t}`);function Be(e,t){if(!e)throw new Error(`cannot be ${String(t)}`)}var gt=16,Xt=65536,Gt=256,kn=61440,Tn={metadata:{}},bt=e=>e.endsWith("-bin"),Kt=(e,t)=>bt(e)!==(typeof t=="string")&&/^[a-z0-9_.-]{1,256} [ -~]*$/.test(`${e} ${bt(
+e)?"":t}`),vt=e=>typeof e=="string"?ae(e):e;function $e(e,{isBackward:t,timeout:n,metadata:r={},status:o}){let{at:i}=e;ie(e,gt,()=>{t&&ie(e,4,()=>{}),n!==void 0&&
+ie(e,1,()=>D(e,Math.min(Math.max(0,Math.round(n*1e3)),Number.MAX_SAFE_INTEGER)));let l=0;if(Object.entries(r).forEach(([c,u],h)=>{if(!Kt(c,u))throw V(3,`metadat\
+a cannot have this entry: ${c}`);if(l+=c.length+u.length+8,h>=Gt||l>kn)throw V(8,"too much metadata");ie(e,2,()=>{ge(e,c),K(e,vt(u))})}),o){let{code:c,details:u,
+mayHaveRun:h}=o;ie(e,3,()=>{D(e,c),e.at-i+u.length+32<=Xt&&K(e,u)}),h||ie(e,5,()=>{})}})||(e.at=i)}function Ce(e){if(we(e)!==gt)return Tn;e.at++;let t=H(ce(e));
+q(t)>Xt&&I("a prefix is too long");let n=Object.create(null),r={metadata:n},o=0;for(;q(t);){let i=F(t),a=H(ce(t));if(i===1)r.timeout=O(a,10)/1e3;else if(i===2){
+let l=Q(a),c=bt(l)?ve(a):Q(a,q(a));(!Kt(l,c)||++o>Gt)&&I("metadata breaks the rules"),n[l]=c}else i===3?(r.code=We(O(a,10)),r.details=ve(a)):i===5&&(r.isRefused=
+!0)}return r}function jt(e){let t=1;for(;e[t]>127;)t++;return e[0]===gt&&e[t+1]===4&&e[t+2]===0}function Ye(e,{metadata:t,code:n,details:r,isRefused:o}){if(we(e)===
+6)return e.at++,(F(e)!==5||F(e)!==10)&&I("an error has no text"),new k(n??2,Q(e),{metadata:t,mayHaveRun:!o,...r&&{details:r}})}function Je(e,t,n){$e(e,{isBackward:n,
+status:t,metadata:t.metadata}),K(e,[6,5,10]),ge(e,t.message)}var Qe=(e,t,n,r)=>({name:e,fingerprint:t,compatible:n,methods:r,operations:Object.values(r).map(({operation:o})=>o)});function Ze(e,t){if(e.fingerprint===t.fingerprint||t.compatible.includes(e.fingerprint))return 0;if(!e.compatible.includes(t.fingerprint))throw V(9,`incompatibl\
+e layouts of ${e.name}`);return 1}var et=({added:e=[0,0]},t,n)=>t*e[n];function St(e,t){let n=o=>o.match(/../g)?.forEach(i=>R(e,parseInt(i,16)));ge(e,t.name),n(
+t.fingerprint),D(e,t.compatible.length),t.compatible.forEach(n);let r=0;for(let o of[...t.operations].sort((i,a)=>i-a))D(e,o-r),r=o}function zt(e){let t=()=>{let r="";
+for(;r.length<16;)r+=F(e).toString(16).padStart(2,"0");return r},n={service:Q(e),fingerprint:t(),compatible:[],operations:[]};for(let r=O(e);r>0;r--)n.compatible.
+push(t());for(let r=0;q(e);)n.operations.push(r+=O(e));return n}var At=5<<20,Cn=1024,Mn=65536,Me=10,xe=16384,In=xe/2,xt=256,tt=262144,Un=1e5,On=64<<20,Nn=65536,Rn=2e3,Ln=5,Bn=1e4,Yt="the server is going away",Dn=2147483647,Ie=(e,t)=>setTimeout(
+t,Math.min(Math.max(0,e),Dn));function Qt(e,t,n,r,o){let i=Ve(16384),a=new Map,l=[],c=[],u=[],h=0,v=0,S=0,x=0,b=0,T=32767,C=[0,At,1/0,xe,0],E=!1,W=!1,L,N=Me,X=0,
+_=!1,$=0,Y=!1,P=!1,j=0,d,m=()=>{i.at&&(Y=!1,P=!0,E||ct.send(qe(i)),i.at=$=0,i.bytes.length>1<<20&&(i.bytes=new Uint8Array(16384)),ct.buffered()>On&&ye("the serv\
+er does not take what is sent"))},w=()=>{i.at!==$?($=i.at,queueMicrotask(w)):(_=!1,m())},p=(s,f,y)=>{let{at:M}=i;try{He(i,Me),i.at+=Me,y?.(i);let de=i.at,J=de-M-
+Me,Fe=Math.max(C[1],Cn);if(J>Fe)throw V(8,`the message has ${J} bytes, and the server accepts ${Fe}`);i.at=M;for(let yn of[15,s,f,J>>>16,J])$t(i,yn);i.at=de}catch(de){
+throw i.at=M,de}i.at>Nn?m():_||(_=!0,$=0,queueMicrotask(w))},g=(s,f,y)=>p(s,f,M=>D(M,y)),A=(s,{code:f,message:y})=>p(s,7,M=>{D(M,f),K(M,ae(y.slice(0,256)))}),U=(s,f)=>{
+g(s,5,0),A(s,f)},G=s=>{if(!E){if(j=0,L){if(K(L,s),L.at<N)return;s=qe(L),L=void 0}try{let f=0,y=M=>s[f+M]<<8|s[f+M+1];for(;!E&&!(s.length<(N=f+Me));f=N){y(0)!==15&&
+I("a header without its magic");let M=y(6)*65536+y(8);if(M>At&&I(`a packet of ${M} bytes`),s.length<(N+=M))break;oe(y(2),y(4),s.subarray(f+Me,N))}f<s.length&&(N-=
+f,K(L=Ve(),s.subarray(f)))}catch(f){ye(`the server broke the protocol: ${f.message}`)}}},oe=(s,f,y)=>{let M=H(y),de=a.get(s);if(f>=10)if(z.isUp||I("a packet bef\
+ore HELLO"),jt(y)){if(pe)return pe.packet(s,f,y,!1)}else{let J=u[s%xe];if(J?.id===s&&J.operation===f)return ne(s),J.isGivenUp?v--:J.reply?.(J,y),Ne();if(f>=65280&&
+o.length)return o.forEach(Fe=>Fe.packet(z,s,f,y))}else if(f<2){y.length&&I("a PING or PONG with a body"),f===1?z.isUp||ye("the server is a plain peer"):Y||(Y=!0,
+p(0,1));return}else{if(f===3&&!z.isUp)return B(M);if(f===4)return dt();if(f===6)return pe?.cancel(s,O(M));if(f===8)I("an answer to no hand-off");else{if(de&&f!==
+3&&f<8)return de.packet(f,y);if(f===2){let J=s-T&32767;if(s>=32768&&J&&J<=16384)return T=s,pe?pe.packet(s,2,y,!0):U(s,V(12,"this end serves nothing"))}}}++X>Un&&
+ye("too many packets that belong to nothing")},B=s=>{for((q(s)>Mn||Q(s,4)!=="fris"||!F(s))&&I("it sent no HELLO");q(s);){let f=F(s),y=H(ce(s));if(f in C)C[f]=O(
+y);else if(f===32||f===33)try{(f===32?l:c).push(zt(y))}catch{}}C[3]=Math.min(C[3],xe),z.isUp=!0,clearTimeout(Bt),t.room(z)},ne=s=>{u[s%xe]=void 0,h--===C[3]&&t.
+room(z)},fe=(s,f,y)=>{a.set(f,s),s.begin(z,f,C[4],y)},Ne=()=>{W&&h===v&&!a.size&&!pe?.progress.size&&queueMicrotask(()=>ye(Yt))},dt=()=>{W||(W=!0,t.left(z,Yt),Ne())},
+ye=s=>{E||(m(),ct.close(),Lt(s))},Lt=s=>{if(E)return;E=!0,clearInterval(d),clearTimeout(Bt),t.left(z,s),z.isUp=!1;let f=new k(14,`the connection was lost: ${s}`);
+for(let y of u)y&&!y.isGivenUp&&t.lost(y,f);for(let y of a.values())y.lost(f);pe?.down(f);for(let y of o)y.down(z,f)},z={isUp:!1,write:p,number:g,reset:A,refuse:U,
+fits(s){let f=l.find(M=>M.service===s.name);if(f)return f.fingerprint===s.fingerprint||n.includes(s)?Ze(s,f):void 0;let y=l.find(M=>M.operations.some(de=>s.operations.
+includes(de)));if(y)throw V(12,`the server has ${y.service} in the place of ${s.name}`);return 0},call(s,f){if(h>=C[3])return!1;do S=S+1&65535;while(u[S%xe]);let y=s.
+id=S;u[y%xe]=s,h++;try{p(y,s.operation,f)}catch(M){throw ne(y),M}return!0},cancel(s){E||(s.isGivenUp=!0,g(s.id,6,s.operation),++v>=In&&dt(),Ne())},open(s,f,y){if(!C[2])
+throw V(12,"the server does not accept streams");if(x>=Math.min(C[2],28672))return!1;do b=b%32767+1;while(a.has(b));return x++,fe(s,b,f),p(b,2,y),!0},accept:fe,
+over(s){a.delete(s),s<32768&&(x--,t.room(z)),Ne()},leave:dt,closeIfIdle:Ne},pe=r?.on(z,c),Bt=Ie(Bn,()=>ye("no HELLO in time")),ct=e({open(){p(0,3,s=>{K(s,ae("fr\
+is"));let f=pe?xt:0;[At,f,f,tt].forEach((y,M)=>ie(s,M+1,()=>D(s,y)));for(let y of r?.services??[])ie(s,32,()=>St(s,y));for(let y of n)ie(s,33,()=>St(s,y))}),p(
+1,0),m(),d=setInterval(()=>{if(++j>Ln)return ye("the server is silent");(j>1||!P)&&p(0,0),P=!1;let s=performance.now();for(let f of u)f&&f.until<=s&&!f.isGivenUp&&
+t.look(f)},Rn)},data:G,close:Lt});return z}function nt(e,t){let n=[],r=!1,o=()=>{},i=c=>{r||=c,o()},a=(async function*(){try{for(;;){let c=n.shift();if(c!==void 0){let u=e(c);u!==void 0&&(yield u)}else if(r){
+if(r!==!0)throw r;return}else await new Promise(u=>o=u)}}finally{t()}})(),{return:l}=a;return a.return=()=>(t(),n.length=0,i(!0),l.call(a,void 0)),{messages:a,items:n,
+put:c=>{n.push(c),o()},end:i}}var Et=64,$n=4,Pn=4096,wt=(e,t)=>e instanceof he?new k(13,`not a valid ${t.name}: ${e.message}`):k.from(e);function rt(e,t,n,r,o){let i,a=0,l=0,c=0,u=0,h=0,v=!0,
+S=!0,x=!1,b=!1,T=()=>{},C,E=()=>!v&&!S,{messages:W,items:L,put:N,end:X}=nt(p=>{let g=p.length+Et;u-=g,h+=g,S&&h*$n>=tt&&(i?.number(a,5,h),h=0);try{let A=H(p),U=Ce(
+A);if(A.at&&(o?.(_.metadata=U.metadata),!q(A)))return;let G=Ye(A,U);if(G)throw G;return Ae(A,t,l)}catch(A){throw wt(A,t)}},()=>n?j(!0):m()),_=Object.assign(W,{metadata:{}}),
+$=()=>{E()&&(T(),C?.(),i?.over(a),i=C=void 0,r())},Y=()=>{v&&(v=!1,i?.write(a,7),$())},P=p=>{v=S=!1,X(p),$()},j=(p,g=ke(!0))=>{E()||i?.reset(a,g),L.length=0,P(p)},
+d=p=>j(p,p),m=()=>{L.length=0,x=!0},w=p=>{if(!i||!v)return;let g=p instanceof k;i.write(a,2,A=>{let{at:U}=A;g?Je(A,p,!1):Te(A,e,p),c-=A.at-U+Et}),g&&Y()};return{
+messages:_,begin(p,g,A,U){i=p,a=g,c=A,l=U},packet(p,g){if(p===2)return!S||x?void 0:u+h>=tt?d(new k(8,"the peer sent more than it had credit for")):(u+=g.length+
+Et,N(new Uint8Array(g)));let A=H(g);if(p===5){let U=O(A,10);b||=!U,(c+=U)>0&&T()}else if(g.length){let U=We(O(A));P(new k(U,new TextDecoder().decode(ve(A).subarray(
+0,Pn)),{mayHaveRun:!b}))}else S=!1,X(!0),$()},send:w,async pump(p){try{let g=Symbol.asyncIterator in p?p[Symbol.asyncIterator]():p[Symbol.iterator]();for(C=()=>g.
+return?.();;){for(;c<=0&&!E();)await new Promise(G=>T=G);if(E())return;let{done:A,value:U}=await g.next();if(E())return;if(A)break;w(U)}C=void 0,Y()}catch(g){let A=k.
+from(g);n?j(A):w(A)}},finish:Y,discard:m,fail:d,lost:P}}var _n=3e4,Fn=5e3,Vn=20,Zt=2e3,en=10,ot=class{constructor(t,{timeout:n,patience:r=Fn,metadata:o,serve:i,stayConnected:a}={}){let l,c=0,u=en,h=0,v,S=!1,x="",b=new Set,
+T=new Set,C=[],E=()=>{l||v||S||!(b.size||a)||(h=performance.now(),l=Qt(t,W,[...T],i,C))},W={room:d=>queueMicrotask(()=>{for(let m of b){if(l!==d||!L(m,d))return;
+b.delete(m)}}),left(d,m){l===d&&(l=void 0,d.isUp&&performance.now()-h>=Zt?c=0:(x=m,clearTimeout(v),v=Ie(Math.random()*Math.min(Vn*2**Math.min(c++,16),Zt),()=>{v=
+void 0,E()})),E())},look:d=>X(d),lost(d,m){let w=d;if(w.link=void 0,!w.method.idempotent||u<1)return $(w,m);u--,N(w)}},L=(d,m)=>{let{service:w,method:p}=d;try{let g=w?
+m.fits(w):0;return g!==void 0?d.start(d,m,et(p,g,1))&&(d.isSent=!0):(T.add(w),c=0,m.leave(),!1)}catch(g){return $(d,k.from(g)),!0}},N=d=>{if(!(l?.isUp&&L(d,l))){
+if(S)return $(d,tn());d.patient=performance.now()+r,b.add(d),X(d),E()}},X=d=>{let{until:m,isSent:w,patient:p}=d,g=performance.now();clearTimeout(d.timer),g>=m?$(
+d,Xe(w)):g>=p&&b.has(d)&&!l?.isUp?$(d,Re(14,`there is no connection to the server${x&&`; ${x}`}`,w)):d.timer=Ie((g<p?Math.min(m,p):m)-g,()=>X(d))},_=d=>{b.delete(
+d),clearTimeout(d.timer),d.options.signal?.removeEventListener("abort",d.abort)},$=(d,m)=>{_(d),d.link?.cancel(d),d.reject(m)},Y=(d,{told:m,until:w,options:{metadata:p}})=>{
+(m!==void 0||o||p)&&$e(d,{timeout:m&&w-performance.now(),metadata:{...o,...p}})},P=(d,m,w,p,g,A,U=1/0,G)=>{let{signal:oe}=w,B={id:0,operation:m.operation,until:performance.
+now()+(p??U),isGivenUp:!1,isSent:!1,patient:1/0,timer:void 0,link:void 0,service:d,method:m,options:w,told:p,start:g,reply:G,reject:A,abort:()=>$(B,ke(B.isSent))};
+return oe?.aborted?B.abort():(oe?.addEventListener("abort",B.abort),p!==void 0&&X(B),(p===void 0||p>0)&&N(B)),B},j=(d,m,w,p={})=>{let g,A=rt(m.request,m.reply,!0,
+()=>g&&_(g),p.onMetadata);return g=P(d,m,p,p.timeout,(U,G,oe)=>{let B=G.open(A,oe,ne=>{Y(ne,U),R(ne,9),D(ne,m.operation)});return B&&A.pump(w),B},A.fail),A};this.
+unary=(d,m,w,p={})=>new Promise((g,A)=>{let U=0;P(d,m,p,p.timeout??n,(G,oe,B)=>{let ne=oe.call(G,fe=>{Y(fe,G),Te(fe,m.request,w)});return ne&&(G.link=oe),U=B,ne},
+A,_n,(G,oe)=>{_(G);try{let B=H(oe),ne=Ce(B),fe=Ye(B,ne);if(fe)throw fe;B.at&&p.onMetadata?.(ne.metadata),g(Ae(B,m.reply,U)),u<en&&(u+=.1)}catch(B){A(wt(B,m.reply))}})}),
+this.serverStreaming=(d,m,w,p)=>j(d,m,[w],p).messages,this.twoWay=(d,m,w,p)=>j(d,m,w,p).messages,this.clientStreaming=async(d,m,w,p)=>{let{messages:g}=j(d,m,w,p),
+{done:A,value:U}=await g.next();if(A)throw new k(13,"there is no reply");return g.return?.(),U},this.name=d=>void T.add(d),this.mount=d=>void C.push(d),this.connected=
+()=>new Promise((d,m)=>{P(void 0,{operation:0},{},void 0,(w,p)=>(_(w),d(p),!0),m)}),this.close=()=>{S=!0,clearTimeout(v);for(let d of b)$(d,tn());l?.leave()},a&&
+queueMicrotask(E)}},tn=()=>Re(9,"the channel is closed",!1);function kt(e,t,n){let r=new Map(n?.methods);for(let[o,i]of Object.entries(e.methods))r.set(i.operation,{service:e,method:i,handler:(a,l)=>t[o]?.(a,l)});return{
+services:[...n?.services??[],e],methods:r,on(o,i){let a=new Map,l=(c,u)=>{let h=r.get(c);if(!h||!(h.method.sends||h.method.receives)===u)throw V(12,`there is no\
+ operation ${c} here`);if(a.size>=xt)throw V(8,"too many calls are in progress");let{service:v,method:S}=h,x=i.find(b=>b.service===v.name);return{...h,left:et(S,
+x?Ze(v,x):0,0)}};return{progress:a,packet(c,u,h,v){let S,x=b=>o.write(c,u,T=>{b instanceof k?Je(T,b,!0):($e(T,{isBackward:!0}),Te(T,S.reply,b))});try{let b=H(h),
+{timeout:T,metadata:C}=Ce(b);v&&(F(b)!==9&&I("a stream begins with no operation"),u=O(b,3));let E=l(u,v);({method:S}=E);let W=v||Ae(b,S.request,E.left),L=v?c+65536:
+c,N=new AbortController,X=P=>{clearTimeout(Y),P||N.abort(),a.delete(L),o.closeIfIdle()},_=v?rt(S.reply,S.request,!1,()=>X(!1)):{send(P){a.has(L)&&(x(P),X(!0))},
+fail:x,finish(){},discard(){}},$=P=>{_.fail(P),X(!1)},Y=T===void 0?void 0:Ie(T,()=>$(Xe(!0)));a.set(L,{operation:u,stop:$}),v&&o.accept(_,c,E.left),Hn(E,v,W,_,{
+signal:N.signal,metadata:C})}catch(b){let T=b instanceof he?V(3,`the request cannot be read: ${b.message}`):k.from(b);v?o.refuse(c,T):x(T)}},cancel(c,u){let h=a.
+get(c);h?.operation===u&&h.stop(ke(!0))},down(c){for(let u of a.values())u.stop(c)}}}}}async function Hn({method:e,handler:t},n,r,o,i){try{if(e.sends)r=o.messages;else if(n){
+let l=await o.messages.next();if(l.done)throw V(3,"there was no request");r=l.value}let a=t(r,i);e.receives?await o.pump?.(a):(o.send(await a),o.finish())}catch(a){
+o.send(k.from(a))}o.discard()}var it=65280,qn=16<<20,Tt=64,Pe=class{constructor(t){this.channel=t;this.asked=new Map;this.last=0;let{asked:n}=this;t.mount({packet(r,o,i,a){for(let[l,c]of n)(!o||
+o===l)&&c.packet(r,o,i-it,H(a))},down(r,o){for(let i of n.values())i.down(r,o)}})}subscribe(t,{group:n=""}={}){return this.ask(0,t,n)}async publish(t,n){(await this.
+connected()).write(0,it+2,r=>{be(r,ae(t)),K(r,vt(n))})}async sync(){await(await this.ask(3)).return?.()}async connected(){let t;do t=await this.channel.connected();while(!t.
+isUp);return t}async ask(t,n,r=""){let{asked:o}=this,i=await this.connected(),a=this.last=this.last%65535+1;return new Promise((l,c)=>{let u=0,h=0,{items:v,messages:S,
+put:x,end:b}=nt(({topic:E,payload:W})=>{let L=h;return u-=W.length+Tt,h=0,{topic:E,payload:W,lagged:L}},()=>{o.delete(a)&&n!==void 0&&i.write(a,it+1)}),T=E=>{o.
+delete(a),c(E),b(E)},C=r?[]:n?.split(".")??[];o.set(a,{packet(E,W,L,N){if(E===i)if(L===2){let X=Q(N),_=X.split("."),Y=(C[C.length-1]===">"?_.length>=C.length:_.
+length===C.length)&&C.every((j,d)=>j===">"||j==="*"||j===_[d]);if(!W&&!Y)return;let P=ve(N);for(u+=P.length+Tt;u>qn&&v.length;)u-=v.shift().payload.length+Tt,h++;
+x({topic:X,payload:P})}else L===4?h+=O(N,10):W&&(q(N)?T(V([8,12,7][F(N)-3]??3,Q(N,q(N)))):l(S))},down(E,W){E===i&&T(W)}}),i.write(a,it+t,E=>{n!==void 0&&be(E,ae(
+n)),K(E,ae(r))})})}};var Ct="frisbee.1";function nn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{let o=new n(String(e),[Ct,...t]);return o.binaryType="arraybuf\
+fer",o.onopen=()=>{o.protocol===Ct?r.open():o.close()},o.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):o.close()},o.onerror=()=>{},o.
+onclose=({code:i,reason:a})=>{r.close(`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>o.send(i),close:()=>o.close(),buffered:()=>o.bufferedAmount}}}var Mt=(e,t={})=>new ot(
+nn(e,t),t);var re={BUY:0,SELL:1},It=se("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[rn,rn,Xn]),Xn=se("exchange.Deal","number:u side:e price:u amount:\
+u",()=>[re]),on=se("exchange.Inquiry","side:e amount:u",()=>[re]),rn=se("exchange.Level","price:u amount:u"),Gn=se("exchange.Nothing",""),an=se("exchange.Offer",
+"price:u called:u answered:u"),Kn=se("exchange.Order","number:u side:e price:u amount:u",()=>[re]),jn=se("exchange.Report","number:u side:e amount:u price:u lef\
+t:u",()=>[re]),Ee=Qe("exchange.Exchange","a080ed04e3e19d9f",[],{look:{operation:10,request:Gn,reply:It},trade:{operation:11,request:Kn,reply:jn,sends:!0,receives:!0},
+inquire:{operation:12,request:on,reply:an}}),at=class{constructor(t){this.channel=t;t.name(Ee)}look(t,n){return this.channel.unary(Ee,Ee.methods.look,t,n)}trade(t,n){
+return this.channel.twoWay(Ee,Ee.methods.trade,t,n)}inquire(t,n){return this.channel.unary(Ee,Ee.methods.inquire,t,n)}},sn=Qe("exchange.Trader","1eff350ff92dc48\
+2",[],{quote:{operation:13,request:on,reply:an}});var Ot=240,fn=8,te=e=>document.getElementById(e),ee=(e,t)=>void(te(e).textContent=t),le=e=>(e/100).toFixed(2),st=e=>e===re.BUY?"buy":"sell";function Z(e,t,n=""){
+let r=document.createElement(e);return r.className=n,typeof t=="string"?r.textContent=t:r.append(...t),r}function zn(e,t){let n=te(e);for(n.querySelector(".empt\
+y")?.remove(),n.prepend(t);n.children.length>fn;)n.lastElementChild?.remove()}var _e=new Map,ln=0,dn=0,pn=()=>{},Nt=[];async function*Yn(){for(;;){let e=Nt.shift();
+e?yield e:await new Promise(t=>pn=t)}}function Jn({number:e,amount:t,price:n,left:r}){let o=_e.get(e);if(!o)return;o.done+=t,o.left=r;let i=o.order.side===re.BUY?
+1:-1;ln+=i*t,dn-=i*t*n,ee("held",String(ln)),ee("cash",le(dn));let a=[..._e.values()].reverse().slice(0,fn).map(({order:l,done:c,left:u})=>Z("tr",[Z("td",`${st(
+l.side)} ${l.amount}`,st(l.side)),Z("td",le(l.price)),Z("td",String(c)),Z("td",String(u))]));te("orders").replaceChildren(...a)}te("ticket").addEventListener("s\
+ubmit",e=>{e.preventDefault();let t=new FormData(e.target),n=e.submitter.value==="sell"?re.SELL:re.BUY,r={number:_e.size+1,side:n,price:Math.round(Number(t.get(
+"price"))*100),amount:Number(t.get("amount"))};_e.set(r.number,{order:r,done:0,left:r.amount}),Nt.push(r),pn()});var Oe=0,Ut=0,Ue,me=[];function cn(e,t){let n=Math.
+max(1,...t.map(({amount:r})=>r));te(e).replaceChildren(...t.slice(0,10).map(({price:r,amount:o})=>{let i=document.createElement("meter");return i.max=n,i.value=
+o,Z("li",[i,Z("span",le(r)),Z("span",String(o))])}))}function Qn(e){for(let{number:r,price:o}of[...e].reverse())r>Ut&&me.push(o);me.splice(0,me.length-Ot);let[t]=e;
+if(!t||t.number===Ut)return;Ut=t.number;let n=t.price-Oe;Oe&&n&&(ee("change",`${n>0?"▲":"▼"} ${le(Math.abs(n))}`),te("change").dataset.side=n>0?"buy":"sell"),
+Oe=t.price,ee("last",le(Oe)),te("deals").replaceChildren(...e.map(({side:r,price:o,amount:i})=>Z("li",[Z("span",r===re.BUY?"bought":"sold",st(r)),Z("span",le(o)),
+Z("span",String(i))]))),Rt()}function un({bids:e,asks:t,deals:n,traders:r,orders:o}){cn("asks",t),cn("bids",e),t[0]&&e[0]&&ee("spread",`${le(t[0].price-e[0].price)}\
+ apart`),ee("traders",String(r));let i=performance.now();(!Ue||i-Ue.at>1e3)&&(Ue&&ee("rate",((o-Ue.orders)/((i-Ue.at)/1e3)).toFixed(0)),Ue={orders:o,at:i}),Qn(n)}
+function Rt(){let e=te("chart"),t=e.getContext("2d"),{clientWidth:n,clientHeight:r}=e;if(!t||me.length<2||n===0)return;let o=devicePixelRatio;e.width=n*o,e.height=
+r*o,t.scale(o,o);let i=getComputedStyle(e),a=te("state"),l=Math.min(...me)-2,c=Math.max(...me)+2,u=n-56,h=x=>x/(Ot-1)*u,v=x=>(c-x)/(c-l)*(r-12)+6;t.font=`12px ${i.
+fontFamily}`,t.fillStyle=t.strokeStyle=getComputedStyle(a).color,t.lineWidth=.5;for(let x=0;x<5;x++){let b=l+(c-l)*x/4;t.globalAlpha=.35,t.beginPath(),t.moveTo(
+0,v(b)),t.lineTo(u,v(b)),t.stroke(),t.globalAlpha=1,t.fillText(le(b),u+8,v(b)+4)}let S=Ot-me.length;t.strokeStyle=t.fillStyle=i.color,t.beginPath(),me.forEach((x,b)=>t.
+lineTo(h(S+b),v(x))),t.lineWidth=1.5,t.stroke(),t.lineTo(u,r),t.lineTo(h(S),r),t.globalAlpha=.1,t.fill()}addEventListener("resize",Rt);matchMedia("(prefers-colo\
+r-scheme: dark)").addEventListener("change",Rt);var Zn=kt(sn,{quote:({side:e,amount:t})=>{let n=Math.round(Number(te("margin").value)*100),r=Oe&&Oe+(e===re.BUY?
+n:-n);return zn("asked",Z("li",`${st(e)} ${t}? You said ${le(r)}.`)),{price:r}}}),{hostname:er}=location,mn=Mt(`ws://${er}:${document.documentElement.dataset.port}\
+/`,{serve:Zn,stayConnected:!0}),lt=new at(mn),tr=new Pe(mn);te("inquire").addEventListener("submit",async e=>{e.preventDefault();let t=e.target.querySelector("b\
+utton");t.disabled=!0;try{let n=performance.now(),{price:r,called:o,answered:i}=await lt.inquire({side:re.BUY,amount:10}),a=(performance.now()-n).toFixed(0);ee(
+"offer",r?`${le(r)} is the best of ${i} of ${o}, after ${a} ms.`:`None of ${o} had a price.`)}catch(n){ee("offer",k.from(n).message)}t.disabled=!1});async function nr(){
+for(;;){try{let e=await tr.subscribe("exchange.book"),t=lt.trade(Yn()),n=(async()=>{for await(let o of t)Jn(o)})();te("state").dataset.is="open",ee("state","con\
+nected"),un(await lt.look({}));let r=(async()=>{for await(let{payload:o}of e)un(yt(It,o))})();await Promise.race([n,r])}catch(e){te("state").dataset.is="failed",
+ee("state",k.from(e).message)}Nt.length=0;for(let e of _e.values())e.left=0;await new Promise(e=>setTimeout(e,1e3))}}nr();setInterval(async()=>{if(document.hidden)
+return;let e=performance.now();try{await lt.look({},{timeout:5e3}),ee("ping",`${(performance.now()-e).toFixed(1)} ms`)}catch{ee("ping","–")}},2e3);
