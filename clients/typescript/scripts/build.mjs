@@ -4,6 +4,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { INTERNAL } from "./internal.mjs";
+import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = `${root}dist`;
@@ -12,8 +13,9 @@ const { mangleCache } = await bundle("index", {});
 await bundle("node", mangleCache);
 
 /** Puts an entry together, with the short names that another has. */
-function bundle(entry, mangleCache) {
-  return build({
+async function bundle(entry, mangleCache) {
+  const path = `${dist}/${entry}.js`;
+  const result = await build({
     entryPoints: [`${root}src/${entry}.ts`],
     outdir: dist,
     bundle: true,
@@ -27,6 +29,10 @@ function bundle(entry, mangleCache) {
     mangleCache,
     logLevel: "warning",
   });
+  const { code, map } = await minified(readFileSync(path, "utf8"), { filename: `${entry}.js`, url: `${entry}.js.map`, content: readFileSync(`${path}.map`, "utf8") });
+  writeFileSync(path, code);
+  writeFileSync(`${path}.map`, map);
+  return result;
 }
 const tsc = `${root}node_modules/typescript/bin/tsc`;
 execFileSync("node", [tsc, "-p", `${root}tsconfig.build.json`], { stdio: "inherit" });

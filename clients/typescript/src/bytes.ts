@@ -113,6 +113,12 @@ export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
 
 export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("it is cut off");
 
+/** Takes a byte that has to be this one. */
+export function expect(from: Cursor, byte: number): void {
+  const found = takeByte(from);
+  if (found !== byte) malformed(`${found} stands in the place of ${byte}`);
+}
+
 /** A number of at most `max` bytes, which is exact up to 2^53. */
 export function takeVarint(from: Cursor, max = 5): number {
   let value = 0;
@@ -139,13 +145,14 @@ export function takeText(from: Cursor, length = takeVarint(from)): string {
   let text = "";
   let index = 0;
   if (length <= SHORT) for (let code; index < length && (code = bytes[at + index] as number) < 128; index++) text += String.fromCharCode(code);
-  const view = takeView(from, length);
   if (index < length) {
+    const view = takeView(from, length);
     try {
       return DECODER.decode(view);
     } catch {
       malformed("a text is not UTF-8");
     }
   }
+  from.at += length;
   return text;
 }

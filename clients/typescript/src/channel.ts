@@ -48,17 +48,18 @@ export interface CallOptions {
 /** A call of any kind, until it is over. */
 interface Call extends InFlight {
   readonly service: AnyService | undefined;
-  readonly method: Pick<Method<never, unknown>, "operation" | "added" | "idempotent">;
+  readonly method: AnyCalled;
+  readonly request: unknown;
   readonly options: CallOptions;
   /** What the server is told, in milliseconds. */
   readonly told: number | undefined;
   /**
-   * Puts it on a connection, and returns whether there was room. Fails by what it throws. As many fields may be `missing`
-   * at the end of replies.
+   * Puts it on a connection, and returns whether there was room. Fails by what it throws.
    */
-  readonly start: (call: Call, link: Link, missing: number) => boolean;
+  readonly start: (call: Call, link: Link) => boolean;
+  readonly resolve: (reply: never) => void;
   readonly reject: (status: Status) => void;
-  readonly abort: () => void;
+  readonly abort: (() => void) | undefined;
   /** The server may know of it. */
   isSent: boolean;
   /** When it has waited long enough for a connection. */
@@ -66,7 +67,12 @@ interface Call extends InFlight {
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Where a unary call is in flight. */
   link: Link | undefined;
+  /** How many fields may be missing at the end of its reply. */
+  missing: number;
 }
+
+/** A method, or what is connected to without calling any. */
+type AnyCalled = Method<unknown, unknown>;
 
 /** A connection to a server, and its successors. */
 export class Channel {
@@ -133,6 +139,22 @@ export class Channel {
         }
         connect();
       },
+      replied(replied, body) {
+        const call = replied as Call;
+        const { method: { reply }, options: { onMetadata } } = call;
+        over(call);
+        try {
+          const from = reader(body);
+          const prefix = readPrefix(from);
+          const status = readStatus(from, prefix);
+          if (status) throw status;
+          if (from.at) onMetadata?.(prefix.metadata);
+          call.resolve(read(from, reply, call.missing) as never);
+          if (retries < RETRIES_MAX) retries += 0.1;
+        } catch (error) {
+          call.reject(unread(error, reply));
+        }
+      },
       look: (call) => look(call as Call),
       lost(call, status) {
         const lost = call as Call;
@@ -150,7 +172,10 @@ export class Channel {
       const { service, method } = call;
       try {
         const how = service ? on.fits(service) : Fit.Whole;
-        if (how !== undefined) return call.start(call, on, missing(method, how, 1)) && (call.isSent = true);
+        if (how !== undefined) {
+          call.missing = missing(method, how, 1);
+          return call.start(call, on) && (call.isSent = true);
+        }
         // Another connection is made that names it.
         named.add(service as AnyService);
         failures = 0;
@@ -187,7 +212,7 @@ export class Channel {
     const over = (call: Call): void => {
       waiting.delete(call);
       clearTimeout(call.timer);
-      call.options.signal?.removeEventListener("abort", call.abort);
+      call.options.signal?.removeEventListener("abort", call.abort as () => void);
     };
 
     const fail = (call: Call, status: Status): void => {
@@ -201,25 +226,38 @@ export class Channel {
       if (told !== undefined || common || metadata) writePrefix(to, { timeout: told && until - performance.now(), metadata: { ...common, ...metadata } });
     };
 
+    const putRequest = (to: Cursor, call: Call): void => {
+      prefix(to, call);
+      write(to, call.method.request, call.request as Init<unknown>);
+    };
+
+    const startUnary = (call: Call, on: Link): boolean => {
+      const isSent = on.call(call, putRequest);
+      if (isSent) call.link = on;
+      return isSent;
+    };
+
     /** Makes a call, of which the server is `told` how long it has. */
     const begin = (
       service: AnyService | undefined,
-      method: Call["method"],
+      method: AnyCalled,
+      request: unknown,
       options: CallOptions,
       told: number | undefined,
       start: Call["start"],
+      resolve: Call["resolve"],
       reject: Call["reject"],
       timeout = Infinity,
-      reply?: Call["reply"],
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + (told ?? timeout), isGivenUp: false, isSent: false, patient: Infinity,
-        timer: undefined, link: undefined, service, method, options, told, start, reply, reject, abort: () => fail(call, givenUp(call.isSent)),
+        id: 0, operation: method.operation, until: performance.now() + (told ?? timeout), isGivenUp: false, isSent: false, patient: Infinity, missing: 0,
+        timer: undefined, link: undefined, service, method, request, options, told, start, resolve, reject,
+        abort: signal && (() => fail(call, givenUp(call.isSent))),
       };
-      if (signal?.aborted) call.abort();
+      if (signal?.aborted) call.abort?.();
       else {
-        signal?.addEventListener("abort", call.abort);
+        signal?.addEventListener("abort", call.abort as () => void);
         if (told !== undefined) look(call);
         if (told === undefined || told > 0) run(call);
       }
@@ -230,44 +268,20 @@ export class Channel {
       let call: Call | undefined;
       const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
       // The default timeout is for unary calls: streams may be long.
-      call = begin(service, method, options, options.timeout, (call, on, missing) => {
-        const isOpen = on.open(replies as Stream, missing, (to) => {
+      call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
+        const isOpen = on.open(replies as Stream, call.missing, (to) => {
           prefix(to, call);
           putByte(to, 9);
-          putVarint(to, method.operation);
+          putVarint(to, call.operation);
         });
         if (isOpen) void replies.pump(requests);
         return isOpen;
-      }, replies.fail);
+      }, () => {}, replies.fail);
       return replies;
     };
 
-    this.unary = <A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options: CallOptions = {}) =>
-      new Promise<B>((resolve, reject) => {
-        let left = 0;
-        begin(service, method, options, options.timeout ?? timeout, (call, on, missing) => {
-          const isSent = on.call(call, (to) => {
-            prefix(to, call);
-            write(to, method.request, request);
-          });
-          if (isSent) call.link = on;
-          left = missing;
-          return isSent;
-        }, reject, TIMEOUT, (call, body) => {
-          over(call as Call);
-          try {
-            const from = reader(body);
-            const prefix = readPrefix(from);
-            const status = readStatus(from, prefix);
-            if (status) throw status;
-            if (from.at) options.onMetadata?.(prefix.metadata);
-            resolve(read(from, method.reply, left));
-            if (retries < RETRIES_MAX) retries += 0.1;
-          } catch (error) {
-            reject(unread(error, method.reply));
-          }
-        });
-      });
+    this.unary = (service, method, request, options = {}) =>
+      new Promise((resolve, reject) => void begin(service, method as AnyCalled, request, options, options.timeout ?? timeout, startUnary, resolve, reject, TIMEOUT));
     this.serverStreaming = (service, method, request, options) => open(service, method, [request], options).messages;
     this.twoWay = (service, method, requests, options) => open(service, method, requests, options).messages;
     this.clientStreaming = async (service, method, requests, options) => {
@@ -281,11 +295,11 @@ export class Channel {
     this.mount = (mount) => void mounts.push(mount);
     this.connected = () =>
       new Promise((resolve, reject) => {
-        begin(undefined, { operation: 0 }, {}, undefined, (call, on) => {
+        begin(undefined, {} as AnyCalled, undefined, {}, undefined, (call, on) => {
           over(call);
           resolve(on);
           return true;
-        }, reject);
+        }, resolve, reject);
       });
     this.close = () => {
       isClosed = true;

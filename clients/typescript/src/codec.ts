@@ -8,7 +8,7 @@
  * in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
-import { left, malformed, peek, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { expect, left, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** How deep messages may nest, the outermost counted. The same as in Rust. */
@@ -172,32 +172,32 @@ function putField(to: Cursor, field: Field, value: Value): void {
   const { head, key, of } = field;
   if (value === undefined && (head || field.isOptional)) value = zero(field);
   if (head) {
-    const all = value as ReadonlyMap<Value, Value> & readonly Value[];
-    putRaw(to, head);
-    putVarint(to, key ? all.size : all.length);
-    for (const one of all) {
-      if (key) {
-        putOne(to, key, (one as Value[])[0]);
-        putOne(to, of, (one as Value[])[1]);
-      } else putOne(to, of, one);
-    }
+    const map = value as ReadonlyMap<Value, Value>;
+    const list = value as readonly Value[];
+    for (const wire of head) putByte(to, wire);
+    putVarint(to, key ? map.size : list.length);
+    if (key) {
+      for (const [name, one] of map) {
+        putOne(to, key, name);
+        putOne(to, of, one);
+      }
+    } else for (const one of list) putOne(to, of, one);
   } else if (value === undefined && field.isOptional) putByte(to, 0);
   else putOne(to, of, value);
 }
 
 /** Writes a value, or the default for `undefined`. */
-function putOne(to: Cursor, { wire, table, zero, put }: Kind, value: Value): void {
-  if (!table) putByte(to, wire);
-  put(to, value === undefined ? zero() : value);
+function putOne(to: Cursor, of: Kind, value: Value): void {
+  if (!of.table) putByte(to, of.wire);
+  of.put(to, value === undefined ? of.zero() : value);
 }
 
 /** A message; `undefined` for a nil. */
 function takeMessage(from: Cursor, table: Table, missing: number): Fields | undefined {
-  const begin = takeByte(from);
-  if (begin === 0) return;
-  if (begin !== 8) malformed(`${table.name}: byte ${begin} begins no message`);
+  if (peek(from) === 0) return void from.at++;
+  expect(from, 8);
   takeByte(from); // The flags are without meaning.
-  if (!from.depth--) malformed(`messages nest deeper than ${DEPTH_MAX}`);
+  if (!from.depth--) malformed(`${table.name} nests deeper than ${DEPTH_MAX}`);
   const fields = table.fields();
   charge(from, OBJECT + SLOT * fields.length);
   const value: Fields = {};
@@ -236,7 +236,7 @@ function takeField(from: Cursor, field: Field): Value {
     return zero(field);
   }
   if (!head) return takeOne(from, of);
-  head.forEach((wire) => expect(from, wire));
+  for (const wire of head) expect(from, wire);
   let count = takeVarint(from);
   const all = zero(field) as Map<Value, Value> & Value[];
   while (count-- > 0) {
@@ -266,11 +266,6 @@ function blank(from: Cursor, table: Table): Fields {
 
 function charge(from: Cursor, bytes: number): void {
   if ((from.memory -= bytes) < 0) malformed("it takes too much memory");
-}
-
-function expect(from: Cursor, wire: number): void {
-  const found = takeByte(from);
-  if (found !== wire) malformed(`kind ${found} stands in the place of ${wire}`);
 }
 
 // The types.
@@ -327,9 +322,9 @@ const wide = (isSigned: boolean, asNumber: boolean): Kind =>
 const float = (wire: number, length: 4 | 8): Kind =>
   kind(wire, () => 0, (to, value) => {
     NUMBERS[length > 4 ? "setFloat64" : "setFloat32"](0, value);
-    putRaw(to, SCRATCH.subarray(0, length));
+    for (let at = 0; at < length; at++) putByte(to, SCRATCH[at] as number);
   }, (from) => {
-    SCRATCH.set(takeView(from, length));
+    for (let at = 0; at < length; at++) SCRATCH[at] = takeByte(from);
     return NUMBERS[length > 4 ? "getFloat64" : "getFloat32"](0);
   });
 

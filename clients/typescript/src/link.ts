@@ -52,7 +52,6 @@ export interface InFlight {
   isGivenUp: boolean;
   /** When it ends if it has no reply, by the clock of `performance`. */
   readonly until: number;
-  readonly reply: ((call: InFlight, body: Uint8Array) => void) | undefined;
 }
 
 /** The owner of a connection. */
@@ -61,6 +60,8 @@ export interface Owner {
   left(link: Link, reason: string): void;
   /** There may be room for calls and streams that wait. */
   room(link: Link): void;
+  /** The reply to a call has come. */
+  replied(call: InFlight, body: Uint8Array): void;
   /** The time of a call has come. */
   look(call: InFlight): void;
   /** The connection of a call is gone, and it may have run. */
@@ -71,7 +72,7 @@ export interface Owner {
 export interface Serving {
   readonly services: readonly AnyService[];
   /** Begins to serve on a connection, whose peer has named these layouts. @internal */
-  on(link: Link, named: readonly Told[]): Session;
+  on(link: Link, named: ReadonlyMap<string, Told>): Session;
 }
 
 /** The calls of the server on a connection. */
@@ -95,9 +96,7 @@ export interface Link {
   /** HELLO has come, and the connection is there. */
   isUp: boolean;
   /** Sends a packet. If its body cannot be written, or is too long, nothing of it is left, and this throws. */
-  write(id: number, operation: number, put?: (to: Cursor) => void): void;
-  /** Sends a packet whose body is a number. */
-  number(id: number, operation: number, value: number): void;
+  write<T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void;
   /** Resets a stream. */
   reset(id: number, status: Status): void;
   /** Resets a stream of the server that no handler has had. */
@@ -108,7 +107,7 @@ export interface Link {
    */
   fits(service: AnyService): Fit | undefined;
   /** Sends the request of a call. Returns whether there was room for it. */
-  call(call: InFlight, put: (to: Cursor) => void): boolean;
+  call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;
   /** Gives a call up. */
   cancel(call: InFlight): void;
   /** Begins a stream of this end. Returns whether there was room for it. */
@@ -160,8 +159,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const out = writer(16 << 10);
   const streams = new Map<number, Stream>();
   /** The layouts that the server has named to offer, and those that it has named to call. */
-  const offered: Told[] = [];
-  const calling: Told[] = [];
+  const offered = new Map<string, Told>();
+  const calling = new Map<string, Told>();
   /** The calls in flight, by the lower bits of their ids. */
   const calls: (InFlight | undefined)[] = [];
   let inFlight = 0;
@@ -212,12 +211,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     }
   };
 
-  const write = (id: number, operation: number, put?: (to: Cursor) => void): void => {
+  const write = <T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void => {
     const { at } = out;
     try {
       room(out, HEADER);
       out.at += HEADER;
-      put?.(out);
+      put?.(out, value as T);
       const end = out.at;
       const length = end - at - HEADER;
       const most = Math.max(limits[1], BODY_MAX_LEAST);
@@ -237,8 +236,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     }
   };
 
-  const number = (id: number, operation: number, value: number): void => write(id, operation, (to) => putVarint(to, value));
-
   const reset = (id: number, { code, message }: Status): void =>
     write(id, Op.End, (to) => {
       putVarint(to, code);
@@ -247,7 +244,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   const refuse = (id: number, status: Status): void => {
     // That no message was given to a handler.
-    number(id, Op.Credit, 0);
+    write(id, Op.Credit, putVarint, 0);
     reset(id, status);
   };
 
@@ -296,7 +293,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         if (call?.id === id && call.operation === operation) {
           release(id);
           if (call.isGivenUp) givenUp--;
-          else call.reply?.(call, body);
+          else owner.replied(call, body);
           return closeIfIdle();
         }
         if (operation >= 0xff00 && mounts.length) return mounts.forEach((mount) => mount.packet(link, id, operation, body));
@@ -335,7 +332,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (type in limits) limits[type] = takeVarint(item);
       else if (type === 32 || type === 33) {
         try {
-          (type === 32 ? offered : calling).push(readLayout(item));
+          const told = readLayout(item);
+          (type === 32 ? offered : calling).set(told.service, told);
         } catch {
           // An item of another form says nothing.
         }
@@ -398,14 +396,14 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const link: Link = {
     isUp: false,
     write,
-    number,
     reset,
     refuse,
     fits(service) {
-      const theirs = offered.find((told) => told.service === service.name);
+      const theirs = offered.get(service.name);
       if (theirs) return theirs.fingerprint === service.fingerprint || named.includes(service) ? fit(service, theirs) : undefined;
-      const other = offered.find((told) => told.operations.some((operation) => service.operations.includes(operation)));
-      if (other) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} in the place of ${service.name}`);
+      for (const other of offered.values()) {
+        if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} in the place of ${service.name}`);
+      }
       return Fit.Whole;
     },
     call(call, put) {
@@ -416,7 +414,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       calls[id % CALLS_MAX] = call;
       inFlight++;
       try {
-        write(id, call.operation, put);
+        write(id, call.operation, put, call);
       } catch (error) {
         release(id);
         throw error;
@@ -426,7 +424,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     cancel(call) {
       if (isClosed) return;
       call.isGivenUp = true;
-      number(call.id, Op.Cancel, call.operation);
+      write(call.id, Op.Cancel, putVarint, call.operation);
       if (++givenUp >= GIVEN_UP_MAX) leave();
       closeIfIdle();
     },

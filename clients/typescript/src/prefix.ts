@@ -2,7 +2,7 @@
  * What may stand in front of a message: the time that is left, metadata, a status. `codec.ts` owns the message.
  */
 
-import { left, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { expect, left, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
@@ -50,7 +50,7 @@ export function writePrefix(to: Cursor, { isBackward, timeout, metadata = {}, st
     if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
     let total = 0;
     Object.entries(metadata).forEach(([key, entry], count) => {
-      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
+      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `metadata breaks the rules: ${key}`);
       total += key.length + entry.length + 8;
       if (count >= ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
       putItem(to, 2, () => {
@@ -109,7 +109,8 @@ export function isBackward(body: Uint8Array): boolean {
 export function readStatus(from: Cursor, { metadata, code, details, isRefused }: Prefix): Status | undefined {
   if (peek(from) !== 6) return;
   from.at++;
-  if (takeByte(from) !== 5 || takeByte(from) !== 10) malformed("an error has no text");
+  expect(from, 5);
+  expect(from, 10);
   return new Status(code ?? Is.UNKNOWN, takeText(from), { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
 }
 

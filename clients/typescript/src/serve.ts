@@ -2,7 +2,7 @@
  * Calls of the server to this end. `channel.ts` owns those to the server.
  */
 
-import { Malformed, malformed, reader, takeByte, takeVarint } from "./bytes.js";
+import { Malformed, expect, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writePrefix, writeStatus } from "./prefix.js";
@@ -36,7 +36,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
         if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `there is no operation ${operation} here`);
         if (progress.size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
         const { service, method } = served;
-        const theirs = named.find((told) => told.service === service.name);
+        const theirs = named.get(service.name);
         return { ...served, left: missing(method, theirs ? fit(service, theirs) : Fit.Whole, 0) };
       };
 
@@ -55,7 +55,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             const from = reader(body);
             const { timeout, metadata } = readPrefix(from);
             if (isStream) {
-              if (takeByte(from) !== 9) malformed("a stream begins with no operation");
+              expect(from, 9);
               operation = takeVarint(from, 3);
             }
             const found = find(operation, isStream);

@@ -3,7 +3,7 @@
  * a call.
  */
 
-import { Malformed, left, reader, takeRest, takeVarint } from "./bytes.js";
+import { Malformed, left, putVarint, reader, takeRest, takeVarint } from "./bytes.js";
 import { read, write, type Init, type Type } from "./codec.js";
 import { inbox } from "./inbox.js";
 import { Op, WINDOW, type Link } from "./link.js";
@@ -75,7 +75,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     unreadCost -= cost;
     consumed += cost;
     if (isReceiving && consumed * PARTS >= WINDOW) {
-      link?.number(id, Op.Credit, consumed);
+      link?.write(id, Op.Credit, putVarint, consumed);
       consumed = 0;
     }
     try {

@@ -34,7 +34,7 @@ async function facing(bytes: Buffer, run: (client: DeskClient) => Promise<void>,
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const channel = connect({ port, host: "127.0.0.1" }, { patience: 300 });
+  const channel = connect({ port, host: "127.0.0.1" }, { patience: 1000 });
   try {
     await run(new DeskClient(channel));
   } finally {
