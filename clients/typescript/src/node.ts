@@ -2,7 +2,7 @@
  * Transports of Node: TCP, Unix sockets and TLS. The entry `frisbee-rpc/node`.
  */
 
-import { connect as connectTcp, type NetConnectOpts, type Socket } from "node:net";
+import { connect as connectTcp, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { Channel, type ChannelOptions } from "./index.js";
 import type { Dial } from "./index.js";
@@ -16,14 +16,24 @@ export interface SocketOptions extends ChannelOptions {
   readonly tls?: ConnectionOptions;
 }
 
+/** What sockets read into: a buffer for each read would cost more than the read of a short reply. */
+const read = new Uint8Array(64 << 10);
+
 /** Dials a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
-    const socket: Socket = tls ? connectTls({ ...tls, ...address }) : connectTcp({ ...address } as NetConnectOpts);
+    const onread: OnReadOpts = {
+      buffer: read,
+      callback(length) {
+        events.data(read.subarray(0, length));
+        return true;
+      },
+    };
+    const options = { ...tls, ...address, onread } as NetConnectOpts & ConnectionOptions;
+    const socket: Socket = tls ? connectTls(options) : connectTcp(options);
     let reason = "the server closed the connection";
     socket.setNoDelay(true);
     socket.once(tls ? "secureConnect" : "connect", () => events.open());
-    socket.on("data", (data: Buffer) => events.data(new Uint8Array(data.buffer, data.byteOffset, data.length)));
     socket.on("error", (error) => (reason = error.message));
     socket.on("close", () => events.close(reason));
     return {
