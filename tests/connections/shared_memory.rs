@@ -103,7 +103,7 @@ async fn calls_of_every_kind_go_through_shared_memory() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
-    let served = Served::start(Listener::builder().ring_size(4096));
+    let served = Served::start(Listener::builder().ring_max(4096));
     let client = InteropClient::new(served.connect(Connector::new()).await);
     let payload = Payload { seq: 1, data: vec![7; 300_000] };
     for _ in 0..100 {
@@ -116,7 +116,7 @@ async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_every_kind_go_through_small_rings_between_ends_that_spin() {
     let spin = Duration::from_micros(50);
-    let served = Served::start(Listener::builder().ring_size(4096).spin(spin));
+    let served = Served::start(Listener::builder().ring_max(4096).spin(spin));
     expect_all(&served.connect(Connector::new().spin(spin)).await).await;
     assert_eq!(served.shared(), 1);
 }

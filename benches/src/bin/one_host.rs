@@ -85,7 +85,7 @@ mod measuring {
         tokio::spawn(tcp.serve());
         tokio::spawn(server().bind_unix(socket(folder, WAYS[1])).await?.serve());
         for (way, (ring, spin)) in WAYS[2..].iter().zip(RINGS) {
-            let listener = Listener::builder().ring_size(ring).spin(spin).bind(socket(folder, way))?;
+            let listener = Listener::builder().ring_max(ring).spin(spin).bind(socket(folder, way))?;
             let acceptor = server().build()?;
             tokio::spawn(listener.serve(move |stream| {
                 let acceptor = acceptor.clone();

@@ -38,6 +38,12 @@ impl Bells {
         Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
     }
 
+    /// Moves the own bell to the current runtime. What has rung meanwhile is heard there.
+    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+        self.own = register(self.own.get_ref().try_clone()?)?;
+        Ok(())
+    }
+
     /// Rings the bell of the peer.
     pub(crate) fn ring(&self) -> io::Result<()> {
         match rustix::io::write(&self.peer, &[1]) {
@@ -69,12 +75,10 @@ pub(crate) fn pipe() -> io::Result<OwnedFd> {
     Ok(end)
 }
 
-/// Opens a pipe anew. Anything else is refused by its name, which is not one that a file can have: opening a file of the
-/// peer's choice might never return.
+/// Opens a pipe anew. Anything else is refused: opening a file of the peer's choice might never return.
 pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
-    let name = rustix::fs::readlink(&path, Vec::new())?;
-    if !name.to_bytes().starts_with(b"pipe:[") {
+    if !crate::received::is_pipe(pipe) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "what the peer has sent as a bell is no pipe"));
     }
     Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)

@@ -1,9 +1,10 @@
 //! Connecting: the offer of a client, and what becomes of it.
 
 use crate::bell::Bells;
-use crate::memory::{End, Memory};
+use crate::memory::{End, HEAD, Memory};
 use crate::offer::{self, DESCRIPTORS, Message, Says};
-use crate::shared::Shared;
+use crate::received::Received;
+use crate::shared::{Made, Shared};
 use crate::stream::Stream;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -69,8 +70,8 @@ impl Connector {
         Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
     }
 
-    /// The largest rings that are taken, in bytes; a server with larger ones makes these smaller. By default
-    /// [`RING_MAX`](crate::RING_MAX).
+    /// The size to which rings may grow, in bytes, if the server lets them: a power of two from
+    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), which is the default.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self
@@ -126,9 +127,9 @@ impl Connector {
     /// Takes the memory that the server has sent, or goes on over the socket if it cannot be taken.
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
-            Ok((memory, bells)) => {
+            Ok(made) => {
                 offer::send(&socket, Message::new(Says::Taken, 0), &[])?;
-                Ok(Stream::shared(Shared::new(End::Client, memory, bells, socket, self.spin, None)))
+                Ok(Stream::shared(Shared::new(End::Client, made, socket, self.spin, None)))
             }
             Err(error) => {
                 tracing::debug!(%error, "the memory of a server is not taken");
@@ -138,18 +139,18 @@ impl Connector {
         }
     }
 
-    fn open(&self, ring: u32, descriptors: &[OwnedFd]) -> io::Result<(Memory, Bells)> {
-        crate::system::check_ring(ring)?;
-        let ([file, own, peer], true) = (descriptors, ring <= self.ring_max) else {
-            let problem = format!("{} of {DESCRIPTORS} descriptors for rings of {ring} bytes", descriptors.len());
+    fn open(&self, ring_max: u32, descriptors: &[OwnedFd]) -> io::Result<Made> {
+        crate::system::check_ring(ring_max)?;
+        let ([file, own, peer], true) = (descriptors, ring_max <= self.ring_max) else {
+            let problem = format!("{} of {DESCRIPTORS} descriptors for rings of {ring_max} bytes", descriptors.len());
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         };
-        Ok((Memory::map(file, ring)?, Bells::open(own, peer)?))
+        Ok(Made { head: Memory::map(file, HEAD)?, bells: Bells::open(own, peer)?, ring_max })
     }
 }
 
 /// What a server says to an offer; `None` for anything that is no answer.
-async fn answer(socket: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>> {
+async fn answer(socket: &UnixStream) -> io::Result<Option<(Message, Received)>> {
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
     Ok(answer.filter(|(message, _)| message.version == offer::VERSION))
 }

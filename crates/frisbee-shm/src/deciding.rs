@@ -1,16 +1,16 @@
 //! A connection that a server has accepted, until it is known whether its client offers shared memory.
 
+use crate::RING_MIN;
 use crate::bell::{self, Bells};
-use crate::memory::{End, Memory};
+use crate::memory::{End, HEAD, Memory};
 use crate::offer::{self, Message, Says};
 use crate::ring::Violation;
-use crate::shared::Shared;
+use crate::shared::{Made, Shared};
 use crate::waiting::{Wait, Waiting};
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::Interest;
@@ -19,29 +19,72 @@ use tokio::net::UnixStream;
 /// Whom a server shares memory with, and how much.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) ring: u32,
+    pub(crate) ring_max: u32,
     pub(crate) users: Vec<u32>,
     pub(crate) shared_max: usize,
+    pub(crate) memory_max: usize,
     pub(crate) spin: Duration,
-    /// Connections that share memory.
-    pub(crate) shared: AtomicUsize,
+    /// Connections that share memory, and the most that all of them may take.
+    pub(crate) shared: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    connections: usize,
+    bytes: usize,
 }
 
 /// One of the connections that a server shares memory with.
 #[derive(Debug)]
-pub(crate) struct Permit(Arc<Host>);
+pub(crate) struct Permit {
+    host: Arc<Host>,
+    /// The size to which its rings may grow.
+    ring_max: u32,
+}
+
+/// A connection may take no more than this part of the memory that is left, so that the rings of further ones are smaller
+/// before there are none.
+const SHARE: usize = 16;
 
 impl Permit {
-    fn take(host: &Arc<Host>) -> Option<Self> {
-        let more = |shared: usize| (shared < host.shared_max).then_some(shared + 1);
-        host.shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(Self(host.clone()))
+    /// For rings of at most so many bytes.
+    fn take(host: &Arc<Host>, ring_max: u32) -> Result<Self, Refusal> {
+        let mut taken = host.shared();
+        if taken.connections >= host.shared_max {
+            return Err(Refusal::Full(host.shared_max));
+        }
+        let share = host.memory_max.saturating_sub(taken.bytes) / SHARE;
+        let mut ring_max = ring_max;
+        while ring_max >= RING_MIN && most_of(ring_max) > share {
+            ring_max /= 2;
+        }
+        if ring_max < RING_MIN {
+            return Err(Refusal::Memory(host.memory_max));
+        }
+        taken.connections += 1;
+        taken.bytes += most_of(ring_max);
+        drop(taken);
+        Ok(Self { host: host.clone(), ring_max })
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.shared.fetch_sub(1, Ordering::Relaxed);
+        let mut taken = self.host.shared();
+        taken.connections -= 1;
+        taken.bytes -= most_of(self.ring_max);
+    }
+}
+
+/// The memory of a connection with rings of this size: the head, a ring in use for each direction, and one more of this
+/// end that its peer has not received.
+fn most_of(ring_max: u32) -> usize {
+    HEAD as usize + 3 * ring_max as usize
+}
+
+impl Host {
+    fn shared(&self) -> MutexGuard<'_, Taken> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -51,6 +94,7 @@ enum Refusal {
     Version(u16),
     User(u32),
     Full(usize),
+    Memory(usize),
     System(io::Error),
 }
 
@@ -60,6 +104,7 @@ impl fmt::Display for Refusal {
             Self::Version(version) => write!(f, "version {version} is not known"),
             Self::User(user) => write!(f, "user {user} is not among those allowed"),
             Self::Full(max) => write!(f, "{max} connections share memory already"),
+            Self::Memory(max) => write!(f, "so many connections share memory that {max} bytes may all be taken"),
             Self::System(error) => write!(f, "there is no memory to share: {error}"),
         }
     }
@@ -85,14 +130,7 @@ pub(crate) struct Deciding {
     host: Arc<Host>,
     waiting: Waiting,
     /// What the client may take.
-    made: Option<Made>,
-}
-
-#[derive(Debug)]
-struct Made {
-    memory: Memory,
-    bells: Bells,
-    permit: Permit,
+    made: Option<(Made, Permit)>,
 }
 
 impl Deciding {
@@ -108,10 +146,18 @@ impl Deciding {
         self.socket
     }
 
+    /// Moves it to the current runtime.
+    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+        if let Some((made, _)) = &mut self.made {
+            made.bells.move_here()?;
+        }
+        crate::stream::renew(&mut self.socket)
+    }
+
     /// The connection of a client that has taken the memory.
     pub(crate) fn into_shared(self) -> io::Result<Shared<Option<Permit>>> {
-        let Made { memory, bells, permit } = self.made.ok_or(Violation::Handshake)?;
-        Ok(Shared::new(End::Server, memory, bells, self.socket, self.host.spin, Some(permit)))
+        let (made, permit) = self.made.ok_or(Violation::Handshake)?;
+        Ok(Shared::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
     }
 
     /// Ready when the client has decided. A server that writes first decides itself: its client waits for that, and so
@@ -173,15 +219,17 @@ impl Deciding {
         if !self.host.users.contains(&user) {
             return Err(Refusal::User(user));
         }
-        let permit = Permit::take(&self.host).ok_or(Refusal::Full(self.host.shared_max))?;
         crate::system::check_system()?;
-        let ring = self.host.ring.min(offer.ring);
-        crate::system::check_ring(ring)?;
-        let (memory, file) = Memory::create(ring)?;
+        let ring_max = self.host.ring_max.min(offer.ring);
+        crate::system::check_ring(ring_max)?;
+        let permit = Permit::take(&self.host, ring_max)?;
+        let ring_max = permit.ring_max;
+        let (head, file) = Memory::create(HEAD)?;
         let (own, peer) = (bell::pipe()?, bell::pipe()?);
         let bells = Bells::open(&own, &peer)?;
-        offer::send(&self.socket, Message::new(Says::Accepted, ring), &[file.as_fd(), peer.as_fd(), own.as_fd()])?;
-        self.made = Some(Made { memory, bells, permit });
+        let accepted = Message::new(Says::Accepted, ring_max);
+        offer::send(&self.socket, accepted, &[file.as_fd(), peer.as_fd(), own.as_fd()])?;
+        self.made = Some((Made { head, bells, ring_max }, permit));
         Ok(())
     }
 }
@@ -196,12 +244,16 @@ mod tests {
     use super::*;
     use std::future::poll_fn;
 
+    fn host(users: Vec<u32>, shared_max: usize, memory_max: usize) -> Arc<Host> {
+        let (spin, shared) = (Duration::ZERO, Mutex::default());
+        Arc::new(Host { ring_max: 1 << 20, users, shared_max, memory_max, spin, shared })
+    }
+
     #[tokio::test]
     async fn another_user_is_refused_and_goes_on_without_shared_memory() {
         let (client, server) = UnixStream::pair().expect("there is room for two descriptors");
         let own = server.peer_cred().expect("the system tells").uid();
-        let (spin, shared) = (Duration::ZERO, AtomicUsize::new(0));
-        let host = Arc::new(Host { ring: 1 << 16, users: vec![own.wrapping_add(1)], shared_max: 1, spin, shared });
+        let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
         let mut deciding = Deciding::new(server, host.clone());
         offer::send(&client, Message::new(Says::Offer, 1 << 16), &[]).expect("it is open");
         let decision = poll_fn(|context| deciding.poll(Wait::Data, context)).await.expect("it is an offer");
@@ -209,6 +261,29 @@ mod tests {
         client.readable().await.expect("it is open");
         let answer = offer::take(&client).expect("it is open").expect("it is a message");
         assert_eq!(answer.says, Says::Refused);
-        assert_eq!(host.shared.load(Ordering::Relaxed), 0);
+        assert_eq!(host.shared().connections, 0);
+    }
+
+    #[test]
+    fn rings_become_smaller_the_less_memory_is_left_and_all_of_it_comes_back() {
+        let host = host(Vec::new(), 10_000, 64 << 20);
+        let permits: Vec<_> = (0..10_000).map_while(|_| Permit::take(&host, 1 << 20).ok()).collect();
+        let sizes: Vec<_> = permits.iter().map(|permit| permit.ring_max).collect();
+        assert_eq!(sizes[0], 1 << 20);
+        assert!(sizes.is_sorted_by(|one, next| one >= next) && sizes.last() == Some(&RING_MIN), "{sizes:?}");
+        assert!(sizes.len() > 100 && host.shared().bytes <= 64 << 20);
+        assert!(matches!(Permit::take(&host, 1 << 20), Err(Refusal::Memory(_))));
+        drop(permits);
+        let left = host.shared();
+        assert_eq!((left.bytes, left.connections), (0, 0));
+    }
+
+    #[test]
+    fn no_more_connections_share_memory_than_may() {
+        let host = host(Vec::new(), 1, 64 << 20);
+        let permit = Permit::take(&host, 1 << 20).expect("it is the first");
+        assert!(matches!(Permit::take(&host, 1 << 20), Err(Refusal::Full(1))));
+        drop(permit);
+        Permit::take(&host, 1 << 20).expect("its place is free");
     }
 }

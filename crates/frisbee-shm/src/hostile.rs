@@ -2,20 +2,22 @@
 //!
 //! It agrees on memory as a client does, and then writes to it, rings and talks as its owner likes. It needs no runtime.
 
-use crate::memory::{End, Memory, Word};
+use crate::memory::{End, HEAD, Memory, Place, SMALL, Word};
 use crate::offer::{self, Message, Says};
-use crate::ring::{Reader, Writer};
+use crate::ring::{Change, Reader, Writer};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
 /// A client that has taken the memory of a server.
 #[derive(Debug)]
 pub struct Peer {
-    memory: Memory,
+    head: Memory,
+    ring_max: u32,
     bell: OwnedFd,
     socket: UnixStream,
 }
@@ -33,11 +35,13 @@ pub enum Index {
     WantsData,
     /// Whether this end sleeps until it can write.
     WantsRoom,
+    /// The length of the memory that the ring of this end is in, or zero for the small one.
+    Ring,
 }
 
 impl Index {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Written, Self::Read, Self::Closed, Self::WantsData, Self::WantsRoom];
+    pub const ALL: [Self; 6] = [Self::Written, Self::Read, Self::Closed, Self::WantsData, Self::WantsRoom, Self::Ring];
 
     fn word(self) -> Word {
         match self {
@@ -46,6 +50,7 @@ impl Index {
             Self::Closed => Word::Closed,
             Self::WantsData => Word::WantsData,
             Self::WantsRoom => Word::WantsRoom,
+            Self::Ring => Word::Ring,
         }
     }
 }
@@ -65,38 +70,71 @@ impl Peer {
             }
         };
         let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
-        let (Message { ring, .. }, descriptors) = answer.ok_or_else(refused)?;
-        let [file, _, bell] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| refused())?;
-        let memory = Memory::map(&file, ring)?;
+        let (Message { ring: ring_max, .. }, descriptors) = answer.ok_or_else(refused)?;
+        let [file, _, bell] = &*descriptors else { return Err(refused()) };
+        let head = Memory::map(file, HEAD)?;
         offer::send(&socket, Message::new(Says::Taken, 0), &[])?;
-        Ok(Self { memory, bell: crate::bell::reopen(&bell)?, socket })
+        Ok(Self { head, ring_max, bell: crate::bell::reopen(bell)?, socket })
     }
 
     /// Sets a word of this end.
     pub fn set(&self, index: Index, value: u32) {
-        self.memory.word(End::Client, index.word()).store(value, Ordering::Release);
+        self.head.word(End::Client, index.word()).store(value, Ordering::Release);
     }
 
     /// Sets a word of the other end, which it does not expect.
     pub fn set_theirs(&self, index: Index, value: u32) {
-        self.memory.word(End::Server, index.word()).store(value, Ordering::Release);
+        self.head.word(End::Server, index.word()).store(value, Ordering::Release);
     }
 
     /// A word of the other end.
     pub fn theirs(&self, index: Index) -> u32 {
-        self.memory.word(End::Server, index.word()).load(Ordering::Acquire)
+        self.head.word(End::Server, index.word()).load(Ordering::Acquire)
     }
 
-    /// Writes bytes to the ring of this end, or to that of the other one, wherever it is in use; as far as they fit in
-    /// it.
+    /// Writes bytes to the small ring of this end, or to that of the other one, wherever it is in use; as far as they fit
+    /// in it.
     pub fn scribble(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
-        self.memory.store(end, position, bytes.get(..self.memory.ring() as usize).unwrap_or(bytes));
+        self.head.store(Place::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
     }
 
-    /// The size of a ring.
-    pub fn ring_size(&self) -> u32 {
-        self.memory.ring()
+    /// The size of a small ring.
+    pub fn small_size(&self) -> u32 {
+        SMALL
+    }
+
+    /// The size to which rings may grow.
+    pub fn ring_max(&self) -> u32 {
+        self.ring_max
+    }
+
+    /// Sends a ring as honest peers do, which the other end goes on in once [`Index::Ring`] says so.
+    ///
+    /// # Errors
+    /// If the system has no memory, or the other end is gone.
+    pub fn send_ring(&self, size: u32) -> io::Result<()> {
+        let (_, file) = Memory::create(size)?;
+        self.send_as_ring(size, &[file.as_fd()])
+    }
+
+    /// Sends anything as a ring of this size.
+    ///
+    /// # Errors
+    /// If the other end is gone.
+    pub fn send_as_ring(&self, size: u32, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        offer::send(&self.socket, Message::new(Says::Ring, size), descriptors)
+    }
+
+    /// Takes a ring that the other end has sent; `None` if it has sent none.
+    ///
+    /// # Errors
+    /// If it is no ring, or the other end is gone.
+    pub fn take_ring(&self) -> io::Result<Option<u32>> {
+        match offer::take_with_descriptors(&self.socket) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            taken => Ok(taken?.map(|(message, _)| message.ring)),
+        }
     }
 
     /// Rings the bell of the other end, whether it sleeps or not.
@@ -126,30 +164,49 @@ impl Peer {
 /// If a message is not encoded as it was decoded, if more is written or read than there can be, or if the system has no
 /// memory.
 pub fn script(bytes: &[u8]) {
+    /// The largest ring of the script.
+    const MOST: u32 = 16 * 1024;
     if let Some(message) = Message::decode(bytes) {
         assert_eq!(message.encode(), bytes);
     }
-    let (memory, _) = Memory::create(crate::RING_MIN).expect("there is memory");
-    let (mut writer, mut reader) = (Writer::new(End::Server), Reader::new(End::Client));
-    let mut buffer = [0; 300];
+    let (head, _) = Memory::create(HEAD).expect("there is memory");
+    let (mut writer, mut reader) = (Writer::new(End::Server, MOST), Reader::new(End::Client));
+    let (mut buffer, mut now) = ([0; 3000], Instant::now());
     for step in bytes.chunks_exact(5) {
         let [kind, value @ ..] = <[u8; 5]>::try_from(step).expect("it has five bytes");
         let value = u32::from_be_bytes(value);
         let length = value as usize % buffer.len();
-        match kind % 5 {
-            0 => memory.word(End::Client, Word::Written).store(value, Ordering::Release),
-            1 => memory.word(End::Client, Word::Read).store(value, Ordering::Release),
-            2 => memory.store(End::Client, value, &buffer[..length]),
-            3 => assert!(writer.write(&memory, &buffer[..length]).unwrap_or(0) <= length),
-            _ => {
+        match kind % 7 {
+            0 => head.word(End::Client, Word::Written).store(value, Ordering::Release),
+            1 => head.word(End::Client, Word::Read).store(value, Ordering::Release),
+            2 => head.store(Place::small(End::Client), value, &buffer[..length % SMALL as usize]),
+            3 => write(&mut writer, &head, &buffer[..length], now),
+            4 => {
+                // It is sent a ring of the size that it says, or none.
+                let sent = || (value & 1 == 0).then(|| Memory::create(HEAD << (value % 3))).transpose();
+                let followed = reader.follow(&head, || now, || sent().map(|sent| sent.map(|(ring, _)| ring)));
                 let mut into = ReadBuf::new(&mut buffer[..length]);
-                let count = reader.read(&memory, crate::RING_MIN / 4, &mut into);
-                assert_eq!(into.filled().len(), count.unwrap_or(0));
+                if followed.is_ok() {
+                    let count = reader.read(&head, reader.size(), &mut into);
+                    assert_eq!(into.filled().len(), count.unwrap_or(0));
+                }
             }
+            5 => head.word(End::Client, Word::Ring).store(if value > MOST { HEAD } else { value }, Ordering::Release),
+            _ => now += Duration::from_millis((value % 2000).into()),
         }
-        assert!(writer.room(&memory).unwrap_or(0) <= crate::RING_MIN);
-        assert!(reader.available(&memory).unwrap_or(0) <= crate::RING_MIN);
+        assert!(writer.room(&head).unwrap_or(0) <= writer.size() && writer.size() <= MOST);
+        assert!(reader.available(&head).unwrap_or(0) <= reader.size() && reader.size() <= MOST);
     }
+}
+
+/// Writes as a stream does, in the ring that it takes.
+fn write(writer: &mut Writer, head: &Memory, from: &[u8], now: Instant) {
+    match writer.change(head, from.len(), || now) {
+        Ok(Change::Enlarge(size)) => writer.take(head, Some(Memory::create(size).expect("there is memory").0)),
+        Ok(Change::Shrink) => writer.take(head, None),
+        Ok(Change::None) | Err(_) => {}
+    }
+    assert!(writer.write(head, from).unwrap_or(0) <= from.len());
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@
 //! What results is a [`Stream`] that reads and writes as a socket does, so that any protocol on tokio runs on it unchanged.
 //! Whoever does not know of such offers, or refuses them, is talked to over the Unix socket, at either end.
 //!
+//! Servers and channels of frisbee and frpc take it by their feature `shm`: `ServerBuilder::shared_memory`, and addresses
+//! of the form `unix+shm:/run/service.sock`. By itself the crate serves any acceptor:
+//!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -65,9 +68,13 @@ mod memory;
 #[cfg(not(frisbee_loom))]
 mod offer;
 #[cfg(not(frisbee_loom))]
+mod received;
+#[cfg(not(frisbee_loom))]
 mod ring;
 #[cfg(not(frisbee_loom))]
 mod shared;
+#[cfg(not(frisbee_loom))]
+mod sharing;
 #[cfg(not(frisbee_loom))]
 mod stream;
 #[cfg(not(frisbee_loom))]
@@ -79,6 +86,7 @@ mod waiting;
 pub use {
     connect::{Connecting, Connector, connect, connector},
     listener::{Listener, ListenerBuilder},
+    sharing::Sharing,
     stream::Stream,
     system::{RING_MAX, RING_MIN},
 };

@@ -1,22 +1,27 @@
 //! Listening on a path for clients that share memory, and for all others.
 
-use crate::deciding::{Deciding, Host};
+use crate::deciding::Host;
+use crate::sharing::Sharing;
 use crate::stream::Stream;
 use std::convert::Infallible;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::Mutex;
 use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 
-/// The size of a ring by default, that of one read of a connection.
-const RING: u32 = 64 * 1024;
+/// The size to which a ring grows by default: in smaller ones long messages take more of the processor than over TCP, in
+/// larger ones no less, and they leave its caches.
+const RING_MAX: u32 = 1024 * 1024;
 
-/// How many connections share memory by default: 33 MiB in all, once each has been busy.
+/// How many connections share memory by default: a fleet of processes on one host, with a quarter of the descriptors that
+/// a process has at least.
 const SHARED_MAX: usize = 256;
+
+/// How much memory the connections of a server may take by default, all together: what frisbee's servers hold for peers.
+const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// The pause after the system has refused to accept: mostly it is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -55,7 +60,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Listener {
     socket: UnixListener,
-    host: Arc<Host>,
+    sharing: Sharing,
     file: Option<File>,
 }
 
@@ -73,8 +78,7 @@ impl Listener {
 
     /// Sets whom memory is shared with, and how much.
     pub fn builder() -> ListenerBuilder {
-        let users = vec![rustix::process::geteuid().as_raw()];
-        ListenerBuilder { ring: RING, users, shared_max: SHARED_MAX, spin: Duration::ZERO }
+        ListenerBuilder::default()
     }
 
     /// The next connection. Whether it shares memory is settled when it is first read from: a client that says nothing
@@ -87,7 +91,7 @@ impl Listener {
     /// Dropping the future loses no connection.
     pub async fn accept(&self) -> io::Result<Stream> {
         let (socket, _) = self.socket.accept().await?;
-        Ok(Stream::deciding(Deciding::new(socket, self.host.clone())))
+        Ok(self.sharing.stream(socket))
     }
 
     /// Serves each connection by the future that the function makes of it, in a task of its own on the current runtime.
@@ -146,18 +150,38 @@ impl Drop for Listener {
 /// Whom a server shares memory with, and how much.
 #[derive(Clone, Debug)]
 pub struct ListenerBuilder {
-    ring: u32,
+    ring_max: u32,
     users: Vec<u32>,
     shared_max: usize,
+    memory_max: usize,
     spin: Duration,
 }
 
+impl Default for ListenerBuilder {
+    /// As [`Listener::builder`].
+    fn default() -> Self {
+        let users = vec![rustix::process::geteuid().as_raw()];
+        Self { ring_max: RING_MAX, users, shared_max: SHARED_MAX, memory_max: MEMORY_MAX, spin: Duration::ZERO }
+    }
+}
+
 impl ListenerBuilder {
-    /// The size of the ring for each direction in bytes: a power of two from [`RING_MIN`](crate::RING_MIN) to
-    /// [`RING_MAX`](crate::RING_MAX), by default 65,536. Larger ones serve long messages better. A connection takes a page,
-    /// and more as its bytes go around: both rings in the end.
-    pub fn ring_size(mut self, bytes: u32) -> Self {
-        self.ring = bytes;
+    /// The size to which the ring of each direction may grow, in bytes: a power of two from [`RING_MIN`](crate::RING_MIN) to
+    /// [`RING_MAX`](crate::RING_MAX), by default 1 MiB.
+    ///
+    /// A ring begins with 1 KiB; both of them and all else that is shared are one page. One that is full, or shorter than
+    /// what is written at once, is replaced by a longer one, of 64 KiB at least, which is given back when short messages
+    /// have been all for a second.
+    pub fn ring_max(mut self, bytes: u32) -> Self {
+        self.ring_max = bytes;
+        self
+    }
+
+    /// How much memory the rings of all connections may take together, in bytes, by default 256 MiB. Counted is what they
+    /// may grow to. A connection gets a 16th of what is left at most, so that the rings of later ones are smaller; if not
+    /// even the least are left, it is served over the socket.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.memory_max = bytes;
         self
     }
 
@@ -190,7 +214,7 @@ impl ListenerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn bind(self, path: impl AsRef<Path>) -> io::Result<Listener> {
-        crate::system::check_ring(self.ring)?;
+        let sharing = self.sharing()?;
         let path = path.as_ref();
         let socket = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
@@ -200,7 +224,7 @@ impl ListenerBuilder {
             bound => bound?,
         };
         let file = File::at(path.to_owned())?;
-        Ok(Listener { socket, host: self.host(), file: Some(file) })
+        Ok(Listener { socket, sharing, file: Some(file) })
     }
 
     /// Listens by a socket that does so already, such as one of `frisbee-restart` or systemd; its file stays.
@@ -211,15 +235,20 @@ impl ListenerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn listen_on(self, socket: impl Into<std::os::unix::net::UnixListener>) -> io::Result<Listener> {
-        crate::system::check_ring(self.ring)?;
+        let sharing = self.sharing()?;
         let socket = socket.into();
         socket.set_nonblocking(true)?;
-        Ok(Listener { socket: UnixListener::from_std(socket)?, host: self.host(), file: None })
+        Ok(Listener { socket: UnixListener::from_std(socket)?, sharing, file: None })
     }
 
-    fn host(self) -> Arc<Host> {
-        let Self { ring, users, shared_max, spin } = self;
-        Arc::new(Host { ring, users, shared_max, spin, shared: AtomicUsize::new(0) })
+    /// The same for a server that accepts connections itself: see [`Sharing`].
+    ///
+    /// # Errors
+    /// If the size of the rings is none.
+    pub fn sharing(self) -> io::Result<Sharing> {
+        crate::system::check_ring(self.ring_max)?;
+        let Self { ring_max, users, shared_max, memory_max, spin } = self;
+        Ok(Sharing::new(Host { ring_max, users, shared_max, memory_max, spin, shared: Mutex::default() }))
     }
 }
 

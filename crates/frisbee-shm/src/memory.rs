@@ -25,8 +25,12 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 /// may run out of them, which ends the process that touches it.
 const ORDINARY_PAGES: u32 = 0x0102_1994;
 
-/// The bytes in front of the rings: one page.
-const HEAD: usize = 4096;
+/// The length of the memory in which a connection begins: a page, with the words of both ends and a small ring for each.
+/// All that a connection of short messages ever touches, so that one that is idle keeps no more.
+pub(crate) const HEAD: u32 = 4096;
+
+/// The size of a ring in the head: what short messages need, with some of them on their way at once.
+pub(crate) const SMALL: u32 = 1024;
 
 /// The distance between the words of one end and those of the other: two lines of the cache, which processors fetch
 /// together.
@@ -34,7 +38,7 @@ const BLOCK: usize = 128;
 
 const WORD: usize = size_of::<usize>();
 
-/// An end of a connection. Each has a block of words that it writes, and a ring of bytes.
+/// An end of a connection. Each has a block of words that it writes, and rings of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Client,
@@ -63,14 +67,31 @@ pub(crate) enum Word {
     WantsData = 3,
     /// It sleeps until there is room to write.
     WantsRoom = 4,
+    /// The length of the memory that its ring is in, or zero for the small one in the head.
+    Ring = 5,
 }
 
-/// The words of both ends and their rings, mapped.
+/// Memory that is shared, mapped: a head, or a ring by itself.
 #[derive(Debug)]
 pub(crate) struct Memory {
     start: NonNull<u8>,
-    /// The size of a ring, a power of two.
-    ring: u32,
+    /// A power of two, and whole pages.
+    len: u32,
+}
+
+/// The place of a ring in memory; its size is a power of two.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    offset: u32,
+    size: u32,
+}
+
+impl Place {
+    /// The small ring of an end, in the head.
+    pub(crate) fn small(end: End) -> Self {
+        const { assert!(2 * BLOCK <= SMALL as usize && 3 * SMALL <= HEAD) };
+        Self { offset: (1 + end as u32) * SMALL, size: SMALL }
+    }
 }
 
 // SAFETY: the map belongs to this value alone and may be used and unmapped by any thread; all accesses are atomic.
@@ -79,21 +100,21 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Makes memory with rings of this size, a power of two, and the file by which another process can map it.
-    pub(crate) fn create(ring: u32) -> io::Result<(Self, OwnedFd)> {
+    /// Makes memory of this length, a power of two and whole pages, and the file by which another process can map it.
+    pub(crate) fn create(len: u32) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = match rustix::fs::memfd_create(c"frisbee-shm", flags | MemfdFlags::NOEXEC_SEAL) {
             // Before Linux 6.3.
             Err(Errno::INVAL) => rustix::fs::memfd_create(c"frisbee-shm", flags)?,
             made => made?,
         };
-        rustix::fs::ftruncate(&file, len(ring) as u64)?;
+        rustix::fs::ftruncate(&file, len.into())?;
         rustix::fs::fcntl_add_seals(&file, SEALS)?;
-        Ok((Self::map(&file, ring)?, file))
+        Ok((Self::map(&file, len)?, file))
     }
 
     /// Maps memory that the peer has made, after having verified that nobody can change its length.
-    pub(crate) fn map(file: &OwnedFd, ring: u32) -> io::Result<Self> {
+    pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
         // An error for what is no memory at all: this is asked first, since it takes no file system of the peer's.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
@@ -101,72 +122,78 @@ impl Memory {
         if rustix::fs::fstatfs(file)?.f_type as u32 != ORDINARY_PAGES {
             return Err(unfit("it has no ordinary pages"));
         }
-        if !ring.is_power_of_two() || rustix::fs::fstat(file)?.st_size as u64 != len(ring) as u64 {
-            return Err(unfit("its length is not that of its rings"));
+        let is_whole = len.is_power_of_two() && len >= HEAD;
+        if !is_whole || rustix::fs::fstat(file)?.st_size as u64 != u64::from(len) {
+            return Err(unfit("its length is not what was said"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced. Behind all of it there are pages
         // of the file, for as long as it is mapped: the seals have been verified, and cannot be taken back.
-        let start = unsafe { rustix::mm::mmap(null_mut(), len(ring), protection, MapFlags::SHARED, file.as_fd(), 0)? };
+        let start =
+            unsafe { rustix::mm::mmap(null_mut(), len as usize, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let start = NonNull::new(start.cast()).ok_or_else(|| unfit("it was mapped at zero"))?;
-        Ok(Self { start, ring })
+        Ok(Self { start, len })
     }
 
-    /// The size of a ring.
-    pub(crate) fn ring(&self) -> u32 {
-        self.ring
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// All of it, as one ring.
+    pub(crate) fn whole(&self) -> Place {
+        Place { offset: 0, size: self.len }
     }
 
     pub(crate) fn word(&self, end: End, word: Word) -> &AtomicU32 {
         let place = end as usize * BLOCK + word as usize * size_of::<u32>();
-        const { assert!((Word::WantsRoom as usize + 1) * size_of::<u32>() <= BLOCK && 2 * BLOCK <= HEAD) };
-        // SAFETY: the place lies within the head, as asserted for the last one, and is aligned, since the map begins with
-        // a page. The map lives as long as the reference, and this process accesses its head by atomic operations alone.
+        const { assert!((Word::Ring as usize + 1) * size_of::<u32>() <= BLOCK && 2 * BLOCK <= HEAD as usize) };
+        // SAFETY: the place lies within the first page, as asserted for the last one, and all memory has that. It is
+        // aligned, since the map begins with a page. The map lives as long as the reference, and this process accesses it
+        // by atomic operations alone.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(place).cast()) }
     }
 
-    /// Copies bytes to the ring of an end, from a position on. At most as many as the ring has, of which the caller knows
-    /// that the other end does not read them; an end that does reads bytes of some age.
-    pub(crate) fn store(&self, end: End, position: u32, from: &[u8]) {
-        assert!(from.len() <= self.ring as usize, "{} bytes do not fit in a ring of {}", from.len(), self.ring);
-        let (place, first) = self.place(end, position, from.len());
+    /// Copies bytes to a ring, from a position on. At most as many as the ring has, of which the caller knows that the
+    /// other end does not read them; an end that does reads bytes of some age.
+    pub(crate) fn store(&self, ring: Place, position: u32, from: &[u8]) {
+        assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
+        let (start, place, first) = self.place(ring, position, from.len());
         let (before, behind) = from.split_at(first);
         // SAFETY: `place` says that there are `first` bytes of the ring, and the rest is at most what is in front of them.
         unsafe {
             store(before.as_ptr(), place.as_ptr(), before.len());
-            store(behind.as_ptr(), self.ring_of(end).as_ptr(), behind.len());
+            store(behind.as_ptr(), start.as_ptr(), behind.len());
         }
     }
 
-    /// Copies so many bytes out of the ring of an end, from a position on, and no more than there is room for.
-    pub(crate) fn load(&self, end: End, position: u32, count: usize, into: &mut ReadBuf<'_>) {
-        let count = count.min(into.remaining()).min(self.ring as usize);
-        let (place, first) = self.place(end, position, count);
+    /// Copies so many bytes out of a ring, from a position on, and no more than there is room for.
+    pub(crate) fn load(&self, ring: Place, position: u32, count: usize, into: &mut ReadBuf<'_>) {
+        let count = count.min(into.remaining()).min(ring.size as usize);
+        let (start, place, first) = self.place(ring, position, count);
         // SAFETY: only initialised bytes are written to it.
         let target = unsafe { into.unfilled_mut() }.as_mut_ptr().cast::<u8>();
         // SAFETY: `place` says that there are `first` bytes of the ring, and the rest is at most what is in front of
         // them. The target has room for `count`, and is memory of this process that is borrowed mutably.
         unsafe {
             load(place.as_ptr(), target, first);
-            load(self.ring_of(end).as_ptr(), target.add(first), count - first);
+            load(start.as_ptr(), target.add(first), count - first);
         }
         // SAFETY: the first `count` bytes have been written above.
         unsafe { into.assume_init(count) };
         into.advance(count);
     }
 
-    /// Where a position of a ring is, and how many of `count` bytes, at most the size of the ring, stand behind it before
-    /// the ring begins anew.
-    fn place(&self, end: End, position: u32, count: usize) -> (NonNull<u8>, usize) {
-        let offset = (position & (self.ring - 1)) as usize;
-        // SAFETY: the offset is less than the size of the ring.
-        let place = unsafe { self.ring_of(end).add(offset) };
-        (place, count.min(self.ring as usize - offset))
-    }
-
-    fn ring_of(&self, end: End) -> NonNull<u8> {
-        // SAFETY: behind the head there are two rings.
-        unsafe { self.start.add(HEAD + end as usize * self.ring as usize) }
+    /// Where a ring begins, where a position of it is, and how many of `count` bytes, at most the size of the ring, stand
+    /// behind it before the ring begins anew.
+    fn place(&self, ring: Place, position: u32, count: usize) -> (NonNull<u8>, NonNull<u8>, usize) {
+        assert!(u64::from(ring.offset) + u64::from(ring.size) <= u64::from(self.len), "{ring:?} in {} bytes", self.len);
+        let offset = (position & (ring.size - 1)) as usize;
+        // SAFETY: the whole ring lies within the map, as asserted, and the offset is less than its size.
+        let (start, place) = unsafe {
+            let start = self.start.add(ring.offset as usize);
+            (start, start.add(offset))
+        };
+        (start, place, count.min(ring.size as usize - offset))
     }
 }
 
@@ -174,13 +201,21 @@ impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this length, and nothing that borrows it is left. It can only fail for other
         // arguments.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast::<c_void>(), len(self.ring)) };
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast::<c_void>(), self.len as usize) };
     }
 }
 
-/// The length of memory with rings of this size.
-fn len(ring: u32) -> usize {
-    HEAD + 2 * ring as usize
+/// How many bytes that were sent on a socket its peer has not received, by the count of the kernel, which includes its own
+/// records of them.
+pub(crate) fn unread(socket: impl AsFd) -> io::Result<u32> {
+    /// `SIOCOUTQ`, which has the number of `TIOCOUTQ` for sockets.
+    const UNREAD: rustix::ioctl::Opcode = 0x5411;
+    // SAFETY: the operation writes one `int`, for sockets as for terminals.
+    let count = unsafe {
+        let operation = rustix::ioctl::Getter::<UNREAD, std::ffi::c_int>::new();
+        rustix::ioctl::ioctl(socket, operation)?
+    };
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 fn unfit(why: &str) -> io::Error {
@@ -246,10 +281,10 @@ mod tests {
     use super::*;
     use std::mem::MaybeUninit;
 
-    fn bytes_at(memory: &Memory, end: End, position: u32, count: usize) -> Vec<u8> {
+    fn bytes_at(memory: &Memory, ring: Place, position: u32, count: usize) -> Vec<u8> {
         let mut space = vec![MaybeUninit::uninit(); count];
         let mut into = ReadBuf::uninit(&mut space);
-        memory.load(end, position, count, &mut into);
+        memory.load(ring, position, count, &mut into);
         into.filled().to_vec()
     }
 
@@ -258,13 +293,32 @@ mod tests {
         let (memory, file) = Memory::create(4096).expect("there is memory");
         let other = Memory::map(&file, 4096).expect("it was made just now");
         let data: Vec<u8> = (0..=255).collect();
-        for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
-            for count in (0..40).chain([256]) {
-                memory.store(End::Server, position, &data[..count]);
-                assert_eq!(bytes_at(&other, End::Server, position, count), &data[..count], "{count} at {position}");
+        for ring in [Place::small(End::Server), memory.whole()] {
+            for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
+                for count in (0..40).chain([256]) {
+                    memory.store(ring, position, &data[..count]);
+                    assert_eq!(bytes_at(&other, ring, position, count), &data[..count], "{count} at {position}");
+                }
             }
         }
-        assert!(bytes_at(&other, End::Client, 0, 4096).iter().all(|byte| *byte == 0), "the other ring is untouched");
+    }
+
+    #[test]
+    fn what_is_written_to_a_small_ring_changes_nothing_else_in_the_head() {
+        let (memory, _) = Memory::create(HEAD).expect("there is memory");
+        memory.store(Place::small(End::Client), 500, &[1; SMALL as usize]);
+        memory.store(Place::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);
+        let bytes = bytes_at(&memory, memory.whole(), 0, HEAD as usize);
+        let small = SMALL as usize;
+        let expected = [vec![0; small], vec![1; small], vec![2; small], vec![0; small]].concat();
+        assert!(bytes == expected);
+    }
+
+    #[test]
+    #[should_panic = "in 4096 bytes"]
+    fn a_ring_that_does_not_lie_in_the_memory_is_not_written() {
+        let (memory, _) = Memory::create(HEAD).expect("there is memory");
+        memory.store(Place { offset: SMALL, size: HEAD }, 0, &[1]);
     }
 
     #[test]
@@ -272,7 +326,7 @@ mod tests {
         let (memory, _) = Memory::create(4096).expect("there is memory");
         let mut space = [0; 10];
         let mut into = ReadBuf::new(&mut space);
-        memory.load(End::Client, 4090, usize::MAX, &mut into);
+        memory.load(memory.whole(), 4090, usize::MAX, &mut into);
         assert_eq!(into.filled().len(), 10);
     }
 
@@ -280,7 +334,7 @@ mod tests {
     fn each_end_has_words_of_its_own() {
         let (memory, file) = Memory::create(4096).expect("there is memory");
         let other = Memory::map(&file, 4096).expect("it was made just now");
-        let words = [Word::Written, Word::Read, Word::Closed, Word::WantsData, Word::WantsRoom];
+        let words = [Word::Written, Word::Read, Word::Closed, Word::WantsData, Word::WantsRoom, Word::Ring];
         for (number, (end, word)) in
             [End::Client, End::Server].into_iter().flat_map(|end| words.map(|word| (end, word))).enumerate()
         {
@@ -288,13 +342,13 @@ mod tests {
         }
         let found =
             [End::Client, End::Server].map(|end| words.map(|word| other.word(end, word).load(Ordering::Relaxed)));
-        assert_eq!(found, [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]);
+        assert_eq!(found, [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]);
     }
 
     #[test]
     fn memory_whose_length_can_change_is_not_mapped() {
         let file = rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("there is memory");
-        rustix::fs::ftruncate(&file, len(4096) as u64).expect("it may grow");
+        rustix::fs::ftruncate(&file, 4096).expect("it may grow");
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
             let error = Memory::map(&file, 4096).expect_err("it lacks seals");
             assert!(error.to_string().contains("not sealed"), "{error}, without {missing:?}");
@@ -308,7 +362,7 @@ mod tests {
         let (_, file) = Memory::create(4096).expect("there is memory");
         assert!(Memory::map(&file, 8192).expect_err("it is shorter").to_string().contains("length"));
         assert!(Memory::map(&file, 2048).expect_err("it is longer").to_string().contains("length"));
-        assert!(Memory::map(&file, 0).expect_err("there are no rings").to_string().contains("length"));
+        assert!(Memory::map(&file, 0).expect_err("it is longer than nothing").to_string().contains("length"));
         let ordinary = tempfile::tempfile().expect("there is room for a file").into();
         Memory::map(&ordinary, 4096).expect_err("files have no seals");
     }

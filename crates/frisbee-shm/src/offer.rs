@@ -3,9 +3,11 @@
 //! ```text
 //! client                                server
 //!   OFFER   the largest rings it takes ->
-//!                                       <- ACCEPTED  the size of the rings; memory and two pipes beside it
+//!                                       <- ACCEPTED  the same for both; a page of memory and two pipes beside it
 //!   TAKEN                              ->
 //! ```
+//!
+//! Later either end may send another ring, in memory of its own that comes beside `RING`, to go on in it.
 //!
 //! A server may answer `REFUSED` instead, and a client `DECLINED`: then the socket itself carries the connection.
 //! Each message has sixteen bytes, in every version, and is written at once, so that it is read as a whole or is none:
@@ -17,19 +19,20 @@
 //! | 10, 11 | what it says |
 //! | 12 to 15 | the size of a ring, or zero |
 
+use crate::received::Received;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
 };
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// With what a message begins. No text in UTF-8 begins so, and so no request of HTTP; no record of TLS; and no frame: as
 /// a header without a magic, which older peers send, it states a length of 4 GiB.
 pub(crate) const MAGIC: [u8; 8] = [0xF5, b'S', b'H', b'M', 0xFF, 0xFF, b'\r', b'\n'];
 
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 /// The length of every message.
 pub(crate) const LEN: usize = 16;
@@ -53,6 +56,7 @@ pub(crate) enum Says {
     Refused = 3,
     Taken = 4,
     Declined = 5,
+    Ring = 6,
 }
 
 impl Message {
@@ -75,7 +79,7 @@ impl Message {
         if *magic != MAGIC {
             return None;
         }
-        let says = [Says::Offer, Says::Accepted, Says::Refused, Says::Taken, Says::Declined];
+        let says = [Says::Offer, Says::Accepted, Says::Refused, Says::Taken, Says::Declined, Says::Ring];
         let said = u16::from_be_bytes([*s0, *s1]);
         let says = says.into_iter().find(|says| *says as u16 == said)?;
         let ring = u32::from_be_bytes([*r0, *r1, *r2, *r3]);
@@ -98,21 +102,21 @@ pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
 }
 
 /// Takes a message out of the socket with the descriptors that have come beside it; `None` for anything else.
-pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Vec<OwnedFd>)>> {
+pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Received)>> {
     let mut bytes = [0; LEN];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
     let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, flags)?;
-    let mut descriptors = Vec::new();
+    let mut descriptors = Received::default();
     for message in beside.drain() {
         if let RecvAncillaryMessage::ScmRights(received) = message {
-            descriptors.extend(received);
+            descriptors.0.extend(received);
         }
     }
     // This process may have as many descriptors as it may: those that are missing are noticed by their number.
     if read.flags.contains(ReturnFlags::CTRUNC) {
-        descriptors.clear();
+        descriptors = Received::default();
     }
     Ok(bytes.get(..read.bytes).and_then(Message::decode).map(|message| (message, descriptors)))
 }

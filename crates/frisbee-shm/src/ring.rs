@@ -1,13 +1,30 @@
-//! A ring of bytes from one end to the other: who may write and read where.
+//! The rings from one end to the other: who may write and read where, and when the writer takes another ring.
 //!
 //! Positions are counts of bytes modulo 2³². Each end keeps its own to itself and publishes a copy; what the peer has
 //! published is a claim that is checked against the size of the ring each time it is read.
+//!
+//! A direction begins with the small ring in the head. Its writer takes a larger one, in memory of its own, if there is
+//! no room for what it has to write, and goes back to the small one once that has sufficed for a while. It changes only
+//! while the ring is empty, and publishes the change before the bytes that follow. So for as long as there are bytes that
+//! the reader has not read, the ring that is published is the one they are in, and no byte ever moves.
 
-use crate::memory::{End, Memory, Word};
+use crate::memory::{End, Memory, Place, SMALL, Word};
 use std::fmt;
 use std::io;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
+
+/// The least ring that takes the place of the small one, in bytes: one read of a connection.
+const LARGE: u32 = 64 * 1024;
+
+/// For how long the small ring has to suffice before a writer goes back to it.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How many rings a peer may take at once beyond those that it has earned, and how many it earns in a second. Honest ones
+/// grow in a few steps and shrink once a second at most; each is some microseconds of work here.
+const RINGS_MAX: u32 = 16;
+const RINGS_A_SECOND: u32 = 8;
 
 /// What a peer has done that no peer does by mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,9 +34,13 @@ pub(crate) enum Violation {
     /// It claims to have read what has not been written, or has not read what made room for other bytes.
     Read { claimed: u32, written: u32, ring: u32 },
     /// It rings again and again, and neither writes nor reads.
-    Rings,
+    Bells,
     /// It sends bytes on the socket, where none belong.
     Talks,
+    /// It goes on in a ring that it has not sent, or that is not as it says.
+    Ring { claimed: u32 },
+    /// It takes one ring after the other.
+    Rings,
     /// It breaks off, or says something else, where the beginning of a connection is settled.
     Handshake,
 }
@@ -35,8 +56,10 @@ impl fmt::Display for Violation {
                 f,
                 "the peer claims to have read up to position {claimed} in a ring of {ring} bytes written up to {written}"
             ),
-            Self::Rings => f.write_str("the peer rings the bell for nothing, again and again"),
+            Self::Bells => f.write_str("the peer rings the bell for nothing, again and again"),
             Self::Talks => f.write_str("the peer sends bytes on the socket beside the shared memory"),
+            Self::Ring { claimed } => write!(f, "the peer goes on in a ring of {claimed} bytes that it has not sent"),
+            Self::Rings => f.write_str("the peer takes one ring after the other"),
             Self::Handshake => f.write_str("the peer does not finish agreeing on shared memory"),
         }
     }
@@ -50,66 +73,324 @@ impl From<Violation> for io::Error {
     }
 }
 
-/// The end of a ring at which bytes go in.
+/// The end of a direction at which bytes go in.
 #[derive(Debug)]
 pub(crate) struct Writer {
     end: End,
     written: u32,
+    /// The ring in use, unless it is the small one.
+    large: Option<Memory>,
+    /// The largest ring that may be taken.
+    most: u32,
+    /// The size of the ring that is taken once the present one is empty.
+    next: Option<u32>,
+    /// Since when the small ring would have sufficed.
+    quiet: Option<Instant>,
+}
+
+/// What a writer does before it writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    None,
+    /// Takes a ring of this size.
+    Enlarge(u32),
+    /// Goes back to the small one.
+    Shrink,
 }
 
 impl Writer {
-    pub(crate) fn new(end: End) -> Self {
-        Self { end, written: 0 }
+    /// Its rings have `most` bytes at most.
+    pub(crate) fn new(end: End, most: u32) -> Self {
+        Self { end, written: 0, large: None, most, next: None, quiet: None }
     }
 
-    /// How many bytes there is room for.
-    pub(crate) fn room(&self, memory: &Memory) -> Result<u32, Violation> {
-        let claimed = memory.word(self.end.other(), Word::Read).load(Ordering::Acquire);
-        let ring = memory.ring();
-        let used = self.written.wrapping_sub(claimed);
-        ring.checked_sub(used).ok_or(Violation::Read { claimed, written: self.written, ring })
+    pub(crate) fn size(&self) -> u32 {
+        self.large.as_ref().map_or(SMALL, Memory::len)
+    }
+
+    /// How many bytes have not been read.
+    fn used(&self, head: &Memory) -> Result<u32, Violation> {
+        let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
+        let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
+        if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }
+    }
+
+    /// How many bytes there is room for: none in a ring that is to be replaced, until it is empty.
+    pub(crate) fn room(&self, head: &Memory) -> Result<u32, Violation> {
+        let used = self.used(head)?;
+        Ok(if self.next.is_some() && used > 0 { 0 } else { self.size() - used })
+    }
+
+    /// Which ring is to be taken before so many bytes are written.
+    pub(crate) fn change(
+        &mut self,
+        head: &Memory,
+        bytes: usize,
+        now: impl FnOnce() -> Instant,
+    ) -> Result<Change, Violation> {
+        let (used, size) = (self.used(head)?, self.size());
+        if let Some(next) = self.next.filter(|_| used == 0) {
+            return Ok(Change::Enlarge(next));
+        }
+        let would_take = bytes.saturating_add(used as usize);
+        if would_take > size as usize && size < self.most {
+            let wanted = bytes.min(self.most as usize).next_power_of_two() as u32;
+            let next = wanted.max(size * 2).max(LARGE).min(self.most);
+            if used == 0 {
+                return Ok(Change::Enlarge(next));
+            }
+            self.next = Some(self.next.unwrap_or(next));
+        }
+        if size == SMALL {
+            return Ok(Change::None);
+        }
+        if would_take > SMALL as usize {
+            self.quiet = None;
+            return Ok(Change::None);
+        }
+        let now = now();
+        let since = *self.quiet.get_or_insert(now);
+        let is_over = used == 0 && now.saturating_duration_since(since) >= QUIET;
+        Ok(if is_over { Change::Shrink } else { Change::None })
+    }
+
+    /// Writes to another ring from now on, of which the reader knows or learns by its size; the present one is empty.
+    pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
+        let len = large.as_ref().map_or(0, Memory::len);
+        (self.large, self.next, self.quiet) = (large, None, None);
+        // Whoever sees the bytes behind this sees it as well.
+        head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
+    }
+
+    /// Stays with the present ring for good: there is no other one to be had.
+    pub(crate) fn stay(&mut self) {
+        (self.most, self.next) = (self.size(), None);
     }
 
     /// Writes the beginning of the bytes, as far as there is room; they are published.
-    pub(crate) fn write(&mut self, memory: &Memory, from: &[u8]) -> Result<usize, Violation> {
-        let count = from.len().min(self.room(memory)? as usize);
+    pub(crate) fn write(&mut self, head: &Memory, from: &[u8]) -> Result<usize, Violation> {
+        let count = from.len().min((self.size() - self.used(head)?) as usize);
         if let Some(from) = from.get(..count).filter(|from| !from.is_empty()) {
-            memory.store(self.end, self.written, from);
+            match &self.large {
+                Some(large) => large.store(large.whole(), self.written, from),
+                None => head.store(Place::small(self.end), self.written, from),
+            }
             self.written = self.written.wrapping_add(count as u32);
-            memory.word(self.end, Word::Written).store(self.written, Ordering::Release);
+            head.word(self.end, Word::Written).store(self.written, Ordering::Release);
         }
         Ok(count)
     }
 }
 
-/// The end of a ring at which bytes come out.
+/// The end of a direction at which bytes come out.
 #[derive(Debug)]
 pub(crate) struct Reader {
     /// Who writes.
     from: End,
     read: u32,
+    /// The ring in use, unless it is the small one.
+    large: Option<Memory>,
+    /// How many rings the peer may take at once, as it was at a time.
+    rings: u32,
+    counted: Option<Instant>,
 }
 
 impl Reader {
     pub(crate) fn new(from: End) -> Self {
-        Self { from, read: 0 }
+        Self { from, read: 0, large: None, rings: RINGS_MAX, counted: None }
+    }
+
+    pub(crate) fn size(&self) -> u32 {
+        self.large.as_ref().map_or(SMALL, Memory::len)
+    }
+
+    /// Whether there is anything to read, or to be found wrong.
+    pub(crate) fn has_come(&self, head: &Memory) -> bool {
+        head.word(self.from, Word::Written).load(Ordering::Acquire) != self.read
+    }
+
+    /// Follows the peer to the ring that it has taken since, if it has: to be asked once something has come. `receive` is
+    /// called for one that the peer has sent.
+    pub(crate) fn follow(
+        &mut self,
+        head: &Memory,
+        now: impl FnOnce() -> Instant,
+        receive: impl FnOnce() -> io::Result<Option<Memory>>,
+    ) -> io::Result<()> {
+        let claimed = head.word(self.from, Word::Ring).load(Ordering::Relaxed);
+        if claimed == self.large.as_ref().map_or(0, Memory::len) {
+            return Ok(());
+        }
+        self.count_ring(now())?;
+        self.large = match claimed {
+            0 => None,
+            _ => {
+                let sent = receive()?.filter(|ring| ring.len() == claimed);
+                Some(sent.ok_or(Violation::Ring { claimed })?)
+            }
+        };
+        Ok(())
+    }
+
+    fn count_ring(&mut self, now: Instant) -> Result<(), Violation> {
+        let since = self.counted.map_or(Duration::ZERO, |counted| now.saturating_duration_since(counted));
+        let earned = since.as_secs_f64() * f64::from(RINGS_A_SECOND);
+        if earned >= 1.0 || self.counted.is_none() {
+            self.counted = Some(now);
+            self.rings = (f64::from(self.rings) + earned).min(f64::from(RINGS_MAX)) as u32;
+        }
+        self.rings = self.rings.checked_sub(1).ok_or(Violation::Rings)?;
+        Ok(())
     }
 
     /// How many bytes can be read.
-    pub(crate) fn available(&self, memory: &Memory) -> Result<u32, Violation> {
-        let claimed = memory.word(self.from, Word::Written).load(Ordering::Acquire);
-        let (available, ring) = (claimed.wrapping_sub(self.read), memory.ring());
+    pub(crate) fn available(&self, head: &Memory) -> Result<u32, Violation> {
+        let claimed = head.word(self.from, Word::Written).load(Ordering::Acquire);
+        let (available, ring) = (claimed.wrapping_sub(self.read), self.size());
         if available > ring { Err(Violation::Written { claimed, read: self.read, ring }) } else { Ok(available) }
     }
 
     /// Reads at most `most` bytes, as far as there are any and room for them; the room in the ring is published.
-    pub(crate) fn read(&mut self, memory: &Memory, most: u32, into: &mut ReadBuf<'_>) -> Result<usize, Violation> {
-        let count = (self.available(memory)?.min(most) as usize).min(into.remaining());
+    pub(crate) fn read(&mut self, head: &Memory, most: u32, into: &mut ReadBuf<'_>) -> Result<usize, Violation> {
+        let count = (self.available(head)?.min(most) as usize).min(into.remaining());
         if count > 0 {
-            memory.load(self.from, self.read, count, into);
+            match &self.large {
+                Some(large) => large.load(large.whole(), self.read, count, into),
+                None => head.load(Place::small(self.from), self.read, count, into),
+            }
             self.read = self.read.wrapping_add(count as u32);
-            memory.word(self.from.other(), Word::Read).store(self.read, Ordering::Release);
+            head.word(self.from.other(), Word::Read).store(self.read, Ordering::Release);
         }
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ends of a direction, and its head.
+    struct Direction {
+        head: Memory,
+        writer: Writer,
+        reader: Reader,
+        sent: Option<Memory>,
+        now: Instant,
+    }
+
+    impl Direction {
+        fn new(most: u32) -> Self {
+            let (head, _) = Memory::create(crate::memory::HEAD).expect("there is memory");
+            let (writer, reader) = (Writer::new(End::Client, most), Reader::new(End::Client));
+            Self { head, writer, reader, sent: None, now: Instant::now() }
+        }
+
+        /// Writes as a stream does, and returns how much.
+        fn write(&mut self, bytes: usize) -> usize {
+            match self.writer.change(&self.head, bytes, || self.now).expect("the peer is honest") {
+                Change::None => {}
+                Change::Enlarge(size) => {
+                    let (ring, file) = Memory::create(size).expect("there is memory");
+                    assert!(self.sent.replace(Memory::map(&file, size).expect("it was just made")).is_none());
+                    self.writer.take(&self.head, Some(ring));
+                }
+                Change::Shrink => self.writer.take(&self.head, None),
+            }
+            if self.writer.room(&self.head).expect("the peer is honest") == 0 {
+                return 0;
+            }
+            self.writer.write(&self.head, &vec![7; bytes]).expect("the peer is honest")
+        }
+
+        fn read(&mut self, most: usize) -> usize {
+            if !self.reader.has_come(&self.head) {
+                return 0;
+            }
+            let sent = &mut self.sent;
+            self.reader.follow(&self.head, || self.now, || Ok(sent.take())).expect("the ring has been sent");
+            let mut space = vec![0; most];
+            let mut into = ReadBuf::new(&mut space);
+            let count = self.reader.read(&self.head, u32::MAX, &mut into).expect("the peer is honest");
+            assert!(into.filled().iter().all(|byte| *byte == 7));
+            count
+        }
+    }
+
+    #[test]
+    fn short_messages_stay_in_the_small_ring_and_a_long_one_takes_one_of_its_size() {
+        let mut direction = Direction::new(1 << 20);
+        for _ in 0..100 {
+            assert_eq!((direction.write(300), direction.read(1000)), (300, 300));
+        }
+        assert_eq!(direction.writer.size(), SMALL);
+        assert_eq!((direction.write(300_000), direction.read(300_000)), (300_000, 300_000));
+        assert_eq!((direction.writer.size(), direction.reader.size()), (1 << 19, 1 << 19));
+        assert_eq!((direction.write(3_000_000), direction.read(3_000_000)), (1 << 20, 1 << 20));
+        assert_eq!(direction.writer.size(), 1 << 20, "no ring is larger than was agreed on");
+    }
+
+    #[test]
+    fn a_ring_that_is_full_is_replaced_once_it_is_empty_and_not_before() {
+        let mut direction = Direction::new(1 << 20);
+        assert_eq!((direction.write(1000), direction.write(100)), (1000, 0), "the rest goes to a larger one");
+        assert_eq!((direction.read(999), direction.write(100)), (999, 0));
+        assert_eq!((direction.read(999), direction.write(100)), (1, 100));
+        assert_eq!((direction.writer.size(), direction.read(1000)), (LARGE, 100));
+        assert_eq!(direction.reader.size(), LARGE);
+    }
+
+    #[test]
+    fn a_writer_goes_back_to_the_small_ring_when_that_has_sufficed_for_a_second() {
+        let mut direction = Direction::new(1 << 20);
+        assert_eq!((direction.write(10_000), direction.read(10_000)), (10_000, 10_000));
+        for (millis, size) in [(0, LARGE), (999, LARGE), (1, SMALL), (5000, SMALL)] {
+            direction.now += Duration::from_millis(millis);
+            assert_eq!((direction.write(10), direction.read(100)), (10, 10));
+            assert_eq!((direction.writer.size(), direction.reader.size()), (size, size));
+        }
+        // A longer message in between begins the time anew.
+        for (millis, bytes, size) in [(0, 2000, LARGE), (0, 10, LARGE), (900, 2000, LARGE), (900, 10, LARGE)] {
+            direction.now += Duration::from_millis(millis);
+            assert_eq!((direction.write(bytes), direction.read(10_000)), (bytes, bytes));
+            assert_eq!(direction.writer.size(), size);
+        }
+    }
+
+    #[test]
+    fn a_writer_that_cannot_get_a_larger_ring_goes_on_in_the_one_it_has() {
+        let mut direction = Direction::new(1 << 20);
+        assert_eq!((direction.write(1000), direction.write(100)), (1000, 0));
+        direction.writer.stay();
+        assert_eq!((direction.write(100), direction.read(9999)), (24, 1024));
+        assert_eq!((direction.write(5000), direction.writer.size()), (1024, SMALL));
+    }
+
+    #[test]
+    fn a_ring_that_was_not_sent_or_has_another_size_is_a_violation() {
+        for (claimed, sent) in [(LARGE, None), (LARGE, Some(LARGE * 2)), (7, None), (u32::MAX, Some(LARGE))] {
+            let mut direction = Direction::new(1 << 20);
+            direction.head.word(End::Client, Word::Ring).store(claimed, Ordering::Relaxed);
+            let sent = sent.map(|size| Memory::create(size).expect("there is memory").0);
+            let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
+            let error = followed.expect_err("there is no such ring").to_string();
+            assert!(error.contains(&format!("goes on in a ring of {claimed} bytes")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_takes_one_ring_after_the_other_is_found_out_and_an_honest_one_is_not() {
+        let mut direction = Direction::new(1 << 20);
+        let change = |direction: &mut Direction, round: u32| {
+            let size = if round.is_multiple_of(2) { LARGE } else { 0 };
+            direction.head.word(End::Client, Word::Ring).store(size, Ordering::Relaxed);
+            let make = || Memory::create(LARGE).map(|(ring, _)| Some(ring));
+            direction.reader.follow(&direction.head, || direction.now, make)
+        };
+        for round in 0..100 {
+            direction.now += Duration::from_millis(200);
+            change(&mut direction, round).expect("five in a second are no more than honest ones take");
+        }
+        let refused = (0..100).find_map(|round| change(&mut direction, round).err()).expect("a hundred at once are");
+        assert!(refused.to_string().contains("one ring after the other"), "{refused}");
     }
 }

@@ -13,11 +13,13 @@
 
 use crate::bell::Bells;
 use crate::memory::{End, Memory, Word};
-use crate::ring::{Reader, Violation, Writer};
+use crate::offer::{self, Message, Says};
+use crate::ring::{Change, Reader, Violation, Writer};
 use crate::sleep;
 use crate::waiting::{Wait, Waiting};
 use rustix::net::RecvFlags;
 use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -28,8 +30,9 @@ use tokio::task::coop;
 /// How often one poll looks for what a bell has announced, before other tasks have their turn.
 const LOOKS_MAX: u32 = 3;
 
-/// A part of a ring after which the other end may go on, while the rest is copied.
+/// A part of a ring after which the other end may go on, while the rest is copied. Rings of a few pages have one part.
 const PARTS: u32 = 4;
+const PART_MIN: u32 = 4096;
 
 /// How many bells a peer may ring beyond those that it has earned: more than chance brings.
 const BELLS_FOR_NOTHING_MAX: u32 = 256;
@@ -38,13 +41,26 @@ const BELLS_FOR_NOTHING_MAX: u32 = 256;
 /// the other for a flag that was set until then and is not waited for any more.
 const BELLS_EARNED: u32 = 2;
 
+/// What two ends have agreed on.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) head: Memory,
+    pub(crate) bells: Bells,
+    /// The largest ring that either end may take.
+    pub(crate) ring_max: u32,
+}
+
 /// A connection through shared memory.
 #[derive(Debug)]
 pub(crate) struct Shared<P> {
     end: End,
-    memory: Memory,
+    head: Memory,
     writer: Writer,
     reader: Reader,
+    /// The largest ring that the peer may take.
+    ring_max: u32,
+    /// The ring that the peer has sent and not gone on in yet.
+    sent: Option<Memory>,
     bells: Bells,
     socket: UnixStream,
     waiting: Waiting,
@@ -62,12 +78,15 @@ pub(crate) struct Shared<P> {
 }
 
 impl<P> Shared<P> {
-    pub(crate) fn new(end: End, memory: Memory, bells: Bells, socket: UnixStream, spin: Duration, permit: P) -> Self {
+    pub(crate) fn new(end: End, made: Made, socket: UnixStream, spin: Duration, permit: P) -> Self {
+        let Made { head, bells, ring_max } = made;
         Self {
             end,
-            memory,
-            writer: Writer::new(end),
+            head,
+            writer: Writer::new(end, ring_max),
             reader: Reader::new(end.other()),
+            ring_max,
+            sent: None,
             bells,
             socket,
             waiting: Waiting::default(),
@@ -83,6 +102,12 @@ impl<P> Shared<P> {
     /// The socket beside the memory.
     pub(crate) fn socket(&self) -> &UnixStream {
         &self.socket
+    }
+
+    /// Moves it to the current runtime.
+    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+        self.bells.move_here()?;
+        crate::stream::renew(&mut self.socket)
     }
 
     /// As [`AsyncRead::poll_read`](tokio::io::AsyncRead::poll_read).
@@ -128,7 +153,7 @@ impl<P> Shared<P> {
     /// Says that this end writes no more.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.closed, true) {
-            self.memory.word(self.end, Word::Closed).store(1, Ordering::Release);
+            self.head.word(self.end, Word::Closed).store(1, Ordering::Release);
             self.ring_for(Wait::Data)?;
         }
         Ok(())
@@ -136,10 +161,16 @@ impl<P> Shared<P> {
 
     /// Reads what there is, at most one ring full; `false` if that is nothing.
     fn read(&mut self, into: &mut ReadBuf<'_>) -> io::Result<bool> {
-        let part = self.memory.ring() / PARTS;
+        if !self.reader.has_come(&self.head) {
+            return Ok(false);
+        }
+        let Self { socket, sent, ring_max, .. } = self;
+        let receive = || sent.take().map_or_else(|| receive_ring(socket, *ring_max), |sent| Ok(Some(sent)));
+        self.reader.follow(&self.head, Instant::now, receive)?;
+        let part = part_of(self.reader.size());
         let mut has_read = false;
         for _ in 0..PARTS {
-            let count = self.reader.read(&self.memory, part, into)?;
+            let count = self.reader.read(&self.head, part, into)?;
             if count > 0 {
                 has_read = true;
                 self.ring_for(Wait::Room)?;
@@ -156,11 +187,15 @@ impl<P> Shared<P> {
 
     /// Writes as much as there is room for, at most one ring full.
     fn write(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
-        let (part, ring) = (self.memory.ring() as usize / PARTS as usize, self.memory.ring() as usize);
+        self.change_ring(from)?;
+        if self.writer.room(&self.head)? == 0 {
+            return Ok(0);
+        }
+        let (part, ring) = (part_of(self.writer.size()) as usize, self.writer.size() as usize);
         let mut written = 0;
         'full: for slice in from {
             for bytes in slice.chunks(part) {
-                let count = self.writer.write(&self.memory, bytes)?;
+                let count = self.writer.write(&self.head, bytes)?;
                 written += count;
                 // Small slices are announced together.
                 if count >= part / 2 {
@@ -178,9 +213,38 @@ impl<P> Shared<P> {
         Ok(written)
     }
 
+    /// Takes a larger ring, or goes back to the small one, if it is time to.
+    fn change_ring(&mut self, from: &[IoSlice<'_>]) -> io::Result<()> {
+        let bytes = from.iter().map(|slice| slice.len()).fold(0, usize::saturating_add);
+        match self.writer.change(&self.head, bytes, Instant::now)? {
+            Change::None => {}
+            Change::Shrink => self.writer.take(&self.head, None),
+            Change::Enlarge(size) => match self.send_ring(size) {
+                Ok(ring) => self.writer.take(&self.head, Some(ring)),
+                Err(error) => {
+                    tracing::debug!(%error, size, "a connection through shared memory has no larger ring");
+                    self.writer.stay();
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Makes a ring and sends it to the peer. If that has not received the one before, there is none: what it leaves in
+    /// its socket is memory of this end.
+    #[cold]
+    fn send_ring(&self, size: u32) -> io::Result<Memory> {
+        if crate::memory::unread(&self.socket)? > 0 {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the peer has not received the ring before"));
+        }
+        let (ring, file) = Memory::create(size)?;
+        offer::send(&self.socket, Message::new(Says::Ring, size), &[file.as_fd()])?;
+        Ok(ring)
+    }
+
     /// Rings if the peer sleeps for what has just been published: bytes, or room.
     fn ring_for(&self, wait: Wait) -> io::Result<()> {
-        if sleep::must_ring(self.memory.word(self.end.other(), flag(wait))) { self.bells.ring() } else { Ok(()) }
+        if sleep::must_ring(self.head.word(self.end.other(), flag(wait))) { self.bells.ring() } else { Ok(()) }
     }
 
     fn progressed(&mut self, wait: Wait) {
@@ -193,12 +257,12 @@ impl<P> Shared<P> {
     /// Takes back the flag for this, if it is set.
     fn take_back(&mut self, wait: Wait) {
         if std::mem::take(&mut self.has_set[wait as usize]) {
-            sleep::awake(self.memory.word(self.end, flag(wait)));
+            sleep::awake(self.head.word(self.end, flag(wait)));
         }
     }
 
     fn peer_has_closed(&self) -> bool {
-        self.memory.word(self.end.other(), Word::Closed).load(Ordering::Acquire) != 0
+        self.head.word(self.end.other(), Word::Closed).load(Ordering::Acquire) != 0
     }
 
     /// Ready if it may be worth looking once more; otherwise the task is woken when it is.
@@ -215,7 +279,7 @@ impl<P> Shared<P> {
             return Poll::Pending;
         }
         let mut looked = Ok(false);
-        let may_sleep = sleep::may_sleep(self.memory.word(self.end, flag(wait)), || {
+        let may_sleep = sleep::may_sleep(self.head.word(self.end, flag(wait)), || {
             looked = self.has_come(wait);
             !matches!(looked, Ok(false))
         });
@@ -229,8 +293,8 @@ impl<P> Shared<P> {
 
     fn has_come(&self, wait: Wait) -> Result<bool, Violation> {
         Ok(match wait {
-            Wait::Data => self.reader.available(&self.memory)? > 0 || self.peer_has_closed(),
-            Wait::Room => self.writer.room(&self.memory)? > 0,
+            Wait::Data => self.reader.has_come(&self.head) || self.peer_has_closed(),
+            Wait::Room => self.writer.room(&self.head)? > 0,
         })
     }
 
@@ -242,7 +306,7 @@ impl<P> Shared<P> {
             // more: both tasks are awake now.
             self.take_back(Wait::Data);
             self.take_back(Wait::Room);
-            self.patience = self.patience.checked_sub(1).ok_or(Violation::Rings)?;
+            self.patience = self.patience.checked_sub(1).ok_or(Violation::Bells)?;
             return Ok(Poll::Ready(()));
         }
         if self.ended {
@@ -251,10 +315,11 @@ impl<P> Shared<P> {
         if self.socket.poll_read_ready(&mut context)?.is_pending() {
             return Ok(Poll::Pending);
         }
-        let look = || Ok(rustix::net::recv(&self.socket, &mut [0], RecvFlags::DONTWAIT)?.1);
+        let look = || Ok(rustix::net::recv(&self.socket, &mut [0], RecvFlags::PEEK | RecvFlags::DONTWAIT)?.1);
         match self.socket.try_io(Interest::READABLE, look) {
             Ok(0) => self.ended = true,
-            Ok(_) => return Err(Violation::Talks.into()),
+            Ok(_) if self.sent.is_some() => return Err(Violation::Talks.into()),
+            Ok(_) => self.sent = Some(receive_ring(&self.socket, self.ring_max)?.ok_or(Violation::Talks)?),
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionReset => self.ended = true,
                 io::ErrorKind::WouldBlock => {}
@@ -263,6 +328,26 @@ impl<P> Shared<P> {
         }
         Ok(Poll::Ready(()))
     }
+}
+
+/// Receives a ring that the peer has sent; `None` if there is none, or something else.
+#[cold]
+fn receive_ring(socket: &UnixStream, ring_max: u32) -> io::Result<Option<Memory>> {
+    match offer::take_with_descriptors(socket) {
+        Ok(Some((Message { says: Says::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
+            // Others are not looked at, and closed.
+            let file = descriptors.first();
+            let file = file.ok_or_else(|| io::Error::other("no descriptor has come with the peer's ring"))?;
+            Memory::map(file, ring).map(Some)
+        }
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn part_of(ring: u32) -> u32 {
+    (ring / PARTS).max(PART_MIN)
 }
 
 fn flag(wait: Wait) -> Word {

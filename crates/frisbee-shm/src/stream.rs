@@ -5,6 +5,7 @@ use crate::shared::Shared;
 use crate::waiting::Wait;
 use std::fmt;
 use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -66,6 +67,22 @@ impl Stream {
         }
     }
 
+    /// Leaves the tokio runtime that the stream belongs to for the current one.
+    ///
+    /// # Errors
+    /// If the system has no descriptor to spare: those of the stream are made anew. It stays where it was, or has failed.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn move_here(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Plain(socket) => renew(socket),
+            State::Deciding(deciding) => deciding.move_here(),
+            State::Shared(shared) => shared.move_here(),
+            State::Failed => Ok(()),
+        }
+    }
+
     /// Ready when it is decided where the bytes go.
     fn poll_decided(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Deciding(deciding) = &mut self.state else { return Poll::Ready(Ok(())) };
@@ -88,6 +105,12 @@ impl Stream {
             State::Deciding(_) | State::Failed => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }
     }
+}
+
+/// Moves a socket to the current runtime, by a second descriptor of it.
+pub(crate) fn renew(socket: &mut UnixStream) -> io::Result<()> {
+    *socket = UnixStream::from_std(socket.as_fd().try_clone_to_owned()?.into())?;
+    Ok(())
 }
 
 impl AsyncRead for Stream {

@@ -17,8 +17,10 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-/// Fails where memory that has been mapped may turn out not to be there when it is touched.
+/// Fails where memory that has been mapped may turn out not to be there when it is touched, and while peers have sent
+/// what cannot be closed.
 pub(crate) fn check_system() -> io::Result<()> {
+    crate::received::check_closing()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;
     if policy.starts_with(b"2") {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "the system counts memory strictly"));

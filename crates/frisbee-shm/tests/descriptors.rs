@@ -46,6 +46,15 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     assert_eq!(held(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
     drop(open);
     assert_eq!(held(), before);
+    // One whose rings have grown, and the ring of the client has not been received.
+    let (mut client, mut server) = pair(&listener, &path).await;
+    server.write_all(&[7; 300_000]).await.expect("there is room");
+    client.read_exact(&mut [0; 300_000]).await.expect("they have been written");
+    client.write_all(&[7; 300_000]).await.expect("there is room");
+    let (descriptors, maps) = held();
+    assert_eq!((descriptors, maps), (before.0 + 2 * 3, 2 + 3), "the ring that both have, and the one on its way");
+    drop((client, server));
+    assert_eq!(held(), before);
     // One that ends before anything is agreed on.
     drop(tokio::net::UnixStream::connect(&path).await);
     let error = listener.accept().await.expect("a client has connected").read(&mut [0]).await;

@@ -95,7 +95,7 @@ async fn receive_numbered(mut from: impl AsyncRead + Unpin) -> io::Result<usize>
 async fn both_ways(ring: u32, spin: Duration) {
     const BYTES: usize = 3_000_000;
     let place = Place::new();
-    let listener = Listener::builder().ring_size(ring).spin(spin).bind(place.path()).expect("nobody listens there");
+    let listener = Listener::builder().ring_max(ring).spin(spin).bind(place.path()).expect("nobody listens there");
     let connector = Connector::new().spin(spin);
     let (client, server) = pair(&listener, connector.connect(place.path())).await;
     let tasks = [client, server].map(|stream| {
@@ -198,7 +198,7 @@ async fn a_server_with_no_place_left_goes_on_over_the_socket_until_one_is_free()
 #[tokio::test]
 async fn rings_are_no_larger_than_their_client_takes() {
     let place = Place::new();
-    let listener = Listener::builder().ring_size(65_536).bind(place.path()).expect("nobody listens there");
+    let listener = Listener::builder().ring_max(65_536).bind(place.path()).expect("nobody listens there");
     let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(place.path())).await;
     assert!(client.is_shared());
     assert_eq!(client.write(&[0; 65_536]).await.expect("there is room"), 4096);
@@ -261,7 +261,7 @@ async fn the_file_of_a_killed_server_is_replaced_and_that_of_a_running_one_is_no
 #[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
     let place = Place::new();
-    let error = Listener::builder().ring_size(5000).bind(place.path()).expect_err("it is no power of two");
+    let error = Listener::builder().ring_max(5000).bind(place.path()).expect_err("it is no power of two");
     assert_eq!(error.to_string(), "a ring of 5000 bytes is no power of two from 4096 to 16777216");
     let error = Connector::new().ring_max(1).connect(place.path()).await.expect_err("it is too small");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);

@@ -17,7 +17,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let listener = Listener::builder().ring_size(4096).bind(folder.path().join("socket")).expect("nobody listens");
+        let listener = Listener::builder().ring_max(4096).bind(folder.path().join("socket")).expect("nobody listens");
         Self { listener, folder }
     }
 
@@ -46,12 +46,12 @@ async fn error_of_reading(stream: &mut Stream) -> String {
 #[tokio::test]
 async fn a_peer_that_claims_to_have_written_too_much_is_told_apart() {
     let scene = Scene::new();
-    for claimed in [1 + 4097, 0, u32::MAX, u32::MAX / 2] {
+    for claimed in [1 + 1025, 0, u32::MAX, u32::MAX / 2] {
         let (mut stream, peer) = scene.connect(1).await;
         peer.set(Index::Written, claimed);
         let error = error_of_reading(&mut stream).await;
         assert!(
-            error.contains(&format!("written up to position {claimed} in a ring of 4096 bytes read up to 1")),
+            error.contains(&format!("written up to position {claimed} in a ring of 1024 bytes read up to 1")),
             "{error}"
         );
     }
@@ -60,7 +60,7 @@ async fn a_peer_that_claims_to_have_written_too_much_is_told_apart() {
 #[tokio::test]
 async fn a_peer_that_claims_to_have_read_unwritten_bytes_is_told_apart() {
     let scene = Scene::new();
-    for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(4097)] {
+    for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(1025)] {
         let (mut stream, peer) = scene.connect(1).await;
         stream.write_all(b"hello").await.expect("there is room");
         peer.set(Index::Read, claimed);
@@ -139,6 +139,68 @@ async fn the_flags_of_a_stream_that_is_busy_can_be_set_and_taken_by_its_peer_at_
     }
 }
 
+#[tokio::test]
+async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    peer.send_ring(4096).expect("the socket is open");
+    peer.set(Index::Ring, 4096);
+    peer.set(Index::Written, 1 + 4096);
+    let read = timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("they are there");
+    read.expect("the peer has kept to the rules");
+}
+
+#[tokio::test]
+async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
+    let scene = Scene::new();
+    // Not sent; another size; no power of two; larger than was agreed on; one that can become shorter; no memory at all.
+    let unsealed =
+        rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING).expect("there is memory");
+    rustix::fs::ftruncate(&unsealed, 4096).expect("it may grow");
+    let other: OwnedFd = UnixStream::pair().expect("there are sockets").0.into();
+    type Sends<'a> = &'a dyn Fn(&Peer);
+    let sends: [(u32, Sends<'_>); 6] = [
+        (4096, &|_| {}),
+        (4096, &|peer| peer.send_ring(8192).expect("the socket is open")),
+        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("the socket is open")),
+        (8192, &|peer| peer.send_ring(8192).expect("the socket is open")),
+        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("the socket is open")),
+        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("the socket is open")),
+    ];
+    for (claimed, send) in sends {
+        let (mut stream, peer) = scene.connect(1).await;
+        send(&peer);
+        peer.set(Index::Ring, claimed);
+        peer.set(Index::Written, 2);
+        peer.ring().expect("there is a listener");
+        let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("it fails at once");
+        read.expect_err("there is no such ring");
+    }
+}
+
+#[tokio::test]
+async fn two_rings_at_once_end_the_connection() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    peer.send_ring(4096).expect("the socket is open");
+    peer.send_ring(4096).expect("the socket is open");
+    assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
+}
+
+#[tokio::test]
+async fn a_ring_that_the_peer_does_not_receive_is_the_last_that_it_is_sent() {
+    let scene = Scene::new();
+    let (mut stream, peer) = scene.connect(1).await;
+    // It reads what is written without looking at where: the bytes are lost, and nothing else.
+    for _ in 0..20 {
+        let written = timeout(LONG, stream.write(&[7; 100_000])).await.expect("there is room").expect("it is open");
+        assert!(written > 0);
+        peer.set(Index::Read, peer.theirs(Index::Written));
+    }
+    assert_eq!(peer.take_ring().expect("the socket is open"), Some(4096));
+    assert_eq!(peer.take_ring().expect("the socket is open"), None);
+}
+
 /// How much one peer does: where this end hardly runs, it still meets many peers.
 const EACH: u64 = 10_000;
 
@@ -146,7 +208,7 @@ const EACH: u64 = 10_000;
 fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
     let near = |random: &mut fastrand::Rng, base: u32| match random.u8(..4) {
         0 => random.u32(..),
-        1 => base.wrapping_add(random.u32(..2 * peer.ring_size())),
+        1 => base.wrapping_add(random.u32(..2 * peer.small_size())),
         _ => base.wrapping_add(random.u32(..64)),
     };
     match random.u8(..12) {
@@ -158,11 +220,18 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             let written = peer.theirs(Index::Written);
             peer.set(Index::Read, near(random, written.wrapping_sub(32)));
         }
-        7 => peer.set(*random.choice(&Index::ALL[3..]).expect("there are flags"), random.u32(..)),
+        7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("there are flags"), random.u32(..)),
         8 => peer.set_theirs(*random.choice(&Index::ALL).expect("there are words"), random.u32(..)),
         9 => peer.scribble(random.bool(), random.u32(..), &[random.u8(..); 77]),
         10 => drop(peer.ring()),
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
+        // The other end is read as well, so that it has larger rings to give.
+        _ if random.u8(..) == 0 => drop(peer.take_ring()),
+        _ if random.u8(..) == 0 => {
+            // It may be gone.
+            let _ = peer.send_ring(peer.ring_max());
+            peer.set(Index::Ring, if random.bool() { peer.ring_max() } else { random.u32(..) });
+        }
         _ => {}
     }
 }

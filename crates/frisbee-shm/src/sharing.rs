@@ -1,0 +1,23 @@
+//! Sharing memory with the clients of a server that listens and accepts by itself.
+
+use crate::deciding::{Deciding, Host};
+use crate::stream::Stream;
+use std::sync::Arc;
+use tokio::net::UnixStream;
+
+/// What a server shares with all of its clients together: made by [`ListenerBuilder::sharing`](crate::ListenerBuilder),
+/// for servers that accept connections themselves. Clones share the same limits.
+#[derive(Clone, Debug)]
+pub struct Sharing(Arc<Host>);
+
+impl Sharing {
+    pub(crate) fn new(host: Host) -> Self {
+        Self(Arc::new(host))
+    }
+
+    /// The stream of a connection that has been accepted on a Unix socket, of which nothing has been read yet. Its client
+    /// shares memory if it offers to and is allowed; the first read settles that.
+    pub fn stream(&self, socket: UnixStream) -> Stream {
+        Stream::deciding(Deciding::new(socket, self.0.clone()))
+    }
+}
