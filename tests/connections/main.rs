@@ -6,6 +6,8 @@ mod idle;
 mod routers;
 mod runtimes;
 #[cfg(target_os = "linux")]
+mod shared_by_address;
+#[cfg(target_os = "linux")]
 mod shared_memory;
 mod tls;
 mod tls_or_plain;

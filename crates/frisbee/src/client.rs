@@ -66,6 +66,9 @@ pub struct ClientBuilder {
     pub(crate) io_backend: IoBackend,
     pub(crate) busy_poll: Duration,
     pub(crate) log_settings: bool,
+    /// How memory is offered at addresses of Unix sockets; at those that ask for it by the defaults.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    shared_memory: Option<crate::shm::Connector>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ClientTls>,
     #[cfg(feature = "tls")]
@@ -74,7 +77,8 @@ pub struct ClientBuilder {
 
 impl Client {
     /// Whether there can be a connection to an address as in [`connect`](ClientBuilder::connect): it is of the form
-    /// `host:port`, or on Unix `unix:` and a path. No listener is needed, and names are not looked up.
+    /// `host:port`, on Unix `unix:` and a path, or on Linux `unix+shm:` and a path. No listener is needed, and names are
+    /// not looked up.
     ///
     /// # Errors
     /// The defect of the address.
@@ -96,6 +100,8 @@ impl Client {
             io_backend: IoBackend::default(),
             busy_poll: Duration::ZERO,
             log_settings: false,
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            shared_memory: None,
             #[cfg(feature = "tls")]
             tls: None,
             #[cfg(feature = "tls")]
@@ -172,6 +178,28 @@ impl ClientBuilder {
         self
     }
 
+    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`. Default: only at
+    /// those that begin with `unix+shm:`, as [`Connector::new`](crate::shm::Connector::new) does.
+    ///
+    /// A server that shares none is talked to over the socket; see [`shm`](crate::shm).
+    ///
+    /// ```no_run
+    /// use frisbee::{Client, Handlers, shm::Connector};
+    /// use std::time::Duration;
+    ///
+    /// # async fn example() -> Result<(), frisbee::Error> {
+    /// let connector = Connector::new().spin(Duration::from_micros(20));
+    /// let builder = Client::builder().shared_memory(connector);
+    /// let connection = builder.connect("unix:/run/service.sock", Handlers::new()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    pub fn shared_memory(mut self, connector: crate::shm::Connector) -> Self {
+        self.shared_memory = Some(connector);
+        self
+    }
+
     /// Speaks TLS. Default: no TLS. It is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ClientTls) -> Self {
@@ -190,6 +218,9 @@ impl ClientBuilder {
     /// runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several
     /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
     /// taken.
+    ///
+    /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers the server to share memory,
+    /// and goes on over the socket with one that does not.
     ///
     /// With TLS it waits until the kind of the server is known, which takes one more round trip: only then is it known
     /// whether the server accepts this end's certificate.
@@ -258,11 +289,18 @@ impl ClientBuilder {
     ) -> Result<Connection, Error> {
         Client::check_address(&name)?;
         let failed = |source| Error::Connect { address: name.clone(), source };
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        if let Some((path, connector)) = self.offers_memory(&name) {
+            let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;
+            let stream = connector.connect(path).await.map_err(failed)?;
+            let ends = crate::transport::unix::ends(stream.peer_credentials());
+            return self.begin(stream, ends, name, router, pool.next().worker()).await;
+        }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
-            let ends = crate::transport::unix::ends(&socket);
+            let ends = crate::transport::unix::ends(socket.peer_cred());
             return self.begin(socket, ends, name, router, pool.next().worker()).await;
         }
         let pool = Pool::of_client(self.workers, self.io_backend, !self.is_secured()).map_err(failed)?;
@@ -280,6 +318,16 @@ impl ClientBuilder {
                 Ok(handle)
             }
             place @ (Place::Caller | Place::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
+        }
+    }
+
+    /// The path of an address at which memory is offered, and how.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
+        match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
+            (Some(path), connector) => Some((path, connector.clone().unwrap_or_default())),
+            (None, Some(connector)) => Some((address.strip_prefix("unix:")?, connector.clone())),
+            (None, None) => None,
         }
     }
 
@@ -433,11 +481,19 @@ where
 
 /// The reason for which there can never be a connection to an address.
 fn wrong_with(address: &str) -> Option<&'static str> {
+    if address.starts_with("unix+shm:") {
+        if cfg!(not(target_os = "linux")) {
+            return Some("memory is shared on Linux alone; elsewhere unix: and a path is the address of a socket");
+        }
+        if cfg!(not(feature = "shm")) {
+            return Some("an address with unix+shm: needs the feature shm of frisbee, or of frpc");
+        }
+    }
     #[cfg(unix)]
-    if let Some(path) = address.strip_prefix("unix:") {
+    if let Some(path) = address.strip_prefix("unix:").or_else(|| address.strip_prefix("unix+shm:")) {
         let is_path = std::os::unix::net::SocketAddr::from_pathname(path).is_ok();
         return match path {
-            "" => Some("behind unix: stands the path of a socket, and there is none"),
+            "" => Some("behind unix: or unix+shm: stands the path of a socket, and there is none"),
             _ if !is_path => Some("the path of a socket is at most 107 bytes long, without a zero among them"),
             _ => None,
         };
@@ -465,6 +521,18 @@ mod tests {
 
     fn addresses(count: u16) -> impl Iterator<Item = SocketAddr> {
         (1..=count).map(|port| SocketAddr::from(([192, 0, 2, 1], port)))
+    }
+
+    #[test]
+    fn an_address_of_shared_memory_is_fit_where_there_is_the_feature_and_says_so_where_not() {
+        let wrong = wrong_with("unix+shm:/run/service.sock");
+        if cfg!(all(feature = "shm", target_os = "linux")) {
+            assert_eq!(wrong, None);
+            assert!(wrong_with("unix+shm:").is_some_and(|wrong| wrong.contains("there is none")));
+        } else {
+            let missing = if cfg!(target_os = "linux") { "feature shm" } else { "Linux alone" };
+            assert!(wrong.is_some_and(|wrong| wrong.contains(missing)), "{wrong:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -86,6 +86,8 @@ pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
     Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong,
 };
+#[cfg(all(feature = "shm", target_os = "linux"))]
+pub use frisbee_shm as shm;
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};

@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio::runtime::Handle;
 
 #[cfg(unix)]
-use crate::transport::unix::{UnixServer, UnixSocket};
+use crate::transport::unix::{Sharing, UnixServer, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
@@ -127,6 +127,8 @@ pub struct ServerBuilder {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
     alpn_protocols: Vec<Vec<u8>>,
     foreign: Vec<ForeignHandler>,
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    shared_memory: Option<crate::shm::ListenerBuilder>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
     #[cfg(feature = "tls")]
@@ -148,6 +150,8 @@ impl Server<()> {
             is_proxied: false,
             alpn_protocols: Vec::new(),
             foreign: Vec::new(),
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            shared_memory: None,
             #[cfg(feature = "tls")]
             tls: None,
             #[cfg(feature = "tls")]
@@ -311,6 +315,37 @@ impl ServerBuilder {
         self
     }
 
+    /// Shares memory with clients that offer to on a Unix socket: see [`shm`](crate::shm). Default: with none, and such a
+    /// client connects again without an offer.
+    ///
+    /// Connections through memory are as any others: for limits, shutdowns, [`Stats`], credentials and workers. To a
+    /// [foreign handler](Self::foreign) the transport of every connection on the socket is a
+    /// [`shm::Stream`](crate::shm::Stream) then. Other listeners are not affected.
+    ///
+    /// ```
+    /// use frisbee::{Client, Handlers, Server, shm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("frisbee-shared-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("socket");
+    /// let builder = Server::builder().shared_memory(shm::Listener::builder().shared_max(100));
+    /// let server = builder.bind_unix(&path, Handlers::new()).await?;
+    /// # tokio::spawn(server.serve());
+    /// let address = format!("unix+shm:{}", path.display());
+    /// let connection = Client::builder().connect(address, Handlers::new()).await?;
+    /// # connection.peer_known().await?;
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    pub fn shared_memory(mut self, sharing: crate::shm::ListenerBuilder) -> Self {
+        self.shared_memory = Some(sharing);
+        self
+    }
+
     /// Speaks TLS on every connection. Default: no TLS.
     ///
     /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not go on with it, count for
@@ -359,8 +394,8 @@ impl ServerBuilder {
     /// may connect. A socket file without a listener is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
-    /// If another process listens there, the path is not a socket, the system refuses, or the router reports a
-    /// [defect](Router::check).
+    /// If another process listens there, the path is not a socket, the system refuses, memory is to be shared by rings that
+    /// there cannot be, or the router reports a [defect](Router::check).
     ///
     /// # Cancel safety
     /// The future is ready at once.
@@ -368,8 +403,9 @@ impl ServerBuilder {
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
         let path = path.as_ref();
-        let listener =
-            UnixSocket::bind(path).map_err(|source| Error::Bind { address: path.display().to_string(), source })?;
+        let failed = |source| Error::Bind { address: path.display().to_string(), source };
+        let sharing = self.sharing().map_err(failed)?;
+        let listener = UnixSocket::bind(path).map_err(failed)?.sharing(sharing);
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
 
@@ -384,6 +420,15 @@ impl ServerBuilder {
     pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
         router.check()?;
         Ok(Acceptor(self.bound((), router).into_host().1))
+    }
+
+    /// What its Unix sockets share with their clients.
+    #[cfg(unix)]
+    fn sharing(&self) -> io::Result<Option<Sharing>> {
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        return self.shared_memory.clone().map(crate::shm::ListenerBuilder::sharing).transpose();
+        #[cfg(not(all(feature = "shm", target_os = "linux")))]
+        Ok(None)
     }
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
@@ -545,6 +590,8 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
         Socket::Tcp(socket) => spawn(host, runtime, socket, ends, entry),
         #[cfg(unix)]
         Socket::Unix(socket) => spawn(host, runtime, socket, ends, entry),
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        Socket::Sharing(stream) => spawn(host, runtime, stream, ends, entry),
     }
 }
 

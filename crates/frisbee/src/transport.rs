@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 pub(crate) mod apart;
 pub(crate) mod proxied;
+#[cfg(all(feature = "shm", target_os = "linux"))]
+mod shared;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 #[cfg(unix)]
@@ -100,6 +102,10 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         if let Some(socket) = io.downcast_mut::<UnixStream>() {
             return UnixStream::renew(socket);
         }
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        if let Some(moved) = shared::move_here(io) {
+            return moved;
+        }
         if let Some(raw) = io.downcast_mut::<RawTransport>() {
             return raw.move_here();
         }
@@ -124,6 +130,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         let unix = TypeId::of::<Self>() == TypeId::of::<UnixStream>();
         #[cfg(not(unix))]
         let unix = false;
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        let unix = unix || TypeId::of::<Self>() == TypeId::of::<crate::shm::Stream>();
         !unix && !direct.contains(&TypeId::of::<Self>())
     }
 
@@ -168,6 +176,9 @@ pub(crate) enum Socket {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
+    /// One whose client may offer to share memory.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    Sharing(crate::shm::Stream),
 }
 
 /// A socket that can leave one runtime's reactor for another's.

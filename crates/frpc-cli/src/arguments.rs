@@ -53,7 +53,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
-    /// HOST:PORT, unix:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment variable FRPC_SERVER, or localhost:8080.
+    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
     /// Speak TLS. Trusted are the authorities in --cacert, or else those of the system.

@@ -145,25 +145,30 @@ where
 }
 
 async fn carry<W: FnMut(Side, &[u8])>(client: TcpStream, server: &str, watch: W) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if let Some(path) = server.strip_prefix("unix:") {
+        return between(client, tokio::net::UnixStream::connect(path).await?, watch).await;
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(path) = server.strip_prefix("unix+shm:") {
+        return between(client, frpc::shm::connect(path).await?, watch).await;
+    }
+    between(client, TcpStream::connect(server).await?, watch).await
+}
+
+/// Carries both directions to their ends.
+async fn between<W: FnMut(Side, &[u8])>(
+    client: TcpStream,
+    server: impl AsyncRead + AsyncWrite,
+    watch: W,
+) -> std::io::Result<()> {
     let (from_client, to_client) = client.into_split();
+    let (from, to) = tokio::io::split(server);
     let watch = Mutex::new(watch);
     let show = |side, bytes: &[u8]| watch.lock().unwrap_or_else(PoisonError::into_inner)(side, bytes);
-    let ends = match server.strip_prefix("unix:") {
-        #[cfg(unix)]
-        Some(path) => {
-            let (from, to) = tokio::net::UnixStream::connect(path).await?.into_split();
-            let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
-            let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
-            tokio::try_join!(up, down)
-        }
-        _ => {
-            let (from, to) = TcpStream::connect(server).await?.into_split();
-            let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
-            let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
-            tokio::try_join!(up, down)
-        }
-    };
-    ends.map(|_| ())
+    let up = copy(from_client, to, |bytes| show(Side::Client, bytes));
+    let down = copy(from, to_client, |bytes| show(Side::Server, bytes));
+    tokio::try_join!(up, down).map(|_| ())
 }
 
 /// Carries one direction to its end.

@@ -36,14 +36,14 @@ impl Target {
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
         let is_url = address.contains("://");
         if is_url && !address.starts_with("ws://") && !address.starts_with("wss://") {
-            return Err(Failure::new(format!("{address}: use HOST:PORT, unix:PATH, ws:// or wss://")));
+            return Err(Failure::new(format!("{address}: use HOST:PORT, unix:PATH, unix+shm:PATH, ws:// or wss://")));
         }
         let tls = tls(arguments, address.starts_with("wss://"))?;
         if tls.is_some() && address.starts_with("ws://") {
             return Err(Failure::new("ws:// has no TLS: use wss://"));
         }
-        if arguments.server_name.is_none() && tls.is_some() && address.starts_with("unix:") {
-            return Err(Failure::new("a path has no name to be certified: TLS over unix:PATH needs --server-name"));
+        if arguments.server_name.is_none() && tls.is_some() && is_path(&address) {
+            return Err(Failure::new("a path has no name to be certified: TLS over a Unix socket needs --server-name"));
         }
         Ok(Self { address, tls, arguments: arguments.clone() })
     }
@@ -78,6 +78,10 @@ impl Target {
         #[cfg(unix)]
         if let Some(path) = self.address.strip_prefix("unix:") {
             return self.secured(tokio::net::UnixStream::connect(path).await?).await;
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(path) = self.address.strip_prefix("unix+shm:") {
+            return self.secured(frpc::shm::connect(path).await?).await;
         }
         let (host, path, port) = self.parts();
         let socket = match port {
@@ -126,7 +130,7 @@ impl Target {
     /// Connects to a broker.
     pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
         if self.is_web_socket() {
-            return Err(Failure::new("brokers are reached by HOST:PORT or unix:PATH"));
+            return Err(Failure::new("brokers are reached by HOST:PORT, unix:PATH or unix+shm:PATH"));
         }
         let mut builder = frisbee::Client::builder().header_form(self.form());
         builder = builder.connect_timeout(self.arguments.connect_timeout);
@@ -142,6 +146,11 @@ impl Target {
             Header::Old => HeaderForm::Old,
         }
     }
+}
+
+/// Whether an address is the path of a socket.
+fn is_path(address: &str) -> bool {
+    address.starts_with("unix:") || address.starts_with("unix+shm:")
 }
 
 /// The settings of TLS, if it is asked for or `implied`.

@@ -67,6 +67,12 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
             if let Some(tls) = tls {
                 builder = builder.tls(tls);
             }
+            #[cfg(target_os = "linux")]
+            if let Some(path) = address.strip_prefix("unix+shm:") {
+                let server = builder.shared_memory(frpc::shm::Listener::builder()).bind_unix(path).await;
+                tell.send(address.clone()).expect("the test waits for it");
+                return server.expect("the path is free").serve().await;
+            }
             #[cfg(unix)]
             if let Some(path) = address.strip_prefix("unix:") {
                 let server = builder.bind_unix(path).await.expect("the path is free");
@@ -154,6 +160,20 @@ fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
     is_of_use(&address, &["--cacert", &ca, "--cert", &cert, "--key", &key, "--server-name", "127.0.0.1"]);
     let unnamed = run(&address, &["list", "--cacert", &ca]);
     assert_eq!(unnamed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--server-name"), "{unnamed:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
+    is_of_use(&serve(path("plain"), None), &[]);
+    let certified = Certified::new();
+    let address = serve(path("tls"), Some(certified.server()));
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    is_of_use(&address, &["--cacert", &ca, "--cert", &cert, "--key", &key, "--server-name", "127.0.0.1"]);
+    let unnamed = run(&address, &["list", "--cacert", &ca]);
     assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--server-name"), "{unnamed:?}");
 }
 

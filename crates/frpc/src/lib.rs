@@ -45,6 +45,7 @@
 //! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
+//! * `shm`: memory shared with processes of the same host, on Linux
 #![forbid(unsafe_code)]
 
 mod access;
@@ -95,6 +96,8 @@ pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use client::fleet::view::{FleetServer, FleetView};
 pub use frisbee::pubsub;
+#[cfg(all(feature = "shm", target_os = "linux"))]
+pub use frisbee::shm;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{

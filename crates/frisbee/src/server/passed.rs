@@ -89,7 +89,8 @@ impl ServerBuilder {
         let failed = |source| Error::Bind { address: String::from("a Unix socket that was passed"), source };
         #[cfg(target_os = "linux")]
         check(&listener).map_err(failed)?;
-        let listener = UnixSocket::passed(listener).map_err(failed)?;
+        let sharing = self.sharing().map_err(failed)?;
+        let listener = UnixSocket::passed(listener).map_err(failed)?.sharing(sharing);
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
 }

@@ -9,7 +9,8 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::task::{Context, Poll};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
+use tokio::net::unix::UCred;
 
 /// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
@@ -64,7 +65,15 @@ pub(crate) struct UnixSocket {
     path: PathBuf,
     /// Device and number of the file that this server has made, by which it is known again.
     made: Option<(u64, u64)>,
+    /// What is shared with clients that offer to.
+    sharing: Option<Sharing>,
 }
+
+/// What a server shares with its clients: without the feature there is no such thing.
+#[cfg(all(feature = "shm", target_os = "linux"))]
+pub(crate) use crate::shm::Sharing;
+#[cfg(not(all(feature = "shm", target_os = "linux")))]
+pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
@@ -75,14 +84,20 @@ impl UnixSocket {
             }
             bound => bound?,
         };
-        Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?) })
+        Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?), sharing: None })
+    }
+
+    /// Sets what is shared with clients.
+    pub(crate) fn sharing(mut self, sharing: Option<Sharing>) -> Self {
+        self.sharing = sharing;
+        self
     }
 
     /// Of a socket that listens already, whose file belongs to others.
     pub(crate) fn passed(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         listener.set_nonblocking(true)?;
-        Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None })
+        Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None, sharing: None })
     }
 }
 
@@ -112,15 +127,21 @@ impl Listener for UnixSocket {
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
         self.listener.poll_accept(context).map_ok(|(socket, _)| {
-            let ends = ends(&socket);
-            (Socket::Unix(socket), ends)
+            let ends = ends(socket.peer_cred());
+            match &self.sharing {
+                None => (Socket::Unix(socket), ends),
+                #[cfg(all(feature = "shm", target_os = "linux"))]
+                Some(sharing) => (Socket::Sharing(sharing.stream(socket)), ends),
+                #[cfg(not(all(feature = "shm", target_os = "linux")))]
+                Some(never) => match *never {},
+            }
         })
     }
 }
 
-/// The addresses and credentials of the two ends of a connected socket.
-pub(crate) fn ends(socket: &UnixStream) -> Ends {
-    let credentials = socket.peer_cred().ok().map(|credentials| UnixCredentials {
+/// The addresses and credentials of the two ends of a socket whose peer is this, as far as the system tells.
+pub(crate) fn ends(peer: io::Result<UCred>) -> Ends {
+    let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),
         group: credentials.gid(),
         process: credentials.pid(),

@@ -36,7 +36,8 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
 impl Channel {
-    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
+    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
+    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory.
     ///
     /// # Errors
     /// If no address of the name accepts the connection within 10 s.
@@ -229,6 +230,14 @@ impl ChannelBuilder {
         self
     }
 
+    /// Offers to share memory with servers on Unix sockets, also at addresses that begin with `unix:`; see
+    /// [`frisbee::ClientBuilder::shared_memory`]. Default: only at those that begin with `unix+shm:`.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    pub fn shared_memory(mut self, connector: crate::shm::Connector) -> Self {
+        self.client = self.client.shared_memory(connector);
+        self
+    }
+
     /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
@@ -260,7 +269,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
+    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
+    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory, and goes on over the socket if
+    /// it does not.
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.

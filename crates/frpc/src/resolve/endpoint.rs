@@ -96,7 +96,9 @@ impl Endpoint {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => SocketAddr::new(canonical(address.ip()), address.port()).to_string(),
             // Paths of Unix sockets are to the letter.
-            Err(_) if self.address.starts_with("unix:") => self.address.clone(),
+            Err(_) if self.address.starts_with("unix:") || self.address.starts_with("unix+shm:") => {
+                self.address.clone()
+            }
             Err(_) => self.address.to_ascii_lowercase(),
         };
         Key { address, server_name: self.server_name.clone() }
@@ -176,6 +178,7 @@ mod tests {
         assert_eq!(key("[fe80:0::1]:80"), key("[fe80::1]:80"));
         assert_eq!(key("Shop.Example:80"), key("shop.example:80"));
         assert_ne!(key("unix:/A"), key("unix:/a"));
+        assert_ne!(key("unix+shm:/A"), key("unix+shm:/a"));
         assert_ne!(key("10.0.0.1:80"), key("10.0.0.1:81"));
         assert_ne!(Endpoint::new("a:1").with_server_name("b").key(), key("a:1"));
     }

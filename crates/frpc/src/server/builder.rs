@@ -316,6 +316,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Shares memory with clients that offer to on a Unix socket; see [`frisbee::ServerBuilder::shared_memory`]. Default:
+    /// with none.
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    pub fn shared_memory(mut self, sharing: crate::shm::ListenerBuilder) -> Self {
+        self.inner = self.inner.shared_memory(sharing);
+        self
+    }
+
     /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: frisbee::tls::ServerTls) -> Self {

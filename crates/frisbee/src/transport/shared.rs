@@ -1,0 +1,36 @@
+//! Memory that is shared with another process, as a transport. What is in that memory, and who wakes whom, is the concern of
+//! the crate `frisbee-shm`.
+
+use super::Movable;
+use crate::shm::Stream;
+use std::any::Any;
+use std::io;
+
+/// Moves such a transport, or the one beneath TLS, to the current runtime; `None` if it is another.
+pub(super) fn move_here(io: &mut dyn Any) -> Option<io::Result<()>> {
+    if let Some(stream) = io.downcast_mut::<Stream>() {
+        return Some(stream.move_here());
+    }
+    #[cfg(feature = "tls")]
+    if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<Stream>>() {
+        return Some(secured.get_mut().0.move_here());
+    }
+    None
+}
+
+impl Movable for Stream {
+    type Moving = Self;
+
+    /// It leaves where it arrives: its descriptors are made anew there, and those of the old runtime given back.
+    fn leave(self) -> io::Result<Self> {
+        Ok(self)
+    }
+
+    fn arrive(mut moving: Self) -> io::Result<Self> {
+        moving.move_here().map(|()| moving)
+    }
+
+    fn renew(stream: &mut Self) -> io::Result<()> {
+        stream.move_here()
+    }
+}

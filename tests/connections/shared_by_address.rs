@@ -1,0 +1,198 @@
+//! Shared memory by an address of a channel, and by a setting of a server.
+
+use super::transports::expect_service;
+use frisbee_shm::hostile::Peer;
+use frisbee_shm::{Connector, Listener};
+use frisbee_tests::interop::{Interop, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::service::Service;
+use frpc::{Channel, ChannelBuilder, CloseKind, Request, Response, Server, ServerBuilder, Status, Workers};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+use tokio::sync::Notify;
+
+/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("there is room for a folder"))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("socket")
+    }
+
+    fn address(&self, scheme: &str) -> String {
+        format!("{scheme}:{}", self.path().display())
+    }
+}
+
+fn interop() -> ServerBuilder {
+    Server::builder().add_service(InteropServer::new(Service))
+}
+
+fn sharing() -> ServerBuilder {
+    interop().shared_memory(Listener::builder())
+}
+
+/// Serves on a place until the test is over.
+async fn serve(builder: ServerBuilder, place: &Place) {
+    tokio::spawn(builder.bind_unix(place.path()).await.expect("nobody listens there").serve());
+}
+
+/// Whether a channel to this address shares memory with a server that shares it with all.
+async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let accepting = async {
+        let mut stream = listener.accept().await.expect("a client connects");
+        assert!(stream.read(&mut [0; 100]).await.expect("it says something") > 0);
+        stream.is_shared()
+    };
+    let connecting = builder.connect(place.address(scheme));
+    let both = async { tokio::join!(accepting, connecting) };
+    let (is_shared, channel) = tokio::time::timeout(PATIENCE, both).await.expect("they agree");
+    channel.expect("it listens");
+    is_shared
+}
+
+#[tokio::test]
+async fn a_channel_offers_memory_if_its_address_or_its_builder_says_so() {
+    assert!(shares(Channel::builder(), "unix+shm").await);
+    assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix+shm").await);
+    assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix").await);
+    assert!(!shares(Channel::builder(), "unix").await);
+}
+
+#[tokio::test]
+async fn a_server_shares_memory_on_its_unix_socket_if_its_builder_says_so_with_every_driver() {
+    for workers in [Workers::PerCore, Workers::Caller] {
+        let place = Place::new();
+        serve(sharing().workers(workers), &place).await;
+        let stream = frisbee_shm::connect(place.path()).await.expect("it listens");
+        assert!(stream.is_shared());
+        let channel = Channel::connect_io(stream).await.expect("there is no handshake");
+        tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+    }
+}
+
+#[tokio::test]
+async fn a_server_on_a_socket_that_was_passed_shares_memory() {
+    let place = Place::new();
+    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there");
+    tokio::spawn(sharing().listen_on_unix(listener).expect("it listens").serve());
+    assert!(frisbee_shm::connect(place.path()).await.expect("it listens").is_shared());
+}
+
+#[tokio::test]
+async fn clients_of_every_kind_are_served_by_address_whether_their_server_shares_memory_or_not() {
+    for builder in [sharing(), interop()] {
+        let place = Place::new();
+        serve(builder, &place).await;
+        for (scheme, workers) in
+            [("unix", Workers::Caller), ("unix+shm", Workers::Caller), ("unix+shm", Workers::PerCore)]
+        {
+            let channel = Channel::builder().workers(workers).connect(place.address(scheme)).await;
+            let channel = channel.expect("it listens");
+            tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+            let credentials = channel.connection().expect("it is open").peer_credentials().expect("the system tells");
+            assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn tls_goes_through_shared_memory() {
+    let (authority, place) = (Authority::default(), Place::new());
+    serve(sharing().tls(authority.server()), &place).await;
+    let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
+    let channel = builder.workers(Workers::PerCore).connect(place.address("unix+shm")).await.expect("it is trusted");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+}
+
+#[tokio::test]
+async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
+    let places = [Place::new(), Place::new()];
+    for place in &places {
+        serve(sharing(), place).await;
+    }
+    let addresses = places.each_ref().map(|place| place.address("unix+shm"));
+    let channel = Channel::builder().connect_all(addresses).await.expect("they listen");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
+}
+
+/// Calls of `Sleep` say that they have come, and wait for the test.
+#[derive(Clone, Default)]
+struct Held {
+    come: Arc<Notify>,
+    go: Arc<Notify>,
+}
+
+impl Interop for Held {
+    async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
+        self.come.notify_one();
+        self.go.notified().await;
+        Ok(Response::new(request.into_inner()))
+    }
+
+    frisbee_tests::left_to_service!(echoes, do_nothing, fail, echo_payload);
+    frisbee_tests::left_to_service!(add, describe, count_up, sum_up, chat);
+}
+
+#[tokio::test]
+async fn connections_through_memory_are_counted_and_a_shutdown_lets_their_calls_finish() {
+    let (place, held) = (Place::new(), Held::default());
+    let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(held.clone()));
+    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let stats = server.stats();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+    let channel = Channel::connect(place.address("unix+shm")).await.expect("it listens");
+    let client = InteropClient::new(channel);
+    let call = tokio::spawn(async move { client.sleep(SleepRequest { millis: 7, tag: 1 }).await });
+    tokio::time::timeout(PATIENCE, held.come.notified()).await.expect("the call comes");
+    assert_eq!(stats.open(), 1);
+    stop.send(()).expect("it is served");
+    while std::os::unix::net::UnixStream::connect(place.path()).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    held.go.notify_one();
+    let answer = tokio::time::timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic");
+    assert_eq!(answer.expect("the server waits for it").get_ref().millis, 7);
+    tokio::time::timeout(PATIENCE, serving).await.expect("it ends").expect("it does not panic").expect("in order");
+    assert_eq!(stats.open(), 0);
+}
+
+#[tokio::test]
+async fn a_client_that_takes_memory_and_says_nothing_has_the_time_of_any_silent_client() {
+    let place = Place::new();
+    let builder = sharing().first_header_timeout(Duration::from_millis(100));
+    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let stats = server.stats();
+    tokio::spawn(server.serve());
+    let path = place.path();
+    let peer = tokio::task::spawn_blocking(move || Peer::connect(path)).await.expect("it does not panic");
+    let peer = peer.expect("the server shares memory with this user");
+    let closed = async {
+        while stats.closed_by(CloseKind::NoFirstHeader) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, closed).await.expect("it is closed");
+    drop(peer);
+}
+
+#[tokio::test]
+async fn rings_of_an_impossible_size_are_refused_when_the_server_is_bound() {
+    let place = Place::new();
+    let builder = interop().shared_memory(Listener::builder().ring_max(5000));
+    let error = builder.bind_unix(place.path()).await.expect_err("there is no such ring");
+    assert!(error.to_string().contains("a ring of 5000 bytes"), "{error}");
+    assert!(!place.path().exists());
+}
