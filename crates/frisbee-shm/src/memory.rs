@@ -1,4 +1,5 @@
-//! The memory that two processes share: made, sealed, verified, mapped, read and written. The only module with `unsafe`.
+//! The memory that two processes share: made, sealed, verified, mapped, read and written; and whether the peer has received
+//! it. The only module with `unsafe`.
 //!
 //! Its soundness rests on three rules. The memory cannot become shorter than the map: a file is mapped only if its seals
 //! forbid that, so no access can fault. All accesses to it are atomic, single words and data alike, so whatever the peer

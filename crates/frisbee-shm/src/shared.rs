@@ -221,6 +221,8 @@ impl<P> Shared<P> {
             Change::Shrink => self.writer.take(&self.head, None),
             Change::Enlarge(size) => match self.send_ring(size) {
                 Ok(ring) => self.writer.take(&self.head, Some(ring)),
+                // Asked again with the next bytes.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
                     tracing::debug!(%error, size, "a connection through shared memory has no larger ring");
                     self.writer.stay();
@@ -230,12 +232,12 @@ impl<P> Shared<P> {
         Ok(())
     }
 
-    /// Makes a ring and sends it to the peer. If that has not received the one before, there is none: what it leaves in
-    /// its socket is memory of this end.
+    /// Makes a ring and sends it to the peer. If that has not received all that was sent before, there is none for now: what
+    /// it leaves in its socket is memory of this end.
     #[cold]
     fn send_ring(&self, size: u32) -> io::Result<Memory> {
         if crate::memory::unread(&self.socket)? > 0 {
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the peer has not received the ring before"));
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the peer has not received what was sent before"));
         }
         let (ring, file) = Memory::create(size)?;
         offer::send(&self.socket, Message::new(Says::Ring, size), &[file.as_fd()])?;

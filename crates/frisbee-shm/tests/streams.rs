@@ -122,6 +122,39 @@ async fn many_times_as_much_as_a_ring_goes_both_ways_between_threads_with_and_wi
     both_ways(65_536, Duration::from_micros(20)).await;
 }
 
+#[test]
+fn a_stream_that_waits_goes_on_in_the_runtime_that_it_is_moved_to() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
+    for shared_max in [0, 1] {
+        let (place, first, second) = (Place::new(), runtime(), runtime());
+        let (mut client, mut server) = first.block_on(async {
+            let listener = Listener::builder().shared_max(shared_max).bind(place.path()).expect("nobody listens there");
+            let (client, mut server) = pair(&listener, connect(place.path())).await;
+            tokio::select! {
+                biased;
+                read = server.read_u8() => panic!("nothing has been written: {read:?}"),
+                () = std::future::ready(()) => {}
+            }
+            (client, server)
+        });
+        assert_eq!(server.is_shared(), shared_max > 0);
+        let answering = std::thread::spawn(move || {
+            second.block_on(async {
+                server.move_here()?;
+                let heard = timeout(LONG, server.read_u8()).await.expect("it is woken here")?;
+                server.write_u8(heard + 1).await?;
+                io::Result::Ok(server)
+            })
+        });
+        let answer = first.block_on(async {
+            client.write_u8(1).await?;
+            timeout(LONG, client.read_u8()).await.expect("it is answered")
+        });
+        assert_eq!(answer.expect("the other end is open"), 2);
+        answering.join().expect("it does not panic").expect("the other end is open");
+    }
+}
+
 #[tokio::test]
 async fn bytes_written_before_a_stream_was_dropped_are_read_and_then_input_ends() {
     let place = Place::new();
@@ -139,6 +172,25 @@ async fn bytes_written_before_a_stream_was_dropped_are_read_and_then_input_ends(
         }
     };
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn a_client_may_begin_with_more_than_fits_before_the_server_has_looked_at_it() {
+    let place = Place::new();
+    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let receiving = async {
+        let mut server = listener.accept().await?;
+        server.read_exact(&mut [0; 3000]).await?;
+        io::Result::Ok(server)
+    };
+    let sending = async {
+        let mut client = connect(place.path()).await?;
+        client.write_all(&[7; 3000]).await?;
+        io::Result::Ok(client)
+    };
+    let both = timeout(LONG, async { tokio::join!(sending, receiving) }).await.expect("there is room again and again");
+    let (mut client, _server) = (both.0.expect("the server reads"), both.1.expect("the client writes"));
+    assert_eq!(client.write(&[7; 1 << 20]).await.expect("it is open"), 1 << 20, "it has got a longer ring since");
 }
 
 #[tokio::test]

@@ -221,13 +221,22 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             peer.set(Index::Read, near(random, written.wrapping_sub(32)));
         }
         7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("there are flags"), random.u32(..)),
-        8 => peer.set_theirs(*random.choice(&Index::ALL).expect("there are words"), random.u32(..)),
+        8 => {
+            let word = *random.choice(&Index::ALL).expect("there are words");
+            let before = peer.theirs(word);
+            peer.set_theirs(word, random.u32(..));
+            // Mostly it goes on to know where the other end is, also where that looks seldom.
+            if random.u16(..) >= 8 {
+                peer.set_theirs(word, before);
+            }
+        }
         9 => peer.scribble(random.bool(), random.u32(..), &[random.u8(..); 77]),
         10 => drop(peer.ring()),
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
         // The other end is read as well, so that it has larger rings to give.
         _ if random.u8(..) == 0 => drop(peer.take_ring()),
-        _ if random.u8(..) == 0 => {
+        // Seldom enough that most connections are read from before it happens, also where this end hardly runs.
+        _ if random.u16(..) < 8 => {
             // It may be gone.
             let _ = peer.send_ring(peer.ring_max());
             peer.set(Index::Ring, if random.bool() { peer.ring_max() } else { random.u32(..) });
