@@ -2,11 +2,11 @@
 
 mod aside;
 mod fields;
+mod place;
 
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
-use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind, Nesting};
 
 /// The part of a long string that is checked and copied at one time, in bytes. Source and destination together fit
@@ -360,17 +360,10 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// As [`str`](Self::str).
-    #[inline]
+    #[inline(always)] // A look at its head, and a call that knows nothing of this decoder.
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
-        let text = if content.len() < BULK_MIN {
-            // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly
-            // are.
-            String::from_utf8(content.to_vec()).ok()
-        } else {
-            long_string(content)
-        };
-        match text {
+        match string(content) {
             Some(text) => {
                 self.rest = rest;
                 Ok(text)
@@ -415,11 +408,11 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no error is next, it is longer than the remaining input, or it is not UTF-8.
+    #[inline(always)]
     pub fn error_text(&mut self) -> Result<&'a str, DecodeError> {
-        let before = self.rest;
-        let [0x06, text @ ..] = before else { return Err(self.unexpected(Kind::Error)) };
-        self.rest = text;
-        self.str().inspect_err(|_| self.rest = before)
+        let (text, rest) = self.place().error_text()?;
+        self.rest = rest;
+        Ok(text)
     }
 
     /// Reads the head of a list whose elements are of kind `element`, and returns their number.
@@ -490,23 +483,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// An error at the current position.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
-        DecodeError::new(reason, self.position())
-    }
-
     /// The error for a value of kind `expected` that is not there, or not to its end.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
-        // A message begins with its flags, which are a u8.
-        let first = if expected == Kind::Any { Kind::U8 } else { expected };
-        self.error(match self.rest.first() {
-            Some(&found) if found != first.byte() => DecodeReason::WrongKind { expected, found },
-            _ => DecodeReason::Truncated { expected },
-        })
+        self.place().unexpected(expected)
     }
 
     /// Reads `kind` and the varint behind it.
@@ -517,56 +497,31 @@ impl<'a> Decoder<'a> {
                 self.rest = rest;
                 Ok(u64::from(*byte))
             }
-            _ => self.long_varint(kind, max),
-        }
-    }
-
-    #[inline(never)]
-    fn long_varint(&mut self, kind: Kind, max: u32) -> Result<u64, DecodeError> {
-        match self.rest {
-            [found, varint @ ..] if *found == kind.byte() => match varint::read(varint, max) {
-                Ok((value, rest)) => {
-                    self.rest = rest;
-                    Ok(value)
-                }
-                Err(fault) => Err(self.varint_error(kind, fault)),
-            },
-            _ => Err(self.unexpected(kind)),
+            _ => {
+                let (value, rest) = self.place().varint(kind, max)?;
+                self.rest = rest;
+                Ok(value)
+            }
         }
     }
 
     /// The content of a string or bytes value, and the input behind it. The cursor does not move.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
-        match self.rest {
-            [found, 0x0a, length, rest @ ..] if *found == kind.byte() && *length < 0x80 => {
-                let length = u32::from(*length);
-                rest.split_at_checked(length as usize).ok_or_else(|| self.beyond_end(kind, length, rest.len()))
-            }
-            _ => self.long_sized(kind),
+        if let [found, 0x0a, length, rest @ ..] = self.rest
+            && *found == kind.byte()
+            && *length < 0x80
+            && let Some(parts) = rest.split_at_checked(usize::from(*length))
+        {
+            return Ok(parts);
         }
-    }
-
-    #[inline(never)]
-    fn long_sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
-        let [found, length @ ..] = self.rest else { return Err(self.unexpected(kind)) };
-        if *found != kind.byte() {
-            return Err(self.unexpected(kind));
-        }
-        let (length, rest) = self.length(kind, length)?;
-        rest.split_at_checked(length as usize).ok_or_else(|| self.beyond_end(kind, length, rest.len()))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn beyond_end(&self, kind: Kind, length: u32, left: usize) -> DecodeError {
-        self.error(DecodeReason::LengthBeyondEnd { kind, length, left })
+        self.place().sized(kind)
     }
 
     /// Finishes the head of a list or map at its length, whose elements take at least `smallest` bytes each.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
-        let (length, rest) = self.length(kind, length)?;
+        let (length, rest) = self.place().length(kind, length)?;
         // Not more elements than the bytes that are left can hold. No kind is without size.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
@@ -574,30 +529,16 @@ impl<'a> Decoder<'a> {
         self.rest = rest;
         Ok(length as usize)
     }
+}
 
-    /// The length of a `kind` that stands at the beginning of `input`, and the input behind it.
-    #[inline]
-    fn length(&self, kind: Kind, input: &'a [u8]) -> Result<(u32, &'a [u8]), DecodeError> {
-        let [0x0a, varint @ ..] = input else {
-            return Err(match input.first() {
-                Some(&found) => self.error(DecodeReason::WrongKind { expected: Kind::U32, found }),
-                None => self.error(DecodeReason::Truncated { expected: kind }),
-            });
-        };
-        match varint::read(varint, 5) {
-            Ok((length, rest)) => Ok((length as u32, rest)), // Surplus bits are dropped.
-            Err(fault) => Err(self.varint_error(kind, fault)),
-        }
+/// Checks and copies a string.
+#[inline(never)] // Once for all messages.
+fn string(content: &[u8]) -> Option<String> {
+    if content.len() >= BULK_MIN {
+        return long_string(content);
     }
-
-    #[cold]
-    #[inline(never)]
-    fn varint_error(&self, kind: Kind, fault: VarintFault) -> DecodeError {
-        self.error(match fault {
-            VarintFault::Truncated => DecodeReason::Truncated { expected: kind },
-            VarintFault::TooLong => DecodeReason::VarintTooLong { kind },
-        })
-    }
+    // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly are.
+    String::from_utf8(content.to_vec()).ok()
 }
 
 /// Checks a long string, by vectors where the processor has them.

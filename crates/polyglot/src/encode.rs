@@ -322,6 +322,33 @@ impl<'a> Encoder<'a> {
         result
     }
 
+    /// Begins the root, which is never too deep. Its fields and [`end_root`](Self::end_root) must follow.
+    #[inline(always)]
+    pub(crate) fn begin_root(&mut self) -> Mark {
+        let mark = self.mark();
+        self.message_head();
+        self.depth = self.depth.wrapping_add(1); // As in `message`: mostly it is the first.
+        mark
+    }
+
+    /// Ends the root; if it has failed, everything is removed that was written since the mark.
+    #[inline(always)]
+    pub(crate) fn end_root(
+        &mut self,
+        mark: Mark,
+        encoded: Result<(), EncodeError>,
+        name: &'static str,
+    ) -> Result<(), EncodeError> {
+        self.depth = self.depth.wrapping_sub(1); // The same level as before.
+        match encoded {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.rewind(mark);
+                Err(error.in_message(name))
+            }
+        }
+    }
+
     /// Writes a field. Its name appears in errors only.
     ///
     /// # Errors
@@ -329,7 +356,10 @@ impl<'a> Encoder<'a> {
     /// If the value cannot be encoded; the error names the field.
     #[inline]
     pub fn field<T: Value>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
-        value.encode(self).map_err(|error| error.in_field(name))
+        match value.encode(self) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.in_field(name)),
+        }
     }
 
     /// Writes a field of an enum type: a number, or an option, list or map of numbers.
@@ -371,18 +401,16 @@ impl<'a> Encoder<'a> {
     }
 
     /// The current end of the output, to return to after an error.
+    #[inline]
     pub(crate) fn mark(&self) -> Mark {
         Mark { out: self.out.len(), bulk: self.bulk.as_deref().map_or(0, Vec::len), lost_presence: self.lost_presence }
     }
 
     /// Removes everything written since `mark`.
-    #[cold]
+    #[inline]
     pub(crate) fn rewind(&mut self, mark: Mark) {
-        self.out.truncate(mark.out);
         self.lost_presence = mark.lost_presence;
-        if let Some(bulk) = self.bulk.as_deref_mut() {
-            bulk.truncate(mark.bulk);
-        }
+        truncate(self.out, self.bulk.as_deref_mut(), mark);
     }
 
     /// Writes the head of a bytes value and reserves its content, which the caller appends to the returned buffer.
@@ -396,32 +424,55 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            return self.long_sized(kind, content);
+            // Without the encoder, whose parts may then stay in registers.
+            return long_sized(self.out, self.bulk.as_deref_mut(), self.copy, kind, content);
         }
         head(self.out, kind, content.len())?;
         self.out.extend_from_slice(content);
         Ok(())
     }
+}
 
-    #[inline(never)]
-    fn long_sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
-        if content.len() >= LONG_MIN && self.set_aside(kind, content)? {
-            return Ok(());
-        }
-        // One growth for the head (7 bytes at most) and the content.
-        self.out.reserve(content.len().saturating_add(7));
-        head(self.out, kind, content.len())?;
-        self.out.extend_from_slice(content);
-        Ok(())
+#[inline(never)]
+fn long_sized(
+    out: &mut Vec<u8>,
+    bulk: Option<&mut Vec<Bulk>>,
+    copy: Option<Copy>,
+    kind: Kind,
+    content: &[u8],
+) -> Result<(), EncodeError> {
+    if content.len() >= LONG_MIN
+        && let (Some(bulk), Some(copy)) = (bulk, copy)
+    {
+        return set_aside(out, bulk, copy, kind, content);
     }
+    // One growth for the head (7 bytes at most) and the content.
+    out.reserve(content.len().saturating_add(7));
+    head(out, kind, content.len())?;
+    out.extend_from_slice(content);
+    Ok(())
+}
 
-    /// Has a long value copied by the `copy` function, if there is one.
-    #[cold]
-    fn set_aside(&mut self, kind: Kind, content: &[u8]) -> Result<bool, EncodeError> {
-        let (Some(bulk), Some(copy)) = (self.bulk.as_deref_mut(), self.copy) else { return Ok(false) };
-        head(self.out, kind, content.len())?;
-        bulk.push(Bulk { at: self.out.len(), bytes: copy(content) });
-        Ok(true)
+/// Has a long value copied by the `copy` function.
+#[cold]
+fn set_aside(
+    out: &mut Vec<u8>,
+    bulk: &mut Vec<Bulk>,
+    copy: Copy,
+    kind: Kind,
+    content: &[u8],
+) -> Result<(), EncodeError> {
+    head(out, kind, content.len())?;
+    bulk.push(Bulk { at: out.len(), bytes: copy(content) });
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: Mark) {
+    out.truncate(mark.out);
+    if let Some(bulk) = bulk {
+        bulk.truncate(mark.bulk);
     }
 }
 

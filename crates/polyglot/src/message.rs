@@ -97,7 +97,7 @@ pub enum Root<M, T = String> {
 /// # Errors
 ///
 /// If the message cannot be encoded; everything written of it is removed.
-#[inline]
+#[inline(always)]
 pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     message.encode_root(to)
 }
@@ -124,29 +124,34 @@ pub fn decode_root<M: Message>(from: &mut Decoder<'_>) -> Result<Root<M>, Decode
 impl<M: Fields> Message for M {
     const NAME: &'static str = <M as Fields>::NAME;
 
-    #[inline]
+    #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        encode_as(<M as Fields>::NAME, to, |to| self.encode_fields(to))
+        // Without a closure, in which the fields would be less likely to be inlined.
+        let mark = to.begin_root();
+        let encoded = self.encode_fields(to);
+        to.end_root(mark, encoded, <M as Fields>::NAME)
     }
 
     #[inline(always)]
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        decode_as(<M as Fields>::NAME, from, M::decode_fields)
+        if !from.begin_root() {
+            return no_message(<M as Fields>::NAME, from);
+        }
+        let decoded = M::decode_fields(from);
+        end_root(<M as Fields>::NAME, from, decoded)
     }
 }
 
 /// Writes a body in the Polyglot form, whose fields `fields` writes.
-#[inline]
+#[inline(always)]
 pub(crate) fn encode_as(
     name: &'static str,
     to: &mut Encoder<'_>,
     fields: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
-    let mark = to.mark();
-    to.message(fields).map_err(|error| {
-        to.rewind(mark);
-        error.in_message(name)
-    })
+    let mark = to.begin_root();
+    let encoded = fields(to);
+    to.end_root(mark, encoded, name)
 }
 
 /// Reads a body in the Polyglot form, whose fields `fields` reads.
@@ -156,11 +161,32 @@ pub(crate) fn decode_as<'a, M: Default>(
     from: &mut Decoder<'a>,
     fields: impl FnOnce(&mut Decoder<'a>) -> Result<M, DecodeError>,
 ) -> Result<Root<M>, DecodeError> {
-    if from.peek() == Some(Kind::Error) {
-        return from.error_text().map(|text| Root::Error(text.to_owned())).map_err(|error| error.in_message(name));
+    if !from.begin_root() {
+        return no_message(name, from);
     }
-    match from.root(fields) {
-        Ok(message) => Ok(Root::Message(message.unwrap_or_default())),
+    let decoded = fields(from);
+    end_root(name, from, decoded)
+}
+
+/// Reads what may stand in the place of a message.
+#[inline(always)]
+fn no_message<M: Default>(name: &'static str, from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
+    match from.no_root() {
+        Ok(None) => Ok(Root::Message(M::default())),
+        Ok(Some(text)) => Ok(Root::Error(text)),
+        Err(error) => Err(error.in_message(name)),
+    }
+}
+
+#[inline(always)]
+fn end_root<M>(
+    name: &'static str,
+    from: &mut Decoder<'_>,
+    decoded: Result<M, DecodeError>,
+) -> Result<Root<M>, DecodeError> {
+    from.end_root();
+    match decoded {
+        Ok(message) => Ok(Root::Message(message)),
         Err(error) => Err(error.in_message(name)),
     }
 }

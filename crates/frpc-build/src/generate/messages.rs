@@ -38,6 +38,9 @@ pub(crate) struct Member<'a> {
     pub(crate) variant: &'a Variant,
 }
 
+/// Codecs of messages with up to so many fields are inlined: with few fields, calling them takes as long as they do.
+const INLINED_MAX: usize = 2;
+
 /// The lines of a codec, in wire order.
 #[derive(Default)]
 struct Lines {
@@ -61,6 +64,7 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
         }
     }
     let Lines { encode, decode, result } = lines;
+    let inline = (encode.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
     let (to, from) = if encode.is_empty() { (quote! { _ }, quote! { _ }) } else { (quote! { to }, quote! { from }) };
     let encode = match encode.split_last() {
         Some((last, before)) => quote! { #(#before?;)* #last },
@@ -73,9 +77,11 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
         #allow
         impl ::frpc::polyglot::Fields for #ident {
             const NAME: &'static str = #wire_name;
+            #inline
             fn encode_fields(&self, #to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 #encode
             }
+            #inline
             fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
                 #(#decode)*
                 Ok(Self { #(#result),* })

@@ -10,12 +10,14 @@ pub struct Rootless {
 
 impl ::frpc::polyglot::Fields for Rootless {
     const NAME: &'static str = "Rootless";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("part", &self.part)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -31,12 +33,14 @@ pub mod rootless {
     pub struct Part {}
     impl ::frpc::polyglot::Fields for Part {
         const NAME: &'static str = "Rootless.Part";
+        #[inline(always)]
         fn encode_fields(
             &self,
             _: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             Ok(())
         }
+        #[inline(always)]
         fn decode_fields(
             _: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

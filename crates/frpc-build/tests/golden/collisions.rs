@@ -10,12 +10,14 @@ pub struct Echo {
 
 impl ::frpc::polyglot::Fields for Echo {
     const NAME: &'static str = "collisions.Echo";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("value", &self.value)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -32,12 +34,14 @@ pub struct EchoClient {}
 
 impl ::frpc::polyglot::Fields for EchoClient {
     const NAME: &'static str = "collisions.EchoClient";
+    #[inline(always)]
     fn encode_fields(
         &self,
         _: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         Ok(())
     }
+    #[inline(always)]
     fn decode_fields(
         _: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

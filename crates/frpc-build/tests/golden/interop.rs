@@ -7,12 +7,14 @@ pub struct Empty {}
 
 impl ::frpc::polyglot::Fields for Empty {
     const NAME: &'static str = "interop.Empty";
+    #[inline(always)]
     fn encode_fields(
         &self,
         _: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         Ok(())
     }
+    #[inline(always)]
     fn decode_fields(
         _: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -117,6 +119,7 @@ pub struct Inner {
 
 impl ::frpc::polyglot::Fields for Inner {
     const NAME: &'static str = "interop.Inner";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -124,6 +127,7 @@ impl ::frpc::polyglot::Fields for Inner {
         to.field("id", &self.id)?;
         to.field("name", &self.name)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -146,6 +150,7 @@ pub struct Middle {
 
 impl ::frpc::polyglot::Fields for Middle {
     const NAME: &'static str = "interop.Middle";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -153,6 +158,7 @@ impl ::frpc::polyglot::Fields for Middle {
         to.field("weight", &self.weight)?;
         to.field("inner", &self.inner)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -390,12 +396,14 @@ pub struct Text {
 
 impl ::frpc::polyglot::Fields for Text {
     const NAME: &'static str = "interop.Text";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("value", &self.value)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -417,6 +425,7 @@ pub struct Payload {
 
 impl ::frpc::polyglot::Fields for Payload {
     const NAME: &'static str = "interop.Payload";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -424,6 +433,7 @@ impl ::frpc::polyglot::Fields for Payload {
         to.field("seq", &self.seq)?;
         to.field("data", &self.data)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -446,6 +456,7 @@ pub struct AddRequest {
 
 impl ::frpc::polyglot::Fields for AddRequest {
     const NAME: &'static str = "interop.AddRequest";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -453,6 +464,7 @@ impl ::frpc::polyglot::Fields for AddRequest {
         to.field("a", &self.a)?;
         to.field("b", &self.b)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -475,6 +487,7 @@ pub struct Sum {
 
 impl ::frpc::polyglot::Fields for Sum {
     const NAME: &'static str = "interop.Sum";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -482,6 +495,7 @@ impl ::frpc::polyglot::Fields for Sum {
         to.field("total", &self.total)?;
         to.field("count", &self.count)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -504,6 +518,7 @@ pub struct SleepRequest {
 
 impl ::frpc::polyglot::Fields for SleepRequest {
     const NAME: &'static str = "interop.SleepRequest";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -511,6 +526,7 @@ impl ::frpc::polyglot::Fields for SleepRequest {
         to.field("millis", &self.millis)?;
         to.field("tag", &self.tag)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -533,6 +549,7 @@ pub struct Range {
 
 impl ::frpc::polyglot::Fields for Range {
     const NAME: &'static str = "interop.Range";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -540,6 +557,7 @@ impl ::frpc::polyglot::Fields for Range {
         to.field("from", &self.from)?;
         to.field("count", &self.count)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -560,12 +578,14 @@ pub struct Count {
 
 impl ::frpc::polyglot::Fields for Count {
     const NAME: &'static str = "interop.Count";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("value", &self.value)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

@@ -12,6 +12,7 @@ pub struct Amount {
 
 impl ::frpc::polyglot::Fields for Amount {
     const NAME: &'static str = "money.Amount";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -19,6 +20,7 @@ impl ::frpc::polyglot::Fields for Amount {
         to.field("cents", &self.cents)?;
         to.enumeration::<currency::Code>("code", &self.code)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -36,12 +38,14 @@ pub struct Currency {}
 
 impl ::frpc::polyglot::Fields for Currency {
     const NAME: &'static str = "money.Currency";
+    #[inline(always)]
     fn encode_fields(
         &self,
         _: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         Ok(())
     }
+    #[inline(always)]
     fn decode_fields(
         _: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

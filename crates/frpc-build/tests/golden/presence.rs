@@ -300,6 +300,7 @@ pub struct Single {
 
 impl ::frpc::polyglot::Fields for Single {
     const NAME: &'static str = "presence.Single";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -313,6 +314,7 @@ impl ::frpc::polyglot::Fields for Single {
             },
         )
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -330,12 +332,14 @@ pub mod single {
     pub struct Item {}
     impl ::frpc::polyglot::Fields for Item {
         const NAME: &'static str = "presence.Single.Item";
+        #[inline(always)]
         fn encode_fields(
             &self,
             _: &mut ::frpc::polyglot::Encoder<'_>,
         ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
             Ok(())
         }
+        #[inline(always)]
         fn decode_fields(
             _: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

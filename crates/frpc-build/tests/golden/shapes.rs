@@ -71,6 +71,7 @@ pub struct Leaf {
 #[allow(deprecated)]
 impl ::frpc::polyglot::Fields for Leaf {
     const NAME: &'static str = "shapes.Leaf";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -78,6 +79,7 @@ impl ::frpc::polyglot::Fields for Leaf {
         to.field("name", &self.name)?;
         to.field("from", &self.from)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -172,6 +174,7 @@ pub mod outer {
     }
     impl ::frpc::polyglot::Fields for Middle {
         const NAME: &'static str = "shapes.Outer.Middle";
+        #[inline(always)]
         fn encode_fields(
             &self,
             to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -179,6 +182,7 @@ pub mod outer {
             to.enumeration::<middle::inner::Kind>("kind", &self.kind)?;
             to.field("inner", &self.inner)
         }
+        #[inline(always)]
         fn decode_fields(
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -200,6 +204,7 @@ pub mod outer {
         }
         impl ::frpc::polyglot::Fields for Inner {
             const NAME: &'static str = "shapes.Outer.Middle.Inner";
+            #[inline(always)]
             fn encode_fields(
                 &self,
                 to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -207,6 +212,7 @@ pub mod outer {
                 to.enumeration::<inner::Kind>("kind", &self.kind)?;
                 to.field("back", &self.back)
             }
+            #[inline(always)]
             fn decode_fields(
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

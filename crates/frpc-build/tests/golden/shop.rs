@@ -10,12 +10,14 @@ pub struct Address {
 
 impl ::frpc::polyglot::Fields for Address {
     const NAME: &'static str = "shop.Address";
+    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("street", &self.street)
     }
+    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

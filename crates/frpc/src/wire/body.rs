@@ -178,9 +178,16 @@ pub(crate) fn put_message<M: Message>(
     if bulk.capacity() == 0 {
         std::mem::forget(bulk); // Nothing was allocated, and its drop would be called all the same.
     } else {
-        bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
+        gather(packet.continued(), bulk);
     }
     packet.finish().map_err(PutError::TooLong)
+}
+
+/// Puts what is large into a packet, which is completed by the caller.
+#[inline(never)]
+fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
+    bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
+    std::mem::forget(packet);
 }
 
 /// Writes a message behind its prefix, packed if it is long enough, and completes the packet.

@@ -34,12 +34,34 @@ impl<'a> Decoder<'a> {
         &mut self,
         fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
+        if !self.begin_root() {
+            return self.no_message();
+        }
+        let message = fields(self);
+        self.end_root();
+        message.map(Some)
+    }
+
+    /// Begins the root if it is a message, whose fields and [`end_root`](Self::end_root) must follow.
+    #[inline(always)]
+    pub(crate) fn begin_root(&mut self) -> bool {
+        let [0x08, _flags, rest @ ..] = self.rest else { return false };
         self.rest = rest;
         self.levels = self.nesting.levels().wrapping_sub(1); // Above zero.
-        let message = fields(self);
+        true
+    }
+
+    #[inline(always)]
+    pub(crate) fn end_root(&mut self) {
         self.levels = self.nesting.levels();
-        message.map(Some)
+    }
+
+    /// Reads the substitute for the root: nil, or the text of an error.
+    #[inline(always)]
+    pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
+        let (error, rest) = self.place().no_root()?;
+        self.rest = rest;
+        Ok(error)
     }
 
     /// Reads the substitute for a message: nil, or else an error.
@@ -63,7 +85,11 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
         let left = self.rest.len();
-        T::decode(self).or_else(|error| self.missing(error, left, name))
+        match T::decode(self) {
+            // Not by a closure, whose reference to this decoder would keep it in memory.
+            Ok(value) => Ok(value),
+            Err(error) => self.default_for_missing(error, left, name),
+        }
     }
 
     /// Reads a field of an enum type: a number, or an option, list or map of numbers.
@@ -84,7 +110,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn field_as<C: Codec, V: Shape<C>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         let left = self.rest.len();
-        V::decode(self).or_else(|error| self.missing(error, left, name))
+        V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
     }
 
     /// Reads a field as a view into the input.
@@ -95,7 +121,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         let left = self.rest.len();
-        V::decode(self).or_else(|error| self.missing(error, left, name))
+        V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
     }
 
     /// Reads a single value by way of a [`Codec`]. For [`Oneof::decode_member`](crate::Oneof::decode_member).
@@ -106,24 +132,33 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
-        C::decode(self).or_else(|error| self.missing(error, left, name))
-    }
-
-    /// Whether the fields being read belong to the root.
-    fn is_at_root(&self) -> bool {
-        self.levels == self.nesting.levels().wrapping_sub(1) // Above zero.
+        C::decode(self).or_else(|error| self.default_for_missing(error, left, name))
     }
 
     /// The default for a field at the end of the root that an older peer does not know; else the error.
     ///
     /// `left` is how many bytes were left before the field.
-    #[cold]
-    #[inline(never)]
-    fn missing<T: Default>(&mut self, error: DecodeError, left: usize, name: &'static str) -> Result<T, DecodeError> {
-        if left == 0 && self.is_at_root() && self.trailing_defaults > 0 {
-            self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
-            return Ok(T::default());
+    #[inline(always)] // What is left of it is a call of `failed`, which has no reference to this decoder.
+    fn default_for_missing<T: Default>(
+        &mut self,
+        error: DecodeError,
+        left: usize,
+        name: &'static str,
+    ) -> Result<T, DecodeError> {
+        let is_at_root = self.levels == self.nesting.levels().wrapping_sub(1); // Above zero.
+        match failed(error, left == 0 && is_at_root, self.trailing_defaults, name) {
+            None => {
+                self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
+                Ok(T::default())
+            }
+            Some(error) => Err(error),
         }
-        Err(error.in_field(name))
     }
+}
+
+/// The error of a field that cannot be read; `None` if it may be missing.
+#[cold]
+#[inline(never)]
+fn failed(error: DecodeError, is_missing: bool, trailing_defaults: u32, name: &'static str) -> Option<DecodeError> {
+    if is_missing && trailing_defaults > 0 { None } else { Some(error.in_field(name)) }
 }

@@ -1,0 +1,124 @@
+//! Where a decoder stands, for what is rare and therefore not inlined: values in their long form, and errors.
+//!
+//! A reference to a decoder would keep it in memory. These functions get two of its parts by value, so that the others,
+//! and these as well, may stay in registers where a message is read.
+
+use super::Decoder;
+use crate::varint::{self, VarintFault};
+use crate::{DecodeError, DecodeReason, Kind};
+
+/// The place of a [`Decoder`] in its input.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) rest: &'a [u8],
+    pub(super) end: usize,
+}
+
+/// A part of the input, and the input behind it.
+type Parted<'a, T> = Result<(T, &'a [u8]), DecodeError>;
+
+impl<'a> Decoder<'a> {
+    #[inline(always)]
+    pub(super) fn place(&self) -> Place<'a> {
+        Place { rest: self.rest, end: self.end }
+    }
+
+    /// An error at the current position.
+    #[inline(always)]
+    pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
+        DecodeError::new(reason, self.position())
+    }
+}
+
+impl<'a> Place<'a> {
+    /// The number of bytes read.
+    #[inline]
+    pub(super) fn position(self) -> usize {
+        self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
+    }
+
+    #[cold]
+    fn error(self, reason: DecodeReason) -> DecodeError {
+        DecodeError::new(reason, self.position())
+    }
+
+    /// The error for a value of kind `expected` that is not there, or not to its end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
+        // A message begins with its flags, which are a u8.
+        let first = if expected == Kind::Any { Kind::U8 } else { expected };
+        self.error(match self.rest.first() {
+            Some(&found) if found != first.byte() => DecodeReason::WrongKind { expected, found },
+            _ => DecodeReason::Truncated { expected },
+        })
+    }
+
+    /// `kind` and the varint behind it.
+    #[inline(never)]
+    pub(super) fn varint(self, kind: Kind, max: u32) -> Parted<'a, u64> {
+        match self.rest {
+            [found, varint @ ..] if *found == kind.byte() => {
+                varint::read(varint, max).map_err(|fault| self.varint_error(kind, fault))
+            }
+            _ => Err(self.unexpected(kind)),
+        }
+    }
+
+    /// The content of a string or bytes value.
+    #[inline(never)]
+    pub(super) fn sized(self, kind: Kind) -> Parted<'a, &'a [u8]> {
+        let [found, length @ ..] = self.rest else { return Err(self.unexpected(kind)) };
+        if *found != kind.byte() {
+            return Err(self.unexpected(kind));
+        }
+        let (length, rest) = self.length(kind, length)?;
+        let beyond_end = || self.error(DecodeReason::LengthBeyondEnd { kind, length, left: rest.len() });
+        rest.split_at_checked(length as usize).ok_or_else(beyond_end)
+    }
+
+    /// The text of an error.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn error_text(self) -> Parted<'a, &'a str> {
+        let [0x06, text @ ..] = self.rest else { return Err(self.unexpected(Kind::Error)) };
+        let mut decoder = Decoder { rest: text, end: self.end, ..Decoder::new(&[]) };
+        let text = decoder.str()?;
+        Ok((text, decoder.rest))
+    }
+
+    /// What stands in the place of the root: nil, or the text of an error.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn no_root(self) -> Parted<'a, Option<String>> {
+        match self.rest {
+            [0x00, rest @ ..] => Ok((None, rest)),
+            [0x06, ..] => self.error_text().map(|(text, rest)| (Some(text.to_owned()), rest)),
+            _ => Err(self.unexpected(Kind::Any)),
+        }
+    }
+
+    /// The length of a `kind` that stands at the beginning of `input`, which is a tail of the rest.
+    #[inline]
+    pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Parted<'a, u32> {
+        let [0x0a, varint @ ..] = input else {
+            return Err(match input.first() {
+                Some(&found) => self.error(DecodeReason::WrongKind { expected: Kind::U32, found }),
+                None => self.error(DecodeReason::Truncated { expected: kind }),
+            });
+        };
+        match varint::read(varint, 5) {
+            Ok((length, rest)) => Ok((length as u32, rest)), // Surplus bits are dropped.
+            Err(fault) => Err(self.varint_error(kind, fault)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn varint_error(self, kind: Kind, fault: VarintFault) -> DecodeError {
+        self.error(match fault {
+            VarintFault::Truncated => DecodeReason::Truncated { expected: kind },
+            VarintFault::TooLong => DecodeReason::VarintTooLong { kind },
+        })
+    }
+}
