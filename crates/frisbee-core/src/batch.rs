@@ -82,6 +82,25 @@ impl BatchSize {
     /// Measures a body; `None` if it is none of a BATCH: it is empty, or its last message is cut.
     pub fn of(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
+        let mut at = 0_usize;
+        // Mostly all lengths take one byte. None of the sums is more than the bytes of the body and one message.
+        while let Some(&length) = body.get(at) {
+            if length >= 0x80 {
+                return Self::of_any(body);
+            }
+            size.last = usize::from(length);
+            size.longest = size.longest.max(size.last);
+            size.messages = size.messages.wrapping_add(1);
+            at = at.wrapping_add(size.last).wrapping_add(1);
+        }
+        size.bytes = at.wrapping_sub(size.messages);
+        (at == body.len() && size.messages > 0).then_some(size)
+    }
+
+    /// As [`of`](Self::of), where lengths may take several bytes.
+    #[inline(never)]
+    fn of_any(body: &[u8]) -> Option<Self> {
+        let mut size = Self::default();
         for message in Batch::new(body) {
             let length = message?.len();
             // Neither can be more than the bytes of the body.

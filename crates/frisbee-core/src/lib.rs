@@ -69,7 +69,7 @@ pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::{Hello, HelloItems};
 pub use keepalive::{Keepalive, Liveness, earlier};
 pub use memory::{BodyMemory, MemoryPool};
-pub use outbox::{Outbox, PacketWriter, TooLong};
+pub use outbox::{MessageBatch, Outbox, PacketWriter, TooLong};
 pub use pace::Pace;
 pub use packet::Packet;
 pub use stream::{Openings, StreamError, StreamSignal, StreamState};

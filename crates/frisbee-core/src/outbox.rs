@@ -2,6 +2,7 @@
 
 mod batch;
 
+pub use self::batch::MessageBatch;
 use self::batch::{SHORT_MAX, Tail};
 use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
@@ -143,6 +144,7 @@ impl Outbox {
     ///
     /// # Errors
     /// As [`push`](Self::push).
+    #[inline]
     pub fn forward(&mut self, packet: &Packet) -> Result<(), TooLong> {
         self.push(packet.id, packet.operation, &packet.body)
     }
@@ -446,12 +448,19 @@ impl PacketWriter<'_> {
 }
 
 impl Drop for PacketWriter<'_> {
-    #[inline]
+    #[inline(always)] // With a reference to the writer, it would have to stand in memory.
     fn drop(&mut self) {
-        let head = if self.is_joining { 1 } else { self.outbox.form.size() };
-        self.outbox.buffer.truncate(self.body.saturating_sub(head));
-        self.outbox.bulk.truncate(self.bulk_start);
+        take_back(self.outbox, self.body, self.bulk_start, self.is_joining);
     }
+}
+
+/// Removes a packet that has not been completed.
+#[cold]
+#[inline(never)]
+fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bool) {
+    let head = if is_joining { 1 } else { outbox.form.size() };
+    outbox.buffer.truncate(body.saturating_sub(head));
+    outbox.bulk.truncate(bulk_start);
 }
 
 /// A body is too long to be sent.

@@ -12,7 +12,6 @@ use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
 use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::flow::Window;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
 pub use state::StreamBytes;
@@ -354,6 +353,25 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
+    /// The next message, if it has come and is shorter than 128 bytes, and nothing else has to be looked at in front of it:
+    /// to be [skipped](Self::skip_short) when it has been read. Otherwise [`poll_recv_with`](Self::poll_recv_with) finds
+    /// out. Costs next to nothing.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn peek_short(&self) -> Option<&[u8]> {
+        self.1.inbox.peek_short()
+    }
+
+    /// Goes on behind the message of this length that [`peek_short`](Self::peek_short) has given.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn skip_short(&mut self, length: usize) {
+        self.1.inbox.skip_short(length);
+        if self.1.count(length) {
+            self.0.account(&mut self.1);
+        }
+    }
+
     /// As [`Stream::how_ended`].
     pub fn how_ended(&self) -> StreamEnd {
         self.0.shared.how_ended()
@@ -479,8 +497,7 @@ impl Guard {
         let Some(message) = taken.inbox.pop() else { return Poll::Ready(None) };
         let length = message.len();
         let read = read(message);
-        taken.count(length);
-        if taken.cost >= taken.due {
+        if taken.count_any(length) {
             self.account(taken);
         }
         Poll::Ready(Some(read))
@@ -491,9 +508,8 @@ impl Guard {
     fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(taken, context);
         self.give(credit);
-        taken.due = Window::due(self.shared.window);
         if refilled.is_pending() {
-            taken.at_once = 0;
+            taken.rest();
         }
         refilled
     }

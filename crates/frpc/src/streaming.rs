@@ -1,32 +1,30 @@
-//! Streams of messages: reading, for both ends, and writing on a frisbee stream.
+//! Streams of messages: reading them, for both ends. Writing is in `sending.rs`.
 //!
-//! Each message of a stream is a packet, or shares one with others. With a plain peer, the error text `EOF` ends one direction. Any other error
-//! fails the call, and an empty packet closes both directions and frees the id.
+//! Each message of a stream is a packet, or shares one with others. With a plain peer, the error text `EOF` ends one
+//! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
 
 mod elsewhere;
+mod sending;
 
+pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::api::metadata::Metadata;
 use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::observe::watching::Watched;
 use crate::wire::body;
-use crate::wire::body::{Flags, Manner, PutError, Reading, Style};
+use crate::wire::body::Reading;
 use crate::wire::packed;
-use crate::wire::prefix::{self, Prefix, Said};
+use crate::wire::prefix::{self, Prefix};
 use crate::{Code, Status};
 use bytes::Bytes;
-use frisbee::{
-    Connection, Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamEnd, StreamMessage, StreamReceiver,
-    StreamSender,
-};
+use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{DecodeError, Decoder, Form, Message, Root};
-use std::borrow::Borrow;
+use polyglot::{DecodeError, Decoder, Message, Root};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -59,8 +57,9 @@ pub struct Streaming<M> {
     is_extended: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Messages since the last look at the clock.
-    looked: u8,
+    /// How many messages may be read before the next look at the clock, or at what else is to be done. Zero until the
+    /// peer has answered.
+    in_a_row: u8,
     /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
@@ -131,7 +130,7 @@ impl<M: Message> Streaming<M> {
             is_extended,
             end,
             deadline,
-            looked: 0,
+            in_a_row: 0,
             answered: false,
             message: PhantomData,
             elsewhere: None,
@@ -154,11 +153,40 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe: dropping the future loses no message.
-    pub async fn message(&mut self) -> Result<Option<M>, Status> {
-        poll_fn(|context| self.poll_message(context)).await.transpose()
+    // Not an `async fn`, whose state would have to be looked at for each message.
+    #[inline]
+    pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
+        poll_fn(|context| match self.read_short() {
+            Some(message) => Poll::Ready(Ok(Some(message))),
+            None => self.poll_any(context).map(Option::transpose),
+        })
     }
 
+    #[inline(always)] // For short messages in a row; the rest of it is a call.
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
+        match self.read_short() {
+            Some(message) => Poll::Ready(Some(Ok(message))),
+            None => self.poll_any(context),
+        }
+    }
+
+    /// Reads a short message that has come, if nothing else has to be looked at.
+    #[inline(always)]
+    fn read_short(&mut self) -> Option<M> {
+        let in_a_row = self.in_a_row.checked_sub(1)?;
+        let receiver = self.receiver.as_mut()?;
+        let body = receiver.peek_short().filter(|body| prefix::is_bare(body))?;
+        // Anything else stays where it is, and is read again.
+        let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
+        let length = body.len();
+        receiver.skip_short(length);
+        self.in_a_row = in_a_row;
+        Some(message)
+    }
+
+    /// As [`poll_message`](Self::poll_message), whatever comes next.
+    #[inline(never)]
+    fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
         }
@@ -263,11 +291,15 @@ impl<M: Message> Streaming<M> {
 
     /// Whether the deadline has passed. Looked at once in [`LOOK_EVERY`] messages: a peer may send without end, and
     /// faster than messages are read.
-    #[inline]
     fn is_late(&mut self) -> bool {
-        let Some(deadline) = &self.deadline else { return false };
-        self.looked = (self.looked + 1) % LOOK_EVERY;
-        self.looked == 0 && deadline.deadline() <= Instant::now()
+        if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
+            self.in_a_row = in_a_row;
+            return false;
+        }
+        if self.answered {
+            self.in_a_row = LOOK_EVERY;
+        }
+        self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
     /// At a client: notes the code of the server's answer.
@@ -328,7 +360,7 @@ enum Other {
 }
 
 /// Reads a packet of a stream in its buffer.
-#[inline(always)] // Its one caller is that of each message.
+#[inline(always)] // In one place.
 fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     match message {
         StreamMessage::Copied(body) if prefix::is_bare(body) => {
@@ -446,152 +478,6 @@ impl<M> fmt::Debug for Streaming<M> {
 
 pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
-}
-
-/// The form of messages on a stream.
-fn form(sender: &StreamSender) -> Form {
-    if sender.is_extended() { Form::Extended } else { Form::Flat }
-}
-
-/// Sends one message, lossless or packed if the flags say so.
-pub(crate) async fn send<M: Message>(
-    sender: &StreamSender,
-    message: impl Borrow<M>,
-    flags: Flags,
-) -> Result<(), Status> {
-    let manner = Manner { flags, ..Manner::plain(form(sender)) };
-    let sent = poll_fn(move |context| {
-        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
-    });
-    sent.await?.map_err(PutError::into_status)
-}
-
-/// How many messages are sent before the task yields. tokio grants a task as many operations at once.
-const SENT_AT_ONCE: usize = 128;
-
-/// Sends all messages of a stream. Messages that are ready together leave together. `message` makes a message of an
-/// item or fails the call, and `count` gets the number of messages sent.
-pub(crate) async fn send_all<S, M>(
-    sender: &StreamSender,
-    messages: S,
-    flags: Flags,
-    message: impl Fn(S::Item) -> Result<M, Status>,
-    count: impl Fn(usize),
-) -> Result<(), Status>
-where
-    S: Stream,
-    M: Message,
-{
-    let form = form(sender);
-    let mut messages = pin!(messages);
-    let mut batch = Batch(sender.batch());
-    let batch = &mut batch.0;
-    poll_fn(|context| {
-        let mut sent = 0;
-        let polled = send_some(
-            batch,
-            context,
-            &mut sent,
-            |context| messages.as_mut().poll_next(context),
-            |item, packet| {
-                let manner = Manner { flags, ..Manner::plain(form) };
-                body::put_message(packet, &message(item)?, &manner).map_err(PutError::into_status)
-            },
-        );
-        if sent > 0 {
-            count(sent);
-        }
-        polled
-    })
-    .await
-}
-
-/// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
-/// `put` puts it into a packet, and `sent` gets the number of messages sent.
-#[inline(always)] // Its one caller is that of each message.
-fn send_some<T>(
-    batch: &mut StreamBatch,
-    context: &mut Context<'_>,
-    sent: &mut usize,
-    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<T>>,
-    put: impl Fn(T, PacketWriter<'_>) -> Result<(), Status>,
-) -> Poll<Result<(), Status>> {
-    for _ in 0..SENT_AT_ONCE {
-        if batch.poll_ready(context)?.is_pending() {
-            return Poll::Pending;
-        }
-        let ended = match next(context) {
-            Poll::Ready(Some(item)) => match batch.put(|packet| put(item, packet)) {
-                Ok(()) => {
-                    *sent += 1;
-                    continue;
-                }
-                Err(status) => Err(status),
-            },
-            Poll::Ready(None) => Ok(()),
-            Poll::Pending => {
-                batch.flush()?;
-                return Poll::Pending;
-            }
-        };
-        // Messages before the end are sent before it.
-        batch.flush()?;
-        return Poll::Ready(ended);
-    }
-    batch.flush()?;
-    // With messages always ready and another thread taking them, other tasks of this thread would starve.
-    context.waker().wake_by_ref();
-    Poll::Pending
-}
-
-/// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the
-/// panic.
-struct Batch(StreamBatch);
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        if !self.0.is_empty() {
-            let _ = self.0.flush();
-        }
-    }
-}
-
-/// Sends metadata to an extended peer. Fails if it is longer than the peer accepts.
-pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
-    if metadata.is_empty() || !sender.is_extended() {
-        return Ok(());
-    }
-    let sent = sender.send_now(|outbox, id| {
-        let mut packet = outbox.packet(id, Operation::STREAM);
-        prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
-        packet.finish()
-    });
-    // On a stream that has ended, nobody reads it.
-    sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
-}
-
-/// Sends a failure of the call.
-pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, body::put_error);
-}
-
-/// Sends a failure of a call that has not been run.
-#[cold]
-pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, body::put_refusal);
-}
-
-fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Style)) {
-    let style = Style::of_stream(form(sender));
-    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
-}
-
-/// Ends this end's direction.
-pub(crate) fn send_end(sender: &StreamSender) {
-    if sender.is_extended() {
-        return sender.end();
-    }
-    let _ = sender.send_now(body::put_end);
 }
 
 /// Whether a body ends a direction.

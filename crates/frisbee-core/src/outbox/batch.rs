@@ -39,6 +39,21 @@ impl Default for Tail {
     }
 }
 
+/// A message that has been begun; see [`PacketWriter`].
+struct Begun {
+    body: usize,
+    bulk_start: usize,
+    is_joining: bool,
+}
+
+impl Tail {
+    /// Whether a further message of stream `id` may join what ends at `end`.
+    #[inline(always)]
+    fn takes(&self, id: PacketId, end: usize) -> bool {
+        self.end as usize == end && self.id == id && self.end <= self.end_max
+    }
+}
+
 impl Outbox {
     /// Lets `write` put one message of stream `id` in place. With `joins` it joins the messages of the stream that were
     /// put right before it in one packet, if all of them are short; the peer has to [understand](crate::Hello::batches)
@@ -64,29 +79,54 @@ impl Outbox {
         joins: bool,
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> (T, Option<usize>) {
-        let tail = self.tail;
-        let is_joining = tail.end as usize == self.buffer.len() && tail.id == id && tail.end <= tail.end_max;
-        if is_joining && !tail.is_batch {
-            self.begin_batch();
-        }
-        let (start, bulk_start) = (self.buffer.len(), self.bulk.len());
-        let body = if is_joining {
-            self.buffer.push(0); // For its length.
-            start.wrapping_add(1)
-        } else {
-            self.begin(id, Operation::STREAM)
-        };
+        let is_joining = self.tail.is_batch && self.tail.takes(id, self.buffer.len());
+        let put = self.put_message(is_joining, id, joins, write);
+        self.close_batch();
+        put
+    }
+
+    /// As [`message`](Self::message), but without the length in the header of the batch at the end: what waits is complete
+    /// packets only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
+    #[inline(always)]
+    fn put_message<T>(
+        &mut self,
+        is_joining: bool,
+        id: PacketId,
+        joins: bool,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
+    ) -> (T, Option<usize>) {
+        let Begun { body, bulk_start, is_joining } = if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
         // That of one which was taken back is below zero, and so beyond all.
-        let length = self.buffer.len().wrapping_sub(body);
+        let end = self.buffer.len();
+        let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
-            if let Some(place) = self.buffer.get_mut(start) {
+            if let Some(place) = self.buffer.get_mut(body.wrapping_sub(1)) {
                 *place = length as u8; // Below 0x80.
             }
-            self.join();
+            self.tail.end = end as u32; // Beyond 4 GiB it is no place in the buffer, and nothing joins.
             return (written, Some(length));
         }
         (written, self.settle(id, joins, is_joining, (body, bulk_start)))
+    }
+
+    /// Begins a message that joins the batch at the end.
+    #[inline(always)]
+    fn join(&mut self) -> Begun {
+        self.buffer.push(0); // For its length.
+        Begun { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
+    }
+
+    /// Begins a message that does not join a batch: it makes one of the last message, or is the first of its packet.
+    #[inline(never)] // Two of a batch at most.
+    fn begin_message(&mut self, id: PacketId) -> Begun {
+        if self.tail.takes(id, self.buffer.len()) && !self.tail.is_batch {
+            self.begin_batch();
+            return self.join();
+        }
+        self.close_batch();
+        let body = self.begin(id, Operation::STREAM);
+        Begun { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
     /// Completes a message that does not join as a short one; returns its length, unless it was taken back.
@@ -115,9 +155,10 @@ impl Outbox {
                 if let Some([low, high]) = self.buffer.get_mut(start..body.wrapping_add(1)) {
                     (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // Below 2^14.
                 }
-                self.join();
+                self.tail.end = self.buffer.len() as u32; // As in `put_message`.
                 return Some(length);
             }
+            self.close_batch();
             let gap = self.form.size().wrapping_sub(1);
             self.open_gap(body, gap);
             self.bulk.iter_mut().skip(bulk_start).for_each(|(at, _)| *at = at.wrapping_add(gap));
@@ -155,17 +196,19 @@ impl Outbox {
             operation.copy_from_slice(&Operation::BATCH.number().to_be_bytes());
         }
         self.tail.is_batch = true;
-        self.join();
+        self.tail.end = self.buffer.len() as u32; // As in `put_message`.
+        self.close_batch(); // What is to join may panic.
     }
 
-    /// Has the last packet end where the buffer does.
+    /// Writes the length of the batch at the end into its header.
     #[inline]
-    fn join(&mut self) {
-        let Tail { body, .. } = self.tail;
-        self.tail.end = self.buffer.len() as u32; // Beyond 4 GiB it is no place in the buffer, and nothing joins.
-        let length = self.tail.end.wrapping_sub(body);
-        if let Some(field) = self.buffer.get_mut((body as usize).wrapping_sub(4)..body as usize) {
-            field.copy_from_slice(&length.to_be_bytes());
+    fn close_batch(&mut self) {
+        let Tail { is_batch, body, end, .. } = self.tail;
+        if is_batch
+            && let Some(header) = self.buffer.get_mut(..body as usize)
+            && let Some(field) = header.last_chunk_mut()
+        {
+            *field = end.wrapping_sub(body).to_be_bytes();
         }
     }
 
@@ -174,6 +217,68 @@ impl Outbox {
         let end = self.buffer.len();
         self.buffer.resize(end.wrapping_add(count), 0);
         self.buffer.copy_within(at..end, at.wrapping_add(count));
+    }
+}
+
+/// Messages of one stream that are put together before they wait in an outbox. That of an [`Outbox`] consists of complete
+/// packets at any time; here headers are completed when all messages are there, and a message costs less.
+///
+/// ```
+/// use frisbee_core::{HeaderForm, MessageBatch, Outbox, PacketId};
+///
+/// let mut outbox = Outbox::new(HeaderForm::Current);
+/// let mut batch = MessageBatch::new(&outbox, PacketId(5), true);
+/// for text in ["hi", "", "!"] {
+///     let (sent, length) = batch.put(|mut packet| {
+///         packet.put_slice(text.as_bytes());
+///         packet.finish()
+///     });
+///     assert_eq!((sent, length), (Ok(()), Some(text.len())));
+/// }
+/// batch.move_to(&mut outbox);
+/// assert!(batch.is_empty());
+/// assert_eq!(outbox.take_bytes(), [0, 15, 0, 5, 0, 9, 0, 0, 0, 6, 2, b'h', b'i', 0, 1, b'!'][..]);
+/// ```
+#[derive(Debug)]
+pub struct MessageBatch {
+    id: PacketId,
+    joins: bool,
+    /// Complete but for the length of a batch at its end.
+    packets: Outbox,
+}
+
+impl MessageBatch {
+    /// An empty batch of stream `id` for this outbox. `joins` is as for [`Outbox::message`].
+    pub fn new(outbox: &Outbox, id: PacketId, joins: bool) -> Self {
+        Self { id, joins, packets: outbox.new_like() }
+    }
+
+    /// Lets `write` put one message in place; returns its result, and the length of the message if there is one.
+    #[inline(always)] // As `message`.
+    pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
+        let Self { id, joins, ref mut packets } = *self;
+        // Nothing else is put here, so a batch is at the end.
+        debug_assert!(!packets.tail.is_batch || packets.tail.end as usize == packets.buffer.len());
+        let is_joining = packets.tail.is_batch && packets.tail.end <= packets.tail.end_max;
+        packets.put_message(is_joining, id, joins, write)
+    }
+
+    /// The bytes of the packets, headers included.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether there is no message.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Moves all messages behind what waits in an outbox.
+    pub fn move_to(&mut self, outbox: &mut Outbox) {
+        self.packets.close_batch();
+        outbox.append(&mut self.packets);
     }
 }
 

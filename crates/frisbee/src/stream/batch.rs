@@ -2,8 +2,9 @@
 
 use super::{Guard, StreamSender, StreamShared};
 use crate::mailbox::wake_all;
-use crate::{Outbox, PacketId, PacketWriter, SendError};
-use frisbee_core::flow::{self, cost};
+use crate::{PacketWriter, SendError};
+use frisbee_core::MessageBatch;
+use frisbee_core::flow::{self, MESSAGE_COST};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,30 +20,22 @@ const BATCH_MAX: usize = 32 * 1024;
 /// are lost when the batch is dropped.
 pub struct StreamBatch {
     guard: Arc<Guard>,
-    outbox: Outbox,
-    id: PacketId,
-    /// Whether messages that follow each other may share a packet.
-    joins: bool,
+    batch: MessageBatch,
     messages: usize,
-    /// The credit for messages; `None` if it has not been taken.
-    credit: Option<Credit>,
+    /// The credit that has been taken for messages.
+    taken: Option<i64>,
+    /// How much of it is left: below zero if a message has exceeded it, and zero without any.
+    left: i64,
     /// Under which it waits for credit.
     number: u64,
-}
-
-/// Credit of a stream that is here.
-#[derive(Clone, Copy)]
-struct Credit {
-    taken: i64,
-    left: i64,
 }
 
 impl StreamSender {
     /// Begins to put messages together.
     pub fn batch(&self) -> StreamBatch {
-        let outbox = self.0.connection.mailbox.lock().outbox.new_like();
         let StreamShared { id, joins, .. } = *self.0.shared;
-        StreamBatch { guard: self.0.clone(), outbox, id, joins, messages: 0, credit: None, number: 0 }
+        let batch = MessageBatch::new(&self.0.connection.mailbox.lock().outbox, id, joins);
+        StreamBatch { guard: self.0.clone(), batch, messages: 0, taken: None, left: 0, number: 0 }
     }
 }
 
@@ -54,7 +47,7 @@ impl StreamBatch {
     /// If the stream or the connection has ended.
     #[inline]
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
-        if self.credit.is_some_and(|credit| credit.left > 0) && self.outbox.len() < BATCH_MAX {
+        if self.left > 0 && self.batch.len() < BATCH_MAX {
             return Poll::Ready(Ok(()));
         }
         self.poll_room(context)
@@ -63,29 +56,28 @@ impl StreamBatch {
     /// As [`poll_ready`](Self::poll_ready), when there may be no room.
     #[inline(never)]
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
-        if self.outbox.len() >= BATCH_MAX || self.credit.is_some_and(|credit| credit.left <= 0) {
+        if self.batch.len() >= BATCH_MAX || self.left <= 0 {
             self.flush()?;
         }
-        if self.credit.is_some() {
+        if self.taken.is_some() {
             return Poll::Ready(Ok(()));
         }
         if self.guard.connection.mailbox.poll_room(context)?.is_pending() {
             return Poll::Pending;
         }
         let taken = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);
-        taken.map_ok(|taken| self.credit = Some(Credit { taken, left: taken }))
+        taken.map_ok(|taken| (self.taken, self.left) = (Some(taken), taken))
     }
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
     /// [`PacketWriter::finish`].
-    #[inline]
+    #[inline(always)] // One use of it is that of each message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
-        let (written, length) = self.outbox.message(self.id, self.joins, write);
+        let (written, length) = self.batch.put(write);
         if let Some(length) = length {
             self.messages += 1;
-            if let Some(credit) = &mut self.credit {
-                credit.left = credit.left.saturating_sub_unsigned(cost(length));
-            }
+            // Without a check: below zero by as much as an i64 can be, it would take 2^31 messages of the longest.
+            self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written
     }
@@ -106,19 +98,20 @@ impl StreamBatch {
     /// If the stream or the connection has ended.
     pub fn flush(&mut self) -> Result<(), SendError> {
         self.messages = 0;
-        let credit = self.credit.take().map(|credit| credit.left);
-        if self.outbox.is_empty() {
+        let left = std::mem::take(&mut self.left);
+        let credit = self.taken.take().map(|_| left);
+        if self.batch.is_empty() {
             self.give_back(credit);
             return Ok(());
         }
         let shared = &self.guard.shared;
-        let batch = &mut self.outbox;
+        let batch = &mut self.batch;
         let mut waiting = Vec::new();
         let sent = self.guard.connection.mailbox.write(|outbox| {
             let mut inner = shared.inner.lock();
             inner.state.send().map_err(|_| SendError::StreamClosed)?;
             inner.bytes.sent += batch.len() as u64;
-            outbox.append(batch);
+            batch.move_to(outbox);
             waiting = inner.put_credit(credit);
             Ok(())
         });
@@ -137,7 +130,7 @@ impl StreamBatch {
 impl Drop for StreamBatch {
     /// Messages that were not flushed are not sent, and cost nothing.
     fn drop(&mut self) {
-        self.give_back(self.credit.map(|credit| credit.taken));
+        self.give_back(self.taken);
         self.guard.shared.leave(|inner| &mut inner.senders, self.number);
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Inbox {
     /// `copied[read..]` are the short messages as in a batch: each behind its length.
     copied: Vec<u8>,
     read: usize,
+    /// `copied[read..stop]` may be read with no look at anything else.
+    stop: usize,
     /// Long messages, each with its place: that of the short one which follows it.
     shared: VecDeque<(usize, Bytes)>,
 }
@@ -64,21 +66,40 @@ impl Inbox {
         } else {
             self.shared.push_back((self.copied.len(), message));
         }
+        self.go_on();
     }
 
     /// Takes the messages of a batch, of which none is long.
     pub(super) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
+        self.go_on();
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.read == self.copied.len() && self.shared.is_empty()
     }
 
+    /// The next message, if it is one of less than 128 bytes and no [pause](Self::pause) is in front of it.
     #[inline(always)] // Once for each message.
+    pub(super) fn peek_short(&self) -> Option<&[u8]> {
+        match self.copied.get(self.read..self.stop)? {
+            [length, rest @ ..] if *length < 0x80 => rest.get(..usize::from(*length)),
+            _ => None,
+        }
+    }
+
+    /// Goes on behind a message of this length that [`peek_short`](Self::peek_short) has given.
+    #[inline(always)]
+    pub(super) fn skip_short(&mut self, length: usize) {
+        self.read += 1 + length;
+    }
+
+    /// The next message, whatever it is.
     pub(super) fn pop(&mut self) -> Option<Message<'_>> {
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
-            return self.shared.pop_front().map(|(_, message)| Message::Shared(message));
+            let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
+            self.go_on();
+            return message;
         }
         let rest = self.copied.get(self.read..)?;
         let mut batch = Batch::new(rest);
@@ -87,11 +108,22 @@ impl Inbox {
         Some(Message::Copied(message))
     }
 
+    /// Has [`peek_short`](Self::peek_short) give nothing until [`go_on`](Self::go_on) is called.
+    pub(super) fn pause(&mut self) {
+        self.stop = self.read;
+    }
+
+    /// Lets short messages be read up to the next long one.
+    pub(super) fn go_on(&mut self) {
+        self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
+    }
+
     /// Takes over everything from `other`, which gets the empty buffers.
     pub(super) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "what has been taken over is read first");
         self.copied.clear();
         self.read = 0;
+        self.stop = 0;
         std::mem::swap(self, other);
     }
 
@@ -122,6 +154,27 @@ mod tests {
             }
             assert_eq!(read, sent, "round {round}");
         }
+    }
+
+    #[test]
+    fn short_messages_are_looked_at_in_place_up_to_a_long_one_or_a_pause() {
+        let mut inbox = Inbox::default();
+        let lengths = [3, 127, 128, 5, COPY_BELOW, 0];
+        lengths.iter().for_each(|length| inbox.push(Bytes::from(vec![7; *length])));
+        let mut read = Vec::new();
+        while !inbox.is_empty() {
+            let short = inbox.peek_short().map(<[u8]>::len);
+            read.push((short.is_some(), short.unwrap_or_else(|| inbox.pop().unwrap().len())));
+            if let Some(length) = short {
+                inbox.skip_short(length);
+            }
+        }
+        assert_eq!(read, [(true, 3), (true, 127), (false, 128), (true, 5), (false, COPY_BELOW), (true, 0)]);
+        inbox.push_batch(&[1, 9]);
+        inbox.pause();
+        assert_eq!(inbox.peek_short(), None);
+        inbox.go_on();
+        assert_eq!(inbox.peek_short(), Some(&[9][..]));
     }
 
     #[test]

@@ -28,9 +28,10 @@ const STREAM_COST: usize = 2 * 1024;
 /// below one is part of the cost of the stream.
 const MESSAGES_STEP: usize = 1024;
 
-/// Messages that are read one after the other before the reader lets others have their turn. A window may hold sixty
-/// thousand, and the thread may drive other connections; at some 100 ns each these take a tenth of a millisecond.
-const READ_AT_ONCE: u16 = 1024;
+/// What messages may [cost] that are read one after the other before the reader lets others have their turn: a window may
+/// hold sixty thousand, and the thread may drive other connections. These are two thousand short ones at most, which
+/// take a tenth of a millisecond at some 50 ns each.
+const READ_AT_ONCE: u64 = 128 * 1024;
 
 /// The bytes of the budget that an unread message takes.
 #[inline]
@@ -67,7 +68,7 @@ pub struct StreamBytes {
     pub received: u64,
 }
 
-/// The messages that the reader has taken over, and how many of them it has read and not yet accounted for.
+/// The messages that the reader has taken over, and what it has read of them and not yet accounted for.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) inbox: Inbox,
@@ -75,30 +76,53 @@ pub(super) struct Taken {
     pub(super) cost: u64,
     /// By how much their charge exceeds that.
     surplus: usize,
-    /// The cost from which on a sender may wait for the credit.
-    pub(super) due: u64,
-    /// Messages that have been read since the reader last had to wait.
-    pub(super) at_once: u16,
+    /// The cost from which on it is to be accounted for, since a sender may wait for the credit or others for their turn.
+    look_at: u64,
+    /// What the messages have cost, without `cost`, that were read since the reader last had to wait.
+    in_a_row: u64,
 }
 
 impl Taken {
     /// Whether the reader has to let others have their turn, and then may go on.
-    #[inline]
     pub(super) fn is_enough(&mut self) -> bool {
-        let is_enough = self.at_once >= READ_AT_ONCE;
+        let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
-            self.at_once = 0;
+            self.rest();
+            self.inbox.go_on();
         }
         is_enough
     }
 
-    #[inline]
-    pub(super) fn count(&mut self, length: usize) {
-        self.at_once += 1;
+    /// The reader has to wait.
+    pub(super) fn rest(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Notes that a message has been read; whether it is time to account for it.
+    #[inline(always)] // Once for each message.
+    pub(super) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
+        self.cost >= self.look_at
+    }
+
+    /// As [`count`](Self::count), for a message that may share the memory of others.
+    pub(super) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
         }
+        self.count(length)
+    }
+
+    /// Takes what has been read, to account for it, in a window of this size at the beginning: its cost, and by how much
+    /// its charge exceeds that.
+    fn take(&mut self, window: u64) -> (u64, usize) {
+        let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
+        self.in_a_row = self.in_a_row.saturating_add(cost);
+        self.look_at = Window::due(window).min(READ_AT_ONCE.saturating_sub(self.in_a_row));
+        if self.in_a_row >= READ_AT_ONCE {
+            self.inbox.pause();
+        }
+        (cost, surplus)
     }
 }
 
@@ -202,8 +226,8 @@ impl Messages {
 
     /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
     /// to the peer.
-    pub(super) fn account(&mut self, taken: &mut Taken) -> (usize, Option<u64>) {
-        let (cost, surplus) = (std::mem::take(&mut taken.cost), std::mem::take(&mut taken.surplus));
+    fn account(&mut self, taken: &mut Taken, window: u64) -> (usize, Option<u64>) {
+        let (cost, surplus) = taken.take(window);
         if cost == 0 {
             return (0, None);
         }
@@ -501,7 +525,7 @@ impl StreamShared {
     /// give for those. Ready without a message when no more will come.
     pub(super) fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
-        let (freed, credit) = inner.account(taken);
+        let (freed, credit) = inner.account(taken, self.window);
         taken.inbox.take_over(&mut inner.inbox);
         let mut earlier = None;
         let refilled = if !taken.inbox.is_empty() || !inner.state.receives() || inner.eof {
@@ -523,7 +547,7 @@ impl StreamShared {
 
     /// Accounts for the messages that have been read; returns the credit to give for them.
     pub(super) fn account(&self, taken: &mut Taken) -> Option<u64> {
-        let (freed, credit) = self.inner.lock().account(taken);
+        let (freed, credit) = self.inner.lock().account(taken, self.window);
         self.account.give_back(freed);
         credit
     }

@@ -391,7 +391,8 @@ where
     S: Stream,
     S::Item: Message,
 {
-    send_all(sender, messages, flags, Ok, |_| {}).await?;
+    let failure = |_| unreachable!("each item is a message");
+    send_all(sender, messages, flags, |message| Some(message), failure, |_| {}).await?;
     send_end(sender);
     Ok(())
 }

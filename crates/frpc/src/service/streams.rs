@@ -216,7 +216,8 @@ async fn respond<B: Message>(
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata())?;
     reply.get_ref().carried_by(connection);
-    send_all(sender, reply.into_inner(), flags, |message| message, |count| lent.count(count)).await
+    let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
+    send_all(sender, reply.into_inner(), flags, |item| item.as_ref().ok(), failure, |count| lent.count(count)).await
 }
 
 impl Lent {

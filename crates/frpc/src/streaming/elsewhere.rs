@@ -38,7 +38,7 @@ impl<M: Message> Streaming<M> {
             end: End::Server(Arc::default()),
             deadline: None,
             message: PhantomData,
-            looked: 0,
+            in_a_row: 0,
             answered: false,
             elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
             watched: None,

@@ -63,6 +63,55 @@ fn messages_of_all_lengths_come_out_as_they_went_in() {
 }
 
 #[test]
+fn messages_that_are_put_together_leave_as_those_that_are_put_one_by_one() {
+    let lengths = [0, 1, 127, 128, ALONE_MIN - 1, ALONE_MIN, 16 * 1024];
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    for joins in [true, false] {
+        for round in 0..200 {
+            let (mut one_by_one, mut together) = (outbox(), outbox());
+            one_by_one.set_limit(20_000);
+            together.set_limit(20_000);
+            let mut batch = MessageBatch::new(&together, STREAM, joins);
+            for _ in 0..random(40) {
+                let length = lengths[random(lengths.len())];
+                let (message, fate) = (Bytes::from(vec![7; length]), random(10));
+                let write = |mut packet: PacketWriter<'_>| {
+                    packet.put_shared(&message);
+                    match fate {
+                        0 => Ok(()), // It is dropped.
+                        1 => {
+                            packet.put_slice(&[0; 20_001]); // It is too long.
+                            packet.finish()
+                        }
+                        _ => packet.finish(),
+                    }
+                };
+                assert_eq!(batch.put(write), one_by_one.message(STREAM, joins, write));
+            }
+            assert_eq!((batch.len(), batch.is_empty()), (one_by_one.len(), one_by_one.is_empty()));
+            batch.move_to(&mut together);
+            assert!(batch.is_empty());
+            assert!(together.take_bytes() == one_by_one.take_bytes(), "round {round}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_complete_if_writing_what_was_to_join_panics() {
+    let mut outbox = outbox();
+    for _ in 0..2 {
+        put(&mut outbox, STREAM, true, &Bytes::from_static(b"hi")).unwrap();
+        let joining = std::panic::AssertUnwindSafe(|| outbox.message(STREAM, true, |_| panic!("on purpose")));
+        assert!(std::panic::catch_unwind(joining).is_err());
+    }
+    assert_eq!(messages(read(HeaderForm::Current, &mut outbox)), ["hi", "hi"]);
+}
+
+#[test]
 fn a_message_that_stays_alone_leaves_as_without_batches() {
     let (mut joining, mut alone) = (outbox(), outbox());
     let message = Bytes::from_static(b"hi");

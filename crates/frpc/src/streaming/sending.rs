@@ -1,0 +1,172 @@
+//! Writing messages on a frisbee stream, and what may stand in their place: metadata, a failure, the end.
+
+use crate::Status;
+use crate::api::metadata::Metadata;
+use crate::wire::body::{self, Flags, Manner, PutError, Style};
+use crate::wire::prefix::{self, Said};
+use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
+use futures_core::Stream;
+use polyglot::{Form, Message};
+use std::borrow::Borrow;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Context, Poll};
+
+/// The form of messages on a stream.
+fn form(sender: &StreamSender) -> Form {
+    if sender.is_extended() { Form::Extended } else { Form::Flat }
+}
+
+/// Sends one message, lossless or packed if the flags say so.
+pub(crate) async fn send<M: Message>(
+    sender: &StreamSender,
+    message: impl Borrow<M>,
+    flags: Flags,
+) -> Result<(), Status> {
+    let manner = Manner { flags, ..Manner::plain(form(sender)) };
+    let sent = poll_fn(move |context| {
+        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
+    });
+    sent.await?.map_err(PutError::into_status)
+}
+
+/// How many messages are sent before the task yields. tokio grants a task as many operations at once.
+const SENT_AT_ONCE: usize = 128;
+
+/// Sends all messages of a stream. Messages that are ready together leave together. `message` gives the message of an
+/// item; one without a message fails the call, with the status that `failure` makes of it. `count` gets the number of
+/// messages sent.
+pub(crate) async fn send_all<S, M>(
+    sender: &StreamSender,
+    messages: S,
+    flags: Flags,
+    message: impl Fn(&S::Item) -> Option<&M>,
+    failure: impl Fn(S::Item) -> Status,
+    count: impl Fn(usize),
+) -> Result<(), Status>
+where
+    S: Stream,
+    M: Message,
+{
+    let form = form(sender);
+    let mut messages = pin!(messages);
+    let mut batch = Batch(sender.batch());
+    let batch = &mut batch.0;
+    poll_fn(|context| {
+        let mut sent = 0;
+        let polled = send_some(
+            batch,
+            context,
+            &mut sent,
+            |context| messages.as_mut().poll_next(context),
+            &message,
+            move |message, packet| {
+                let manner = Manner { flags, ..Manner::plain(form) };
+                body::put_message(packet, message, &manner).map_err(PutError::into_status)
+            },
+            &failure,
+        );
+        if sent > 0 {
+            count(sent);
+        }
+        polled
+    })
+    .await
+}
+
+/// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
+/// `message` gives its message, which `put` puts into a packet, and `failure` makes a status of an item without one. `sent`
+/// gets the number of messages sent.
+#[inline(never)] // In a frame of its own, where few values compete for registers.
+fn send_some<T, M>(
+    batch: &mut StreamBatch,
+    context: &mut Context<'_>,
+    sent: &mut usize,
+    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<T>>,
+    message: impl Fn(&T) -> Option<&M>,
+    put: impl Fn(&M, PacketWriter<'_>) -> Result<(), Status>,
+    failure: impl Fn(T) -> Status,
+) -> Poll<Result<(), Status>> {
+    while *sent < SENT_AT_ONCE {
+        if batch.poll_ready(context)?.is_pending() {
+            return Poll::Pending;
+        }
+        let next = next(context);
+        // By reference: moving an item takes as long as writing a small one.
+        let ended = match &next {
+            Poll::Ready(Some(item)) => match message(item).map(|message| batch.put(|packet| put(message, packet))) {
+                Some(Ok(())) => {
+                    *sent += 1;
+                    continue;
+                }
+                Some(Err(status)) => Err(status),
+                None => match next {
+                    Poll::Ready(Some(item)) => Err(failure(item)),
+                    _ => Ok(()),
+                },
+            },
+            Poll::Ready(None) => Ok(()),
+            Poll::Pending => {
+                batch.flush()?;
+                return Poll::Pending;
+            }
+        };
+        // Messages before the end are sent before it.
+        batch.flush()?;
+        return Poll::Ready(ended);
+    }
+    batch.flush()?;
+    // With messages always ready and another thread taking them, other tasks of this thread would starve.
+    context.waker().wake_by_ref();
+    Poll::Pending
+}
+
+/// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the
+/// panic.
+struct Batch(StreamBatch);
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            let _ = self.0.flush();
+        }
+    }
+}
+
+/// Sends metadata to an extended peer. Fails if it is longer than the peer accepts.
+pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
+    if metadata.is_empty() || !sender.is_extended() {
+        return Ok(());
+    }
+    let sent = sender.send_now(|outbox, id| {
+        let mut packet = outbox.packet(id, Operation::STREAM);
+        prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
+        packet.finish()
+    });
+    // On a stream that has ended, nobody reads it.
+    sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
+}
+
+/// Sends a failure of the call.
+pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
+    send_failure(sender, status, body::put_error);
+}
+
+/// Sends a failure of a call that has not been run.
+#[cold]
+pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
+    send_failure(sender, status, body::put_refusal);
+}
+
+fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Style)) {
+    let style = Style::of_stream(form(sender));
+    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
+}
+
+/// Ends this end's direction.
+pub(crate) fn send_end(sender: &StreamSender) {
+    if sender.is_extended() {
+        return sender.end();
+    }
+    let _ = sender.send_now(body::put_end);
+}
