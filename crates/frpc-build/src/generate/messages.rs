@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
+use prost_types::field_descriptor_proto::Type as FieldType;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
@@ -38,7 +39,8 @@ pub(crate) struct Member<'a> {
     pub(crate) variant: &'a Variant,
 }
 
-/// Codecs of messages with up to so many fields are inlined: with few fields, calling them takes as long as they do.
+/// Codecs of messages with up to so many fields are inlined, if none of these is a message: with few fields, calling them
+/// takes as long as they do. Messages within messages would double the code with each further one.
 const INLINED_MAX: usize = 2;
 
 /// The lines of a codec, in wire order.
@@ -64,7 +66,8 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
         }
     }
     let Lines { encode, decode, result } = lines;
-    let inline = (encode.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
+    let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
+    let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
     let (to, from) = if encode.is_empty() { (quote! { _ }, quote! { _ }) } else { (quote! { to }, quote! { from }) };
     let encode = match encode.split_last() {
         Some((last, before)) => quote! { #(#before?;)* #last },

@@ -10,14 +10,12 @@ pub struct Rootless {
 
 impl ::frpc::polyglot::Fields for Rootless {
     const NAME: &'static str = "Rootless";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("part", &self.part)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

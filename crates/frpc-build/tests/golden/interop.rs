@@ -150,7 +150,6 @@ pub struct Middle {
 
 impl ::frpc::polyglot::Fields for Middle {
     const NAME: &'static str = "interop.Middle";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -158,7 +157,6 @@ impl ::frpc::polyglot::Fields for Middle {
         to.field("weight", &self.weight)?;
         to.field("inner", &self.inner)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

@@ -174,7 +174,6 @@ pub mod outer {
     }
     impl ::frpc::polyglot::Fields for Middle {
         const NAME: &'static str = "shapes.Outer.Middle";
-        #[inline(always)]
         fn encode_fields(
             &self,
             to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -182,7 +181,6 @@ pub mod outer {
             to.enumeration::<middle::inner::Kind>("kind", &self.kind)?;
             to.field("inner", &self.inner)
         }
-        #[inline(always)]
         fn decode_fields(
             from: &mut ::frpc::polyglot::Decoder<'_>,
         ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -204,7 +202,6 @@ pub mod outer {
         }
         impl ::frpc::polyglot::Fields for Inner {
             const NAME: &'static str = "shapes.Outer.Middle.Inner";
-            #[inline(always)]
             fn encode_fields(
                 &self,
                 to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -212,7 +209,6 @@ pub mod outer {
                 to.enumeration::<inner::Kind>("kind", &self.kind)?;
                 to.field("back", &self.back)
             }
-            #[inline(always)]
             fn decode_fields(
                 from: &mut ::frpc::polyglot::Decoder<'_>,
             ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

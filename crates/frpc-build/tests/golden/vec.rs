@@ -513,14 +513,12 @@ pub struct VMessage {
 
 impl ::frpc::polyglot::Fields for VMessage {
     const NAME: &'static str = "vec.VMessage";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -538,14 +536,12 @@ pub struct VDeep {
 
 impl ::frpc::polyglot::Fields for VDeep {
     const NAME: &'static str = "vec.VDeep";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("next", &self.next)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -938,14 +934,12 @@ pub struct RMessage {
 
 impl ::frpc::polyglot::Fields for RMessage {
     const NAME: &'static str = "vec.RMessage";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -966,14 +960,12 @@ pub struct MStringString {
 
 impl ::frpc::polyglot::Fields for MStringString {
     const NAME: &'static str = "vec.MStringString";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -991,14 +983,12 @@ pub struct MStringInt32 {
 
 impl ::frpc::polyglot::Fields for MStringInt32 {
     const NAME: &'static str = "vec.MStringInt32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1016,14 +1006,12 @@ pub struct MStringInt64 {
 
 impl ::frpc::polyglot::Fields for MStringInt64 {
     const NAME: &'static str = "vec.MStringInt64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1041,14 +1029,12 @@ pub struct MStringUint32 {
 
 impl ::frpc::polyglot::Fields for MStringUint32 {
     const NAME: &'static str = "vec.MStringUint32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1066,14 +1052,12 @@ pub struct MStringUint64 {
 
 impl ::frpc::polyglot::Fields for MStringUint64 {
     const NAME: &'static str = "vec.MStringUint64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1091,14 +1075,12 @@ pub struct MStringSint32 {
 
 impl ::frpc::polyglot::Fields for MStringSint32 {
     const NAME: &'static str = "vec.MStringSint32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1116,14 +1098,12 @@ pub struct MStringFixed64 {
 
 impl ::frpc::polyglot::Fields for MStringFixed64 {
     const NAME: &'static str = "vec.MStringFixed64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1141,14 +1121,12 @@ pub struct MStringFloat {
 
 impl ::frpc::polyglot::Fields for MStringFloat {
     const NAME: &'static str = "vec.MStringFloat";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1166,14 +1144,12 @@ pub struct MStringDouble {
 
 impl ::frpc::polyglot::Fields for MStringDouble {
     const NAME: &'static str = "vec.MStringDouble";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1191,14 +1167,12 @@ pub struct MStringBool {
 
 impl ::frpc::polyglot::Fields for MStringBool {
     const NAME: &'static str = "vec.MStringBool";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1216,14 +1190,12 @@ pub struct MStringEnum {
 
 impl ::frpc::polyglot::Fields for MStringEnum {
     const NAME: &'static str = "vec.MStringEnum";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.enumeration::<Sparse>("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1243,14 +1215,12 @@ pub struct MStringMessage {
 
 impl ::frpc::polyglot::Fields for MStringMessage {
     const NAME: &'static str = "vec.MStringMessage";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1268,14 +1238,12 @@ pub struct MBool {
 
 impl ::frpc::polyglot::Fields for MBool {
     const NAME: &'static str = "vec.MBool";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1293,14 +1261,12 @@ pub struct MInt32 {
 
 impl ::frpc::polyglot::Fields for MInt32 {
     const NAME: &'static str = "vec.MInt32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1318,14 +1284,12 @@ pub struct MSint32 {
 
 impl ::frpc::polyglot::Fields for MSint32 {
     const NAME: &'static str = "vec.MSint32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1343,14 +1307,12 @@ pub struct MSfixed32 {
 
 impl ::frpc::polyglot::Fields for MSfixed32 {
     const NAME: &'static str = "vec.MSfixed32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1368,14 +1330,12 @@ pub struct MUint32 {
 
 impl ::frpc::polyglot::Fields for MUint32 {
     const NAME: &'static str = "vec.MUint32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1393,14 +1353,12 @@ pub struct MFixed32 {
 
 impl ::frpc::polyglot::Fields for MFixed32 {
     const NAME: &'static str = "vec.MFixed32";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1418,14 +1376,12 @@ pub struct MInt64 {
 
 impl ::frpc::polyglot::Fields for MInt64 {
     const NAME: &'static str = "vec.MInt64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1443,14 +1399,12 @@ pub struct MSint64 {
 
 impl ::frpc::polyglot::Fields for MSint64 {
     const NAME: &'static str = "vec.MSint64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1468,14 +1422,12 @@ pub struct MSfixed64 {
 
 impl ::frpc::polyglot::Fields for MSfixed64 {
     const NAME: &'static str = "vec.MSfixed64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1493,14 +1445,12 @@ pub struct MUint64 {
 
 impl ::frpc::polyglot::Fields for MUint64 {
     const NAME: &'static str = "vec.MUint64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -1518,14 +1468,12 @@ pub struct MFixed64 {
 
 impl ::frpc::polyglot::Fields for MFixed64 {
     const NAME: &'static str = "vec.MFixed64";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
     ) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
         to.field("v", &self.v)
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {

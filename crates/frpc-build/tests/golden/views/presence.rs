@@ -424,7 +424,6 @@ pub struct Single {
 
 impl ::frpc::polyglot::Fields for Single {
     const NAME: &'static str = "presence.Single";
-    #[inline(always)]
     fn encode_fields(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -438,7 +437,6 @@ impl ::frpc::polyglot::Fields for Single {
             },
         )
     }
-    #[inline(always)]
     fn decode_fields(
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
