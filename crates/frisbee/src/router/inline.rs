@@ -56,7 +56,17 @@ impl<F, A> Place<F, A> {
 impl<F: Future, A> Place<F, A> {
     /// Polls the future, and drops it when it is done.
     #[inline]
-    fn poll_future(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
+    fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
+        let polled = self.as_mut().poll_and_keep(context);
+        if let Poll::Ready(Ok(_)) = polled {
+            self.project().future.set(None);
+        }
+        polled
+    }
+
+    /// Polls the future, which stays here.
+    #[inline(always)]
+    fn poll_and_keep(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
         let mut future = self.project().future;
         // The closure leaves it in its place, since a result is otherwise moved several times.
         let mut polled = Poll::Pending;
@@ -67,10 +77,7 @@ impl<F: Future, A> Place<F, A> {
         }));
         match (caught, polled) {
             (Ok(()), Poll::Pending) => Poll::Pending,
-            (Ok(()), Poll::Ready(output)) => {
-                future.set(None);
-                Poll::Ready(Ok(output))
-            }
+            (Ok(()), Poll::Ready(output)) => Poll::Ready(Ok(output)),
             (Err(panic), _) => Poll::Ready(Err(panic)),
         }
     }
@@ -122,6 +129,27 @@ impl<F: Future, A> Cell<F, A> {
         let place = self.0.get_or_insert_with(|| Place::boxed(None));
         place.as_mut().project().future.set(Some(make()));
         match place.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(output)) => Polled::Ready(output),
+            Poll::Pending => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Place::boxed(None)))),
+            Poll::Ready(Err(panic)) => {
+                self.discard();
+                Polled::Panicked(panic)
+            }
+        }
+    }
+
+    /// The place of a future that [`poll_kept`](Self::poll_kept) polls. It has the last one that was done, if that is
+    /// still here.
+    #[inline]
+    pub fn place(&mut self) -> Pin<&mut Option<F>> {
+        self.0.get_or_insert_with(|| Place::boxed(None)).as_mut().project().future
+    }
+
+    /// Polls the future in the [`place`](Self::place) once, as [`poll`](Self::poll) does, and keeps it when it is done.
+    #[inline(always)]
+    pub fn poll_kept(&mut self) -> Polled<F, A> {
+        let place = self.0.get_or_insert_with(|| Place::boxed(None));
+        match place.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(output)) => Polled::Ready(output),
             Poll::Pending => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Place::boxed(None)))),
             Poll::Ready(Err(panic)) => {
@@ -209,6 +237,36 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let done = std::pin::pin!(parked).poll(&mut context);
         assert!(matches!(done, Poll::Ready(Ok(2))));
+    }
+
+    /// Ready when it is told to be, any number of times.
+    struct Again(Option<u64>);
+
+    impl Future for Again {
+        type Output = u64;
+        fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<u64> {
+            match self.0.take() {
+                Some(0) => panic!("nothing"),
+                Some(number) => Poll::Ready(number),
+                None => Poll::Pending,
+            }
+        }
+    }
+
+    #[test]
+    fn a_future_that_is_kept_runs_again_until_it_waits_or_panics() {
+        let mut cell: Cell<Again> = Cell::default();
+        assert!(cell.place().is_none());
+        cell.place().set(Some(Again(Some(1))));
+        assert!(matches!(cell.poll_kept(), Polled::Ready(1)));
+        let mut kept = cell.place();
+        kept.as_mut().as_pin_mut().expect("it is kept").0 = Some(2);
+        assert!(matches!(cell.poll_kept(), Polled::Ready(2)));
+        assert!(matches!(cell.poll_kept(), Polled::Pending(_)));
+        assert!(cell.place().is_none(), "one that waits has left");
+        cell.place().set(Some(Again(Some(0))));
+        assert!(matches!(cell.poll_kept(), Polled::Panicked(_)));
+        assert!(cell.place().is_none(), "one that has panicked is not kept");
     }
 
     #[test]
