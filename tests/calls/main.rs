@@ -9,6 +9,7 @@ mod handlers;
 mod layouts;
 mod limits;
 mod middleware;
+mod next;
 mod observers;
 mod on_workers;
 mod packed;

@@ -73,28 +73,45 @@ pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Runs a closure as part of a call from which this is inherited.
-pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
-    /// Restores what was inherited before, also if `run` panics. Mostly that was nothing, and then nothing is copied.
-    struct Restore(Option<Inherited>);
-    impl Drop for Restore {
-        #[inline]
-        fn drop(&mut self) {
-            match self.0 {
-                None => IS_SOMETHING.set(false),
-                Some(before) => before.put(),
-            }
+/// Restores what was inherited before, also after a panic. Mostly that was nothing, and then nothing is copied.
+struct Restore(Option<Inherited>);
+
+impl Drop for Restore {
+    #[inline]
+    fn drop(&mut self) {
+        match self.0 {
+            None => IS_SOMETHING.set(false),
+            Some(before) => before.put(),
         }
     }
-    let _restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
-    inherited.put();
+}
+
+impl Inherited {
+    /// Makes this what is inherited until the result is dropped.
+    fn enter(self) -> Restore {
+        let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
+        self.put();
+        restore
+    }
+}
+
+/// Runs a closure as part of a call from which this is inherited.
+pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
+    let _restore = inherited.enter();
+    run()
+}
+
+/// As [`within`], if there is something to inherit. The closure is called in one place, where it is inlined.
+#[inline]
+pub(crate) fn perhaps_within<T>(inherited: Option<Inherited>, run: impl FnOnce() -> T) -> T {
+    let _restore = inherited.map(Inherited::enter);
     run()
 }
 
 /// Runs a closure in which nothing is inherited.
 #[inline]
 pub(crate) fn without<T>(run: impl FnOnce() -> T) -> T {
-    if IS_SOMETHING.get() { within(Inherited::NOTHING, run) } else { run() }
+    perhaps_within(IS_SOMETHING.get().then_some(Inherited::NOTHING), run)
 }
 
 /// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.

@@ -22,7 +22,7 @@ where
 {
     let Some(chain) = chain else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(method, timeout, chain.around(about, request, call)).await
+    within_deadline(method, timeout, chain.around(about.title(), request, call)).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.

@@ -226,6 +226,7 @@ impl Channel {
     }
 
     /// The channel without middleware and observers, which are around the call already.
+    #[inline]
     pub(crate) fn plain(&self) -> Self {
         let handed = self.beside.as_ref().and_then(|beside| beside.handed.clone());
         let beside = handed.map(|handed| Arc::new(Beside { handed: Some(handed), ..Beside::default() }));

@@ -15,7 +15,6 @@ use crate::observe::{About as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Code, Request, Response, Status};
 use polyglot::Message;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -24,23 +23,86 @@ use std::time::Duration;
 /// A call on a channel. Written by hand: thousands may wait at once, and then reading their memory is most of their
 /// cost. The future of an `async fn` takes three times as much.
 ///
-/// `K` tells a call of a user from one within middleware. The two are the same but for that, and each is used in one place,
-/// so that the compiler makes the former a part of its caller.
-pub(crate) struct Unary<'a, A, B, K = Outermost> {
-    channel: &'a Channel,
+/// `C` is how the channel is held, which tells a call of a user from one within middleware. The two are the same but for
+/// that, and each is used in one place, so that the compiler makes the former a part of its caller.
+pub(crate) struct Unary<'a, C, A, B> {
+    channel: C,
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
     extras: Held,
     stage: Stage<'a, B>,
-    kind: PhantomData<K>,
 }
 
-/// A call of a user.
-pub(crate) enum Outermost {}
+/// How a call holds its channel.
+pub(crate) trait Hold<'a> {
+    fn channel(&self) -> &Channel;
 
-/// A call within its middleware.
-enum Inner {}
+    /// As [`Channel::call`].
+    fn call<A, B>(
+        &self,
+        method: &'static Method,
+        message: A,
+        extras: Held,
+        timeout: Option<Duration>,
+        failure: Option<Box<Failure>>,
+        begun: Option<Begun>,
+    ) -> Boxed<'a, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static;
+}
+
+/// A call of a user borrows the channel.
+impl<'a> Hold<'a> for &'a Channel {
+    #[inline(always)]
+    fn channel(&self) -> &Channel {
+        self
+    }
+
+    #[inline]
+    fn call<A, B>(
+        &self,
+        method: &'static Method,
+        message: A,
+        extras: Held,
+        timeout: Option<Duration>,
+        failure: Option<Box<Failure>>,
+        begun: Option<Begun>,
+    ) -> Boxed<'a, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        Channel::call(self, method, message, extras, timeout, failure, begun)
+    }
+}
+
+/// A call within middleware owns the channel, since middleware may move it anywhere.
+impl Hold<'static> for Channel {
+    #[inline(always)]
+    fn channel(&self) -> &Channel {
+        self
+    }
+
+    #[cold]
+    fn call<A, B>(
+        &self,
+        method: &'static Method,
+        message: A,
+        extras: Held,
+        timeout: Option<Duration>,
+        failure: Option<Box<Failure>>,
+        begun: Option<Begun>,
+    ) -> Boxed<'static, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        let channel = self.clone();
+        Box::pin(async move { Self::call(&channel, method, message, extras, timeout, failure, begun).await })
+    }
+}
 
 type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send + 'a>>;
 
@@ -51,26 +113,27 @@ enum Stage<'a, B> {
     Begun(Box<Begun>),
     /// Waiting for the reply.
     Waiting(PendingCall<B>),
-    /// The call has middleware, which nothing but itself bounds.
-    Around(Around<Result<Response<B>, Status>>),
+    /// The call has middleware, which nothing but itself bounds. `None` at the end.
+    Around(Option<Around<Result<Response<B>, Status>>>),
     /// The call could not be sent at once, has to be made again, or has middleware within its deadline.
     Elsewhere(Boxed<'a, B>),
 }
 
 /// No part of it is pinned.
-impl<A, B, K> Unpin for Unary<'_, A, B, K> {}
+impl<C, A, B> Unpin for Unary<'_, C, A, B> {}
 
-impl<'a, A, B, K> Unary<'a, A, B, K> {
+impl<C, A, B> Unary<'_, C, A, B> {
     #[inline]
-    pub(crate) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
+    pub(crate) fn new(channel: C, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
-        Self { channel, method, timeout, message, extras, stage: Stage::New, kind: PhantomData }
+        Self { channel, method, timeout, message, extras, stage: Stage::New }
     }
 }
 
-impl<A, B, K> Future for Unary<'_, A, B, K>
+impl<'a, C, A, B> Future for Unary<'a, C, A, B>
 where
+    C: Hold<'a>,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
@@ -82,7 +145,7 @@ where
         let failure = match &mut call.stage {
             Stage::Waiting(waiting) => match ready!(Pin::new(waiting).poll(context)) {
                 Ok(reply) => {
-                    call.channel.inner.retries.earn();
+                    call.channel.channel().inner.retries.earn();
                     return Poll::Ready(Ok(reply));
                 }
                 Err(failed) if failed.sent == Sent::Answered => return Poll::Ready(Err(failed.status)),
@@ -97,15 +160,16 @@ where
                 None => None,
             },
             Stage::Begun(_) => None,
-            Stage::Around(around) => return poll_around(call.channel, around, context),
+            Stage::Around(_) => return call.poll_around(context),
             Stage::Elsewhere(future) => return future.as_mut().poll(context),
         };
         call.go_elsewhere(failure, context)
     }
 }
 
-impl<A, B, K> Unary<'_, A, B, K>
+impl<'a, C, A, B> Unary<'a, C, A, B>
 where
+    C: Hold<'a>,
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
@@ -115,10 +179,11 @@ where
         if deadline::is_anything_inherited() {
             return None; // Elsewhere, so that others look once.
         }
-        match &self.channel.beside {
-            None => self.send::<{ mode::BARE }>(self.channel.own_terms(self.timeout), context, None, None, false),
+        let channel = self.channel.channel();
+        match &channel.beside {
+            None => self.send::<{ mode::BARE }>(channel.own_terms(self.timeout), context, None, None, false),
             Some(beside) if beside.only_counts => {
-                let terms = self.channel.own_terms(self.timeout);
+                let terms = channel.own_terms(self.timeout);
                 self.send::<{ mode::COUNTED }>(terms, context, None, None, false)
             }
             Some(beside) if beside.only_tells => self.send_told(context),
@@ -132,12 +197,13 @@ where
         if !deadline::is_anything_inherited() {
             return None;
         }
-        let watch = match &self.channel.beside {
+        let channel = self.channel.channel();
+        let watch = match &channel.beside {
             None => None,
             Some(beside) if beside.only_counts => Some(Token::default()),
             Some(_) => return None,
         };
-        self.send::<{ mode::ANY }>(self.channel.terms(self.timeout), context, watch, deadline::trace().as_ref(), false)
+        self.send::<{ mode::ANY }>(channel.terms(self.timeout), context, watch, deadline::trace().as_ref(), false)
     }
 
     #[inline(always)]
@@ -149,8 +215,8 @@ where
         trace: Option<&TraceContext>,
         is_told: bool,
     ) -> Option<PendingCall<B>> {
-        let Self { channel, method, ref message, ref extras, .. } = *self;
-        let link = channel.inner.servers.current()?;
+        let Self { ref channel, method, ref message, ref extras, .. } = *self;
+        let link = channel.channel().inner.servers.current()?;
         let attempt = Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms, trace, is_told };
         attempt.make_now::<_, MODE>(link, context.waker(), watch)
     }
@@ -159,7 +225,7 @@ where
     /// the observer knows of it is left in the stage.
     #[inline(never)]
     fn send_told(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
-        let Self { channel, method, .. } = *self;
+        let (channel, method) = (self.channel.channel(), self.method);
         let watching = channel.beside.as_deref()?.watching.as_ref()?;
         let mut trace = deadline::trace();
         let token = watching.tell_begin(&Observed::of_unary(method), &mut trace);
@@ -175,7 +241,7 @@ where
     /// Sends a call that inherits something, as far as it has not been tried.
     #[cold]
     fn send_within(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
-        let only_tells = self.channel.beside.as_ref().is_some_and(|beside| beside.only_tells);
+        let only_tells = self.channel.channel().beside.as_ref().is_some_and(|beside| beside.only_tells);
         match self.stage {
             Stage::New if only_tells => self.send_told(context),
             Stage::New => self.send_inheriting(context),
@@ -184,8 +250,10 @@ where
     }
 
     /// Begins a call that has middleware, and neither inherits anything nor has a timeout of its own.
+    #[inline]
     fn within_middleware(&mut self) -> Option<Around<Result<Response<B>, Status>>> {
-        let Self { channel, method, timeout, .. } = *self;
+        let Self { channel, method, timeout, .. } = self;
+        let channel = channel.channel();
         let beside = channel.beside.as_deref().filter(|beside| beside.handed.is_none() && beside.watching.is_none())?;
         let chain = beside.chain.as_ref()?;
         if timeout.is_some() || channel.inner.is_told || deadline::is_anything_inherited() {
@@ -193,7 +261,30 @@ where
         }
         let message = std::mem::take(&mut self.message);
         let request = Request::together(message, None, Origin::Here, self.extras.take());
-        Some(channel.call_within(chain.clone(), method, request, None))
+        let title = About::new::<A, B>(**method, CallKind::Unary).title();
+        let (plain, method) = (channel.plain(), *method);
+        let make = move |request: Request<A>| Unary::new(plain, method, request);
+        Some(match chain.kept(Some(method)) {
+            Some(mut around) => {
+                around.begin(chain, || title, request, make);
+                around
+            }
+            None => chain.around(title, request, make),
+        })
+    }
+
+    /// Polls a call within its middleware, which inherits nothing.
+    #[inline(never)]
+    fn poll_around(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Status>> {
+        let (channel, Stage::Around(stage)) = (self.channel.channel(), &mut self.stage) else { return Poll::Pending };
+        let Some(around) = stage else { return Poll::Pending };
+        let ended = ready!(channel.poll_in_runtime(|| deadline::without(|| Pin::new(around).poll(context))));
+        if let Some(around) = stage.take()
+            && let Some(chain) = channel.beside.as_ref().and_then(|beside| beside.chain.as_ref())
+        {
+            chain.keep(Some(self.method), around);
+        }
+        Poll::Ready(ended)
     }
 
     #[cold]
@@ -202,13 +293,25 @@ where
         failure: Option<Box<Failure>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<Response<B>, Status>> {
+        if failure.is_none()
+            && let Some(around) = self.within_middleware()
+        {
+            // A new call has nothing to drop.
+            std::mem::forget(std::mem::replace(&mut self.stage, Stage::Around(Some(around))));
+            return self.poll_around(context);
+        }
+        self.go_further(failure, context)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn go_further(
+        &mut self,
+        failure: Option<Box<Failure>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Response<B>, Status>> {
         let mut begun = failure.as_ref().and_then(|failure| failure.begun);
         if failure.is_none() {
-            if let Some(mut around) = self.within_middleware() {
-                let polled = poll_around(self.channel, &mut around, context);
-                self.stage = Stage::Around(around);
-                return polled;
-            }
             if let Some(waiting) = self.send_within(context) {
                 self.stage = Stage::Waiting(waiting);
                 return Poll::Pending;
@@ -218,9 +321,10 @@ where
             }
         }
         let message = std::mem::take(&mut self.message);
-        let Self { channel, method, timeout, .. } = *self;
-        let watched = channel.watched(method, CallKind::Unary, begun);
-        let begun = watched.as_ref().map(Watched::begun);
+        let Self { ref channel, method, timeout, .. } = *self;
+        let watched = channel.channel().watched(method, CallKind::Unary, begun);
+        // A call within middleware is observed around it.
+        let begun = watched.as_ref().map(Watched::begun).or(begun);
         let mut boxed = channel.call(method, message, self.extras.take(), timeout, failure, begun);
         if let Some(watched) = watched {
             let traced = deadline::traced(watched.trace(), boxed);
@@ -230,16 +334,6 @@ where
         self.stage = Stage::Elsewhere(boxed);
         polled
     }
-}
-
-/// Polls a call within its middleware, which inherits nothing.
-#[inline(never)]
-fn poll_around<B: 'static>(
-    channel: &Channel,
-    around: &mut Around<Result<Response<B>, Status>>,
-    context: &mut Context<'_>,
-) -> Poll<Result<Response<B>, Status>> {
-    channel.poll_in_runtime(|| deadline::without(|| Pin::new(around).poll(context)))
 }
 
 impl Channel {
@@ -260,7 +354,7 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        Unary::<_, _, Outermost>::new(self, method, request)
+        Unary::new(self, method, request)
     }
 
     /// Makes a call with its middleware and attempts, after an attempt that may have failed. `begun` is given if it is
@@ -283,7 +377,7 @@ impl Channel {
         let timeout = terms.timeout.filter(|_| terms.told);
         if let Some(chain) = chain {
             let request = Request::together(message, timeout, Origin::Here, extras);
-            let around = self.call_within(chain, method, request, begun);
+            let around = self.call_within(&chain, method, request, begun);
             return Box::pin(self.in_runtime(within_deadline(*method, timeout, around)));
         }
         if let Some(handed) = handed {
@@ -301,7 +395,7 @@ impl Channel {
     /// Makes a call within its middleware.
     fn call_within<A, B>(
         &self,
-        chain: Arc<Chain>,
+        chain: &Arc<Chain>,
         method: &'static Method,
         request: Request<A>,
         begun: Option<Begun>,
@@ -310,18 +404,14 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        let about = About::new::<A, B>(*method, CallKind::Unary);
-        let plain = self.plain();
+        let (about, plain) = (About::new::<A, B>(*method, CallKind::Unary), self.plain());
         let begun = begun.map(Box::new); // Few are observed, and the others would carry its place along.
-        chain.around(about, request, move |request: Request<A>| async move {
-            match begun {
-                None => Unary::<_, _, Inner>::new(&plain, method, request).await,
-                Some(begun) => {
-                    let timeout = request.timeout();
-                    let (message, extras) = request.into_parts();
-                    plain.call(method, message, extras, timeout, None, Some(*begun)).await
-                }
+        chain.around(about.title(), request, move |request: Request<A>| {
+            let mut call = Unary::new(plain, method, request);
+            if let Some(begun) = begun {
+                call.stage = Stage::Begun(begun);
             }
+            call
         })
     }
 

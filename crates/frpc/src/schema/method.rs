@@ -54,10 +54,20 @@ impl fmt::Display for Method {
 }
 
 /// The name of a method, with its service.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct FullName {
     layout: &'static Layout,
     method: &'static str,
+}
+
+impl FullName {
+    pub(crate) fn service(&self) -> &'static str {
+        self.layout.service()
+    }
+
+    pub(crate) fn method(&self) -> &'static str {
+        self.method
+    }
 }
 
 impl Method {

@@ -4,7 +4,7 @@ mod pending;
 
 use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
-use crate::api::middleware::{About, Around, Chain};
+use crate::api::middleware::{About, Chain, Served};
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
 use crate::observe::TraceContext;
@@ -196,7 +196,7 @@ struct Serving<S, H, A, F: Future, W: Watch, const PACKED: bool> {
     handler: H,
     cell: Cell<F, Answer<W::Task>>,
     /// For calls with middleware.
-    within: Cell<Around<F::Output>, Answer<W::Task>>,
+    within: Cell<Served<F::Output>, Answer<W::Task>>,
     /// How requests are read.
     reading: Reading,
     /// For [`Policy::Inline`].
@@ -267,9 +267,9 @@ where
         let request = Request::together(message, timeout, origin, extras);
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
-        let future: Pin<Box<dyn Future<Output = _> + Send>> = match self.around.clone() {
+        let future: Pin<Box<dyn Future<Output = _> + Send>> = match &self.around {
             None => Box::pin(last(request)),
-            Some((chain, about)) => Box::pin(chain.around(about, request, last)),
+            Some((chain, about)) => Box::pin(chain.around(about.title(), request, last)),
         };
         let inherited = self.inherited(deadline, is_traced);
         let work = held_to(self.permits.clone(), inherited, Parked::new(future));
@@ -339,9 +339,8 @@ where
         let Terms { deadline, is_traced, timeout, extras, memory: before } = terms;
         let request = Request::together(message, timeout, caller.origin(), extras);
         if self.around.is_some() {
-            let inherited = self.inherited(deadline, is_traced);
-            let call = self.pending(caller, asked, inherited, [before, memory]);
-            return self.call_through(request, call, outbox, inline);
+            let asked = AskedWithin { asked, deadline, is_traced, memory: [before, memory] };
+            return self.call_through(caller, request, asked, outbox, inline);
         }
         if !(inline && self.is_inline()) {
             let inherited = self.inherited(deadline, is_traced);
@@ -378,30 +377,46 @@ where
     /// Calls a handler within its middleware.
     #[cold]
     #[inline(never)]
-    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Routed {
-        let Some((chain, about)) = self.around.clone() else { return Routed::Continue };
+    fn call_through(
+        &mut self,
+        caller: &Caller,
+        request: Request<A>,
+        AskedWithin { asked, deadline, is_traced, memory }: AskedWithin,
+        outbox: &mut Outbox,
+        inline: bool,
+    ) -> Routed {
+        let Some((chain, about)) = &self.around else { return Routed::Continue };
         let (service, handler) = (self.service.clone(), self.handler.clone());
-        let around = || chain.around(about, request, move |request| handler(service, request));
+        let last = move |request| handler(service, request);
         if !(inline && self.is_inline()) {
-            return call.go_on(Cell::park(around()), Site::Runtime, self.permits.clone(), outbox, &self.watch);
+            let around = Cell::park(Served::new(chain, about.title(), request, last));
+            let call = self.pending(caller, asked, self.inherited(deadline, is_traced), memory);
+            return call.go_on(around, Site::Runtime, self.permits.clone(), outbox, &self.watch);
         }
-        let Pending { caller, asked, .. } = call;
-        let polled = match call.inherited.is_something() {
-            false => self.within.poll(around),
-            true => deadline::within(call.inherited, || self.within.poll(around)),
+        let mut place = self.within.place();
+        match &mut *place {
+            Some(served) => served.begin(|| about.title(), request, last),
+            None => place.set(Some(Served::new(chain, about.title(), request, last))),
+        }
+        // Mostly nothing, and then it is not put anywhere.
+        let inherited = match deadline.is_some() || self.watch.passes_on(is_traced) {
+            true => Some(self.inherited(deadline, is_traced)),
+            false => None,
         };
+        let polled = deadline::perhaps_within(inherited, || self.within.poll_kept());
         match polled {
-            Polled::Ready(reply) => {
+            Polled::Ready(ref reply) => {
                 caller.connection.collect(outbox);
-                if let Err(status) = &reply {
-                    note(status, call.name, &caller.connection);
+                if let Err(status) = reply {
+                    note(status, self.name, &caller.connection);
                 }
                 let before = self.watch.before(outbox);
                 put_reply(outbox, asked, reply.as_ref(), caller.style(), None, PACKED && self.packs);
-                self.watch.end(caller.tally(), || code(&reply), outbox, before);
+                self.watch.end(caller.tally(), || code(reply), outbox, before);
             }
             Polled::Pending(parked) => {
-                let site = self.site(asked.operation);
+                let (site, inherited) = (self.site(asked.operation), self.inherited(deadline, is_traced));
+                let call = self.pending(caller, asked, inherited, memory);
                 return call.go_on(parked, site, None, outbox, &self.watch);
             }
             Polled::Panicked(panic) => self.put_panicked(caller, asked, panic.as_ref(), outbox),
@@ -437,6 +452,15 @@ where
         let future = (self.handler)(self.service.clone(), request);
         call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox, &self.watch)
     }
+}
+
+/// What else is known of a request whose handler is called within middleware.
+struct AskedWithin {
+    asked: Asked,
+    deadline: Option<Instant>,
+    is_traced: bool,
+    /// The memory of the prefix and of the request, in bytes.
+    memory: [usize; 2],
 }
 
 /// The terms in the prefix of a request.

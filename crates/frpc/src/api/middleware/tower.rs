@@ -1,11 +1,12 @@
 //! Layers of tower around calls.
 
-use super::{Answering, Call, CallResponse, Middleware, Next};
+use super::{Call, CallResponse, Middleware, Next};
 use crate::Status;
 use parking_lot::Mutex;
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower::load_shed::error::Overloaded;
 use tower::timeout::error::Elapsed;
@@ -52,7 +53,7 @@ impl<S> Tower<S> {
 impl Service<Exchange> for TowerNext {
     type Response = CallResponse;
     type Error = Status;
-    type Future = Answering<'static>;
+    type Future = Pin<Box<dyn Future<Output = Result<CallResponse, Status>> + Send>>;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))

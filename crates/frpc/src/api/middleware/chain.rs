@@ -1,0 +1,331 @@
+//! Calls within their middleware: what runs inside of what, and in which memory.
+//!
+//! Such a call takes a box for each middleware and one for itself. The outermost box is kept for the next call by whoever
+//! makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and returns
+//! with the reply.
+
+use super::last::Last;
+use super::place::{Erased, Place};
+use super::{About, Call, CallResponse, Middleware, Next, Parts, Title};
+use crate::schema::method::Method;
+use crate::{Request, Response, Status};
+use parking_lot::Mutex;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
+/// others begin.
+const KEPT_MAX: usize = 16;
+
+/// The middleware around a call, from the outermost.
+#[derive(Default)]
+pub(crate) struct Chain {
+    middleware: Vec<Arc<dyn Erased>>,
+    /// Of clients, and of servers as far as handlers have to wait.
+    kept: Mutex<Vec<Ended>>,
+}
+
+/// The outermost box of a call that has ended: at a client of this method, at a server of the one that the chain belongs to.
+type Ended = (Option<&'static Method>, Pin<Box<Place>>);
+
+/// The part of a chain that is inside of a middleware. It is not empty.
+pub(super) struct Rest {
+    chain: Arc<Chain>,
+    at: usize,
+}
+
+impl Rest {
+    #[inline]
+    fn of(chain: &Arc<Chain>, at: usize) -> Option<Self> {
+        if at < chain.middleware.len() { Some(Self { chain: chain.clone(), at }) } else { None }
+    }
+}
+
+/// What is inside of a middleware: the next middleware, or the call itself.
+pub(super) struct Running {
+    /// `None` if the next middleware has it, and at the end.
+    last: Option<Box<Last>>,
+    middleware: Option<Pin<Box<Place>>>,
+}
+
+impl Running {
+    #[inline]
+    pub(super) fn new(next: Next, call: Call) -> Self {
+        let mut last = next.last;
+        last.parts = Some(call.parts);
+        Self { last: Some(last), middleware: None }
+    }
+
+    /// Begins the next middleware.
+    #[inline(never)]
+    fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
+        let Some(mut last) = self.last.take() else { return Poll::Pending };
+        let (Some(Rest { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
+            return Poll::Pending;
+        };
+        let Some(middleware) = chain.middleware.get(at) else { return Poll::Pending };
+        let kept = last.take_place().filter(|place| place.runs.is_of(middleware));
+        let place = self.middleware.insert(kept.unwrap_or_else(|| middleware.clone().place()));
+        last.rest = Rest::of(&chain, at + 1);
+        let polled = place.as_mut().project().runs.poll(Some((Call { parts }, Next { last })), context);
+        self.answered(polled)
+    }
+
+    #[inline(never)]
+    fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
+        let Some(place) = &mut self.middleware else { return Poll::Pending };
+        let polled = place.as_mut().project().runs.poll(None, context);
+        self.answered(polled)
+    }
+
+    /// Keeps the place of a middleware that has ended.
+    fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
+        if let Poll::Ready(answered) = &mut polled
+            && let Some(place) = self.middleware.take()
+            && let Ok(response) = answered
+        {
+            response.of.keep_place(place);
+        }
+        polled
+    }
+}
+
+impl Future for Running {
+    type Output = Result<CallResponse, Status>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Some(last) = &mut this.last else { return this.poll_middleware(context) };
+        if last.rest.is_some() {
+            return this.start_middleware(context);
+        }
+        let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
+        let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));
+        let Some(of) = this.last.take() else { return Poll::Pending };
+        Poll::Ready(ended.map(|()| CallResponse { of }))
+    }
+}
+
+/// A call within its middleware. `T` is its result. When it has ended, another can begin in its memory.
+pub(crate) struct Around<T> {
+    outermost: Pin<Box<Place>>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
+    /// Begins the next call, within the same chain.
+    #[inline(always)]
+    pub(crate) fn begin<A, F>(
+        &mut self,
+        chain: &Arc<Chain>,
+        title: impl FnOnce() -> Title,
+        request: Request<A>,
+        make: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) where
+        A: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let (message, timeout, origin, extras) = request.apart();
+        let outermost = self.outermost.as_mut().project();
+        let mut last = Last::new(outermost.last.take(), make, message);
+        if chain.middleware.len() > 1 {
+            last.rest = Rest::of(chain, 1);
+        }
+        // Here, since it would be put on the stack before.
+        let title = title();
+        last.parts.get_or_insert_with(|| Box::new(Parts::of(title))).put(title, timeout, origin, extras);
+        *outermost.last = Some(last);
+    }
+}
+
+impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
+    type Output = Result<Response<B>, Status>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let outermost = self.outermost.as_mut().project();
+        let coming =
+            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
+        let polled = outermost.runs.poll(coming, context);
+        let CallResponse { mut of } = ready!(polled)?;
+        let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
+        Poll::Ready(match reply.and_then(Option::take) {
+            Some(message) => {
+                let response = Response::together(message, of.extras.take());
+                *outermost.last = Some(of);
+                Ok(response)
+            }
+            None => Err(Status::internal("a middleware returned the response of another call")),
+        })
+    }
+}
+
+/// A served call within its middleware, whose memory goes to the chain if it is dropped when it has ended.
+pub(crate) struct Served<T> {
+    around: Option<Around<T>>,
+    chain: Arc<Chain>,
+}
+
+impl<B: Send + 'static> Served<Result<Response<B>, Status>> {
+    /// Begins a call in the memory of another, if the chain keeps some.
+    #[inline(never)]
+    pub(crate) fn new<A, F>(
+        chain: &Arc<Chain>,
+        title: Title,
+        request: Request<A>,
+        make: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) -> Self
+    where
+        A: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let around = match chain.kept(None) {
+            Some(mut around) => {
+                around.begin(chain, || title, request, make);
+                around
+            }
+            None => chain.around(title, request, make),
+        };
+        Self { around: Some(around), chain: chain.clone() }
+    }
+
+    /// Begins the next call, as [`Around::begin`] does.
+    #[inline(always)]
+    pub(crate) fn begin<A, F>(
+        &mut self,
+        title: impl FnOnce() -> Title,
+        request: Request<A>,
+        make: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) where
+        A: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        if let Some(around) = &mut self.around {
+            around.begin(&self.chain, title, request, make);
+        }
+    }
+}
+
+impl<B: 'static> Future for Served<Result<Response<B>, Status>> {
+    type Output = Result<Response<B>, Status>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(around) = &mut self.around else { return Poll::Pending };
+        Pin::new(around).poll(context)
+    }
+}
+
+impl<T> Drop for Served<T> {
+    fn drop(&mut self) {
+        if let Some(around) = self.around.take()
+            && around.outermost.last.as_ref().is_some_and(|last| !last.is_coming)
+        {
+            self.chain.keep(None, around);
+        }
+    }
+}
+
+impl Chain {
+    /// Adds a middleware inside of the others.
+    pub(crate) fn push(&mut self, middleware: impl Middleware) {
+        self.middleware.push(Arc::new(middleware));
+    }
+
+    /// This chain with another inside of it.
+    pub(crate) fn followed_by(&self, inner: &Self) -> Self {
+        let middleware = self.middleware.iter().chain(&inner.middleware).cloned().collect();
+        Self { middleware, ..Self::default() }
+    }
+
+    /// The chain, unless it is empty.
+    pub(crate) fn present(self) -> Option<Arc<Self>> {
+        if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
+    }
+
+    /// A call of the method that has ended within this chain, in whose memory another can begin.
+    #[inline]
+    pub(crate) fn kept<T>(&self, method: Option<&'static Method>) -> Option<Around<T>> {
+        // Nobody waits for memory, which can be had elsewhere.
+        let mut kept = self.kept.try_lock()?;
+        let at = kept.iter().rposition(|(of, _)| of.map(std::ptr::from_ref) == method.map(std::ptr::from_ref))?;
+        // Mostly it is the last one.
+        let (_, outermost) = if at + 1 == kept.len() { kept.pop()? } else { kept.swap_remove(at) };
+        Some(Around { outermost, result: PhantomData })
+    }
+
+    /// Keeps the memory of a call of the method that has ended within this chain.
+    #[inline]
+    pub(crate) fn keep<T>(&self, method: Option<&'static Method>, around: Around<T>) {
+        let Some(mut kept) = self.kept.try_lock() else { return };
+        let replaced = if kept.len() < KEPT_MAX { None } else { Some(kept.swap_remove(0)) };
+        kept.push((method, around.outermost));
+        drop((kept, replaced));
+    }
+
+    /// Runs a call within the chain.
+    #[inline(never)]
+    pub(crate) fn around<A, B, F>(
+        self: &Arc<Self>,
+        title: Title,
+        request: Request<A>,
+        last: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) -> Around<Result<Response<B>, Status>>
+    where
+        A: Send + 'static,
+        B: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let outermost = match self.middleware.first() {
+            Some(middleware) => middleware.clone().place(),
+            None => Arc::new(|call: Call, next: Next| next.run(call)).place(),
+        };
+        let mut around = Around { outermost, result: PhantomData };
+        around.begin(self, || title, request, last);
+        around
+    }
+}
+
+/// Runs a call within a chain, if there is one.
+pub(crate) async fn through<A, B, F>(
+    chain: Option<Arc<Chain>>,
+    about: About,
+    request: Request<A>,
+    last: impl FnOnce(Request<A>) -> F + Send + 'static,
+) -> Result<Response<B>, Status>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    match chain {
+        None => last(request).await,
+        Some(chain) => chain.around(about.title(), request, last).await,
+    }
+}
+
+impl Clone for Chain {
+    fn clone(&self) -> Self {
+        Self { middleware: self.middleware.clone(), ..Self::default() }
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("length", &self.middleware.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let middleware = self.last.rest.as_ref().map_or(0, |rest| rest.chain.middleware.len().saturating_sub(rest.at));
+        f.debug_struct("Next").field("middleware", &middleware).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+use super::*;
+use crate::Code;
+use crate::api::middleware::{CallKind, Traits};
+use crate::api::request::Origin;
+use crate::schema::layout::Layout;
+use std::sync::Mutex as Shared;
+use std::task::Waker;
+
+static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 0, &[]);
+static ONE: Method = Method::new(&LAYOUT, "One", 10);
+static OTHER: Method = Method::new(&LAYOUT, "Other", 11);
+static TRAITS: Traits = Traits { kind: CallKind::Unary, messages: ["", ""] };
+
+type Outcome<B> = Result<Response<B>, Status>;
+
+fn title() -> Title {
+    Title { name: ONE.full_name(), traits: &TRAITS }
+}
+
+async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
+    next.run(call).await
+}
+
+/// So many middleware that do nothing.
+fn chain_of(length: usize) -> Arc<Chain> {
+    let mut chain = Chain::default();
+    (0..length).for_each(|_| chain.push(pass_on));
+    chain.present().expect("it is not empty")
+}
+
+fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn ended<B: 'static>(around: &mut Around<Outcome<B>>) -> Outcome<B> {
+    match poll(around) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => panic!("nothing waits"),
+    }
+}
+
+async fn double(request: Request<u32>) -> Outcome<u32> {
+    Ok(Response::new(2 * request.into_inner()))
+}
+
+/// Where the boxes of a call that has ended are, from the outermost.
+fn boxes<T>(around: &mut Around<T>) -> Vec<usize> {
+    let mut found = vec![(&raw const *around.outermost).addr()];
+    let last = around.outermost.as_mut().project().last.as_mut().expect("it has ended well");
+    let places: Vec<_> = std::iter::from_fn(|| last.take_place()).collect();
+    found.extend(places.iter().map(|place| (&raw const **place).addr()));
+    places.into_iter().rev().for_each(|place| last.keep_place(place));
+    let parts = last.parts.as_ref().expect("middleware has passed it on");
+    found.extend([(&raw const **last).addr(), (&raw const *last.call).addr(), (&raw const **parts).addr()]);
+    found
+}
+
+#[test]
+fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
+    for length in 1..=3 {
+        let chain = chain_of(length);
+        let mut around = chain.around(title(), Request::new(1), double);
+        assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
+        let first = boxes(&mut around);
+        assert_eq!(first.len(), length + 3);
+        for number in 2..5 {
+            around.begin(&chain, title, Request::new(number), double);
+            assert_eq!(ended(&mut around).unwrap().into_inner(), 2 * number);
+            assert_eq!(boxes(&mut around), first);
+        }
+    }
+}
+
+#[test]
+fn boxes_that_are_kept_hold_nothing_of_a_call() {
+    #[derive(Clone)]
+    struct Beside(#[allow(dead_code)] Arc<()>);
+    let held = Arc::new(());
+    let in_middleware = held.clone();
+    let mut chain = Chain::default();
+    chain.push(pass_on);
+    chain.push(move |mut call: Call, next: Next| {
+        let held = in_middleware.clone();
+        call.extensions_mut().insert(Beside(held.clone()));
+        async move {
+            let mut response = next.run(call).await;
+            if let Ok(response) = &mut response {
+                response.extensions_mut().insert(Beside(held));
+            }
+            response
+        }
+    });
+    let chain = chain.present().expect("it is not empty");
+    let in_handler = held.clone();
+    let handler = async move |request: Request<Arc<()>>| {
+        let message = request.get_ref().clone();
+        drop(in_handler);
+        Ok(Response::new(message))
+    };
+    let mut around = chain.around(title(), Request::new(held.clone()), handler);
+    let response = ended(&mut around).unwrap();
+    assert_eq!(Arc::strong_count(&held), 4, "it is here, in the middleware itself, and in the response twice");
+    drop(response);
+    assert_eq!(Arc::strong_count(&held), 2);
+    assert_eq!(boxes(&mut around).len(), 5);
+}
+
+#[test]
+fn a_call_that_fails_leaves_the_outermost_box_and_the_next_one_is_as_any_other() {
+    let chain = chain_of(2);
+    let fail = async |request: Request<u32>| match request.into_inner() {
+        0 => Err(Status::aborted("zero")),
+        number => Ok(Response::new(number)),
+    };
+    let mut around = chain.around(title(), Request::new(0), fail);
+    assert_eq!(ended(&mut around).unwrap_err().code(), Code::Aborted);
+    let outermost = (&raw const *around.outermost).addr();
+    around.begin(&chain, title, Request::new(7), fail);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), 7);
+    assert_eq!(boxes(&mut around).first(), Some(&outermost));
+}
+
+#[test]
+fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
+    let chain = chain_of(1);
+    let mut around = chain.around(title(), Request::new(1), double);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
+    let triple = async |request: Request<u32>| Ok(Response::new(3 * request.into_inner()));
+    around.begin(&chain, title, Request::new(1), triple);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), 3);
+}
+
+#[test]
+fn a_chain_keeps_a_bounded_number_of_calls_each_for_its_method() {
+    let chain = chain_of(1);
+    let call = || {
+        let mut around = chain.around(title(), Request::new(1), double);
+        ended(&mut around).unwrap();
+        around
+    };
+    let mut first = call();
+    let boxes_of_first = boxes(&mut first);
+    chain.keep(Some(&ONE), first);
+    assert!(chain.kept::<Outcome<u32>>(Some(&OTHER)).is_none());
+    let mut kept = chain.kept::<Outcome<u32>>(Some(&ONE)).expect("it was kept");
+    assert_eq!(boxes(&mut kept), boxes_of_first);
+    assert!(chain.kept::<Outcome<u32>>(Some(&ONE)).is_none(), "it is not kept twice");
+    for _ in 0..2 * KEPT_MAX {
+        chain.keep(Some(&ONE), call());
+    }
+    chain.keep(Some(&OTHER), call());
+    assert_eq!(chain.kept.lock().len(), KEPT_MAX);
+    assert!(chain.kept::<Outcome<u32>>(Some(&OTHER)).is_some(), "the last one is kept, and an earlier one is not");
+    assert!(Chain::clone(&chain).kept.lock().is_empty());
+}
+
+#[test]
+fn a_served_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
+    let chain = chain_of(1);
+    let serve = || Served::new(&chain, title(), Request::new(1), double);
+    drop(serve());
+    assert!(chain.kept.lock().is_empty(), "it has not begun");
+    let mut served = serve();
+    let Poll::Ready(outcome) = poll(&mut served) else { panic!("nothing waits") };
+    assert_eq!(outcome.unwrap().into_inner(), 2);
+    let first = served.around.as_mut().map(boxes);
+    drop(served);
+    let mut served = serve();
+    assert!(chain.kept.lock().is_empty());
+    assert!(poll(&mut served).is_ready());
+    assert_eq!(served.around.as_mut().map(boxes), first);
+}
+
+/// Middleware that returns the response that is here, and leaves its own.
+#[derive(Clone, Default)]
+struct Exchanges(Arc<Shared<Option<CallResponse>>>);
+
+impl Middleware for Exchanges {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
+        let own = next.run(call).await?;
+        let mut here = self.0.lock().unwrap();
+        match here.take() {
+            Some(other) => {
+                *here = Some(own);
+                Ok(other)
+            }
+            None => Ok(own),
+        }
+    }
+}
+
+#[test]
+fn a_response_of_another_type_is_an_error_and_its_box_is_not_kept() {
+    let exchanges = Exchanges::default();
+    let take = exchanges.clone();
+    let mut leave = Chain::default();
+    leave.push(move |call: Call, next: Next| {
+        let take = take.clone();
+        async move {
+            *take.0.lock().unwrap() = Some(next.run(call).await?);
+            Err(Status::aborted("it is left to another call"))
+        }
+    });
+    let leave = leave.present().expect("it is not empty");
+    let text = async |_request: Request<u32>| Ok(Response::new("text"));
+    let mut left = leave.around(title(), Request::new(1), text);
+    assert_eq!(ended(&mut left).unwrap_err().code(), Code::Aborted);
+
+    let mut chain = Chain::default();
+    chain.push(exchanges.clone());
+    let chain = chain.present().expect("it is not empty");
+    let mut around = chain.around(title(), Request::new(1), double);
+    let status = ended(&mut around).unwrap_err();
+    assert_eq!(
+        (status.code(), status.message()),
+        (Code::Internal, "a middleware returned the response of another call")
+    );
+    assert!(around.outermost.last.is_none());
+    exchanges.0.lock().unwrap().take();
+    around.begin(&chain, title, Request::new(2), double);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), 4);
+}
+
+#[test]
+fn a_call_begins_when_the_future_of_the_rest_is_polled_and_not_before() {
+    let begun = Arc::new(Shared::new(0));
+    let counts = begun.clone();
+    let seen = begun.clone();
+    let mut chain = Chain::default();
+    chain.push(move |call: Call, next: Next| {
+        let seen = seen.clone();
+        async move {
+            let rest = next.run(call);
+            assert_eq!(*seen.lock().unwrap(), 0);
+            rest.await
+        }
+    });
+    let chain = chain.present().expect("it is not empty");
+    let handler = move |request: Request<u32>| {
+        *counts.lock().unwrap() += 1;
+        double(request)
+    };
+    let mut around = chain.around(title(), Request::new(4), handler);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), 8);
+    assert_eq!(*begun.lock().unwrap(), 1);
+}
+
+#[test]
+fn what_a_request_has_beside_its_message_reaches_the_handler_through_each_middleware() {
+    let mut chain = Chain::default();
+    for name in ["outer", "inner"] {
+        chain.push(move |mut call: Call, next: Next| {
+            assert_eq!((call.service(), call.method(), call.kind()), ("test.Test", "One", CallKind::Unary));
+            let way = call.metadata().get("way").unwrap_or_default().to_owned();
+            call.metadata_mut().insert("way", format!("{way}{name}.")).unwrap();
+            next.run(call)
+        });
+    }
+    let chain = chain.present().expect("it is not empty");
+    let handler = async |request: Request<u32>| {
+        assert_eq!(request.timeout(), Some(std::time::Duration::from_secs(5)));
+        Ok(Response::new(request.metadata().get("way").unwrap_or_default().to_owned()))
+    };
+    let request = |_| {
+        let timeout = Some(std::time::Duration::from_secs(5));
+        Request::together(1, timeout, Origin::Here, Default::default())
+    };
+    let mut around = chain.around(title(), request(1), handler);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
+    around.begin(&chain, title, request(2), handler);
+    assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
+}

@@ -1,0 +1,150 @@
+//! The call inside of all middleware, and the box in which it is made, which serves one call after the other.
+
+use super::Parts;
+use super::chain::Rest;
+use super::place::Place;
+use crate::api::extras::Held;
+use crate::{Request, Response, Status};
+use std::any::Any;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Places of inner middleware that are kept with a call: more than chains have.
+const PLACES_MAX: usize = 32;
+
+/// The call inside of all middleware, and what is kept with it between two calls. It travels through the chain with the
+/// call, and returns with the reply.
+pub(super) struct Last {
+    pub(super) call: Pin<Box<dyn Makes>>,
+    /// What the middleware sees, unless it has it.
+    pub(super) parts: Option<Box<Parts>>,
+    /// The call has not begun.
+    pub(super) is_coming: bool,
+    /// What is inside of the middleware that has the call, if that is more than the call itself.
+    pub(super) rest: Option<Rest>,
+    /// The metadata and extensions of the reply.
+    pub(super) extras: Held,
+    /// Of the middleware inside of the outermost, which has its place elsewhere. They are taken and given back from the
+    /// end.
+    places: Vec<Pin<Box<Place>>>,
+}
+
+impl Last {
+    /// Takes the place that was kept last.
+    pub(super) fn take_place(&mut self) -> Option<Pin<Box<Place>>> {
+        self.places.pop()
+    }
+
+    /// Keeps the place of a middleware that has ended.
+    pub(super) fn keep_place(&mut self, place: Pin<Box<Place>>) {
+        if self.places.len() < PLACES_MAX {
+            self.places.push(place);
+        }
+    }
+}
+
+/// The call inside of all middleware.
+pub(super) trait Makes: Send {
+    /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
+    /// reply stays here, and what is beside it in `extras`.
+    fn poll(
+        self: Pin<&mut Self>,
+        coming: Option<&mut Parts>,
+        extras: &mut Held,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Status>>;
+
+    /// What the next call is made of: an `Option` of its code and its message.
+    fn made_of(self: Pin<&mut Self>) -> &mut dyn Any;
+
+    /// The reply: an `Option` of the type of the message.
+    fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
+}
+
+pin_project_lite::pin_project! {
+    /// A call with its request, then its future, then its reply.
+    struct Making<A, B, L, F> {
+        make: Option<(L, A)>,
+        #[pin]
+        making: Option<F>,
+        reply: Option<B>,
+    }
+}
+
+impl<A, B, L, F> Makes for Making<A, B, L, F>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send,
+{
+    fn poll(
+        self: Pin<&mut Self>,
+        coming: Option<&mut Parts>,
+        extras: &mut Held,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Status>> {
+        let mut this = self.project();
+        if let Some(parts) = coming
+            && let Some((make, message)) = this.make.take()
+        {
+            let (timeout, origin, asked) = parts.take();
+            this.making.set(Some(make(Request::together(message, timeout, origin, asked))));
+        }
+        let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
+        let ended = ready!(making.poll(context));
+        this.making.set(None);
+        Poll::Ready(match ended {
+            Ok(response) => {
+                let (message, beside) = response.apart();
+                (*this.reply, *extras) = (Some(message), beside);
+                Ok(())
+            }
+            Err(status) => Err(status),
+        })
+    }
+
+    fn made_of(self: Pin<&mut Self>) -> &mut dyn Any {
+        self.project().make
+    }
+
+    fn reply(self: Pin<&mut Self>) -> &mut dyn Any {
+        self.project().reply
+    }
+}
+
+impl Last {
+    /// A call that has yet to begin, in the boxes of one that has ended if there is one.
+    #[inline(always)]
+    pub(super) fn new<A, B, L, F>(kept: Option<Box<Self>>, make: L, message: A) -> Box<Self>
+    where
+        A: Send + 'static,
+        B: Send + 'static,
+        L: FnOnce(Request<A>) -> F + Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let Some(mut kept) = kept else {
+            let (call, extras) = (boxed(make, message), Held::default());
+            return Box::new(Self { call, parts: None, is_coming: true, rest: None, extras, places: Vec::new() });
+        };
+        match kept.call.as_mut().made_of().downcast_mut::<Option<(L, A)>>() {
+            Some(made_of) => *made_of = Some((make, message)),
+            // It was one of another method.
+            None => kept.call = boxed(make, message),
+        }
+        kept.is_coming = true;
+        kept
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn boxed<A, B, L, F>(make: L, message: A) -> Pin<Box<dyn Makes>>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    Box::pin(Making { make: Some((make, message)), making: None, reply: None::<B> })
+}

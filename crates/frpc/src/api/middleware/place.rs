@@ -1,0 +1,105 @@
+//! The boxes in which the futures of middleware run, each of which serves one call after the other.
+
+use super::last::Last;
+use super::{Call, CallResponse, Middleware, Next};
+use crate::Status;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A middleware of any type.
+pub(super) trait Erased: Send + Sync {
+    /// A new place for its futures.
+    fn place(self: Arc<Self>) -> Pin<Box<Place>>;
+}
+
+impl<M: Middleware> Erased for M {
+    fn place(self: Arc<Self>) -> Pin<Box<Place>> {
+        place(self, |middleware: Arc<M>, call, next| async move {
+            let answered = Middleware::call(&*middleware, call, next).await;
+            (middleware, answered)
+        })
+    }
+}
+
+/// A place for the futures of one middleware, one after the other.
+pub(super) type Place = Kept<dyn Runs>;
+
+pin_project_lite::pin_project! {
+    /// What runs a middleware, and what is kept with it if that is the outermost.
+    pub(super) struct Kept<P: ?Sized> {
+        // The call inside of all middleware, before it begins and after it has ended.
+        pub(super) last: Option<Box<Last>>,
+        #[pin]
+        pub(super) runs: P,
+    }
+}
+
+/// What runs a middleware around calls.
+pub(super) trait Runs: Send {
+    /// Has the middleware run around a call, if one is given, and polls it. Ready when it has ended.
+    fn poll(
+        self: Pin<&mut Self>,
+        coming: Option<(Call, Next)>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<CallResponse, Status>>;
+
+    /// Whether it runs this middleware.
+    fn is_of(&self, middleware: &Arc<dyn Erased>) -> bool;
+}
+
+pin_project_lite::pin_project! {
+    struct Run<M, G, F> {
+        // The future has it while it runs: a count of its own for each call would travel between cores.
+        middleware: Option<Arc<M>>,
+        make: G,
+        // One that has ended stays until the next, since it holds nothing any more.
+        #[pin]
+        future: Option<F>,
+    }
+}
+
+/// A place for the futures that `make` returns, whose type has no name.
+fn place<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<Place>>
+where
+    M: Middleware,
+    G: Fn(Arc<M>, Call, Next) -> F + Send + 'static,
+    F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send + 'static,
+{
+    let runs = Run { middleware: Some(middleware), make, future: None };
+    Box::pin(Kept { last: None, runs })
+}
+
+impl<M, G, F> Runs for Run<M, G, F>
+where
+    M: Middleware,
+    G: Fn(Arc<M>, Call, Next) -> F + Send,
+    F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
+{
+    // In one function, of which the future's code is a part.
+    fn poll(
+        self: Pin<&mut Self>,
+        coming: Option<(Call, Next)>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<CallResponse, Status>> {
+        let mut this = self.project();
+        if let Some((call, next)) = coming
+            && let Some(middleware) = this.middleware.take()
+        {
+            this.future.set(Some((this.make)(middleware, call, next)));
+        }
+        match this.future.as_pin_mut() {
+            Some(future) if this.middleware.is_none() => {
+                let (middleware, answered) = ready!(future.poll(context));
+                *this.middleware = Some(middleware);
+                Poll::Ready(answered)
+            }
+            _ => Poll::Pending,
+        }
+    }
+
+    fn is_of(&self, middleware: &Arc<dyn Erased>) -> bool {
+        let here = self.middleware.as_ref().map(|here| Arc::as_ptr(here).cast::<()>());
+        here == Some(Arc::as_ptr(middleware).cast())
+    }
+}
