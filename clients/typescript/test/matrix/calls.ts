@@ -257,6 +257,19 @@ export function calls({ name: transport, connect, start }: Place): void {
     await client.giveUpBack({ millis: 50 });
     await until("the handler is told", () => slow?.aborted === true);
   }, { serve: page });
+  served("a handler of the page that leaves its loop over requests still replies", async (client) => {
+    assert.deepEqual(await client.gatherBack({ from: 7n, count: 5000 }), { total: 7n, count: 1 });
+  }, {
+    serve: serve(Page, {
+      ask: (text) => text,
+      feed: async function* () {},
+      gather: async (numbers) => {
+        for await (const { value } of numbers) return { total: value, count: 1 };
+        return {};
+      },
+      slow: () => ({}),
+    }),
+  });
   served("a page that serves nothing says so", async (client) => {
     assert.equal((await failed(client.askBack({}))).code, Code.UNIMPLEMENTED);
   });
