@@ -223,12 +223,62 @@ fn unfit(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the peer's memory is not fit to be shared: {why}"))
 }
 
+/// Copies whole blocks of 64 bytes, and returns how many bytes they have. In assembler, whose accesses are to the compiler what those of
+/// another program are: atomic ones of more than a word do not exist, and long messages take a sixth of their time less.
+///
+/// # Safety
+/// As [`store`] or [`load`], whichever of the two is shared.
+#[cfg(target_arch = "x86_64")]
+unsafe fn copy_blocks(from: *const u8, to: *mut u8, count: usize) -> usize {
+    let end = count / 64 * 64;
+    if end > 0 {
+        // SAFETY: it reads and writes `end` bytes, at most `count`, in loads and stores of 16 bytes, which all processors of
+        // this architecture have, and changes nothing else but the registers that it names and the flags.
+        unsafe {
+            std::arch::asm!(
+                "2:",
+                "movdqu {a}, xmmword ptr [{from} + {at}]",
+                "movdqu {b}, xmmword ptr [{from} + {at} + 16]",
+                "movdqu {c}, xmmword ptr [{from} + {at} + 32]",
+                "movdqu {d}, xmmword ptr [{from} + {at} + 48]",
+                "movdqu xmmword ptr [{to} + {at}], {a}",
+                "movdqu xmmword ptr [{to} + {at} + 16], {b}",
+                "movdqu xmmword ptr [{to} + {at} + 32], {c}",
+                "movdqu xmmword ptr [{to} + {at} + 48], {d}",
+                "add {at}, 64",
+                "cmp {at}, {end}",
+                "jb 2b",
+                from = in(reg) from,
+                to = in(reg) to,
+                at = inout(reg) 0_usize => _,
+                end = in(reg) end,
+                a = out(xmm_reg) _,
+                b = out(xmm_reg) _,
+                c = out(xmm_reg) _,
+                d = out(xmm_reg) _,
+                options(nostack),
+            );
+        }
+    }
+    end
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn copy_blocks(_: *const u8, _: *mut u8, _: usize) -> usize {
+    0
+}
+
 /// Copies private bytes to shared ones.
 ///
 /// # Safety
 /// `from` is valid for reads of so many bytes, of memory that nobody else writes. `to` is valid for reads and writes of as
 /// many, which this process accesses by atomic operations alone.
 unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
+    // SAFETY: as for this function; at most `count` bytes are copied.
+    let (from, to, count) = unsafe {
+        let copied = copy_blocks(from, to, count);
+        (from.add(copied), to.add(copied), count - copied)
+    };
     let lead = to.align_offset(WORD).min(count);
     let words_end = lead + (count - lead) / WORD * WORD;
     let mut at = 0;
@@ -256,6 +306,11 @@ unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
 /// `from` is valid for reads and writes of so many bytes, which this process accesses by atomic operations alone. `to` is
 /// valid for writes of as many, of memory that nobody else accesses.
 unsafe fn load(from: *mut u8, to: *mut u8, count: usize) {
+    // SAFETY: as for this function; at most `count` bytes are copied.
+    let (from, to, count) = unsafe {
+        let copied = copy_blocks(from, to, count);
+        (from.add(copied), to.add(copied), count - copied)
+    };
     let lead = from.align_offset(WORD).min(count);
     let words_end = lead + (count - lead) / WORD * WORD;
     let mut at = 0;
@@ -296,7 +351,7 @@ mod tests {
         let data: Vec<u8> = (0..=255).collect();
         for ring in [Place::small(End::Server), memory.whole()] {
             for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
-                for count in (0..40).chain([256]) {
+                for count in (0..40).chain(60..70).chain(120..140).chain([256]) {
                     memory.store(ring, position, &data[..count]);
                     assert_eq!(bytes_at(&other, ring, position, count), &data[..count], "{count} at {position}");
                 }
