@@ -19,14 +19,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chain::Running;
-pub(crate) use chain::{Around, Chain, Served, through};
+pub(crate) use chain::{Around, Chain, Lent, through};
 
 /// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
 ///
 /// A server runs it [around its services](crate::ServerBuilder::middleware), and a client [around its
 /// calls](crate::Channel::with_middleware). The first middleware that was added is the outermost. Without middleware a
-/// call pays one branch; with one, some hundred instructions. The memory in which middleware runs serves one unary call
-/// after the other; calls with streams, and those with a timeout of their own at a client, allocate it.
+/// call pays one branch; with one, some hundred instructions. The memory in which middleware runs serves one call after
+/// the other.
 ///
 /// Middleware does not see messages. It sees the method, the metadata and the names of the types. Around a call with
 /// streams it ends when the handler has returned, or when the client has its stream of replies; the messages follow

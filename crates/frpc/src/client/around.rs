@@ -1,6 +1,6 @@
 //! A call within the middleware around it, all of that within the deadline of the call.
 
-use crate::api::middleware::{About, Around, Chain};
+use crate::api::middleware::{About, Chain, Lent};
 use crate::calls::failures::expired;
 use crate::deadline::{self, Inherited, Within};
 use crate::schema::method::Method;
@@ -22,14 +22,14 @@ where
 {
     let Some(chain) = chain else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(method, timeout, chain.around(about.title(), request, call)).await
+    within_deadline(method, timeout, Lent::new(&chain, about.title(), request, call)).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.
 pub(crate) async fn within_deadline<B: 'static>(
     method: Method,
     timeout: Option<Duration>,
-    around: Around<Result<Response<B>, Status>>,
+    around: Lent<Result<Response<B>, Status>>,
 ) -> Result<Response<B>, Status> {
     let timeout = deadline::allowed(timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));

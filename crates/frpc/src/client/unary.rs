@@ -1,7 +1,7 @@
 //! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
 use crate::api::extras::{Extras, Held};
-use crate::api::middleware::{About, Around, CallKind, Chain};
+use crate::api::middleware::{About, Around, CallKind, Chain, Lent};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
 use crate::client::around::within_deadline;
@@ -399,14 +399,14 @@ impl Channel {
         method: &'static Method,
         request: Request<A>,
         begun: Option<Begun>,
-    ) -> Around<Result<Response<B>, Status>>
+    ) -> Lent<Result<Response<B>, Status>>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
         let (about, plain) = (About::new::<A, B>(*method, CallKind::Unary), self.plain());
         let begun = begun.map(Box::new); // Few are observed, and the others would carry its place along.
-        chain.around(about.title(), request, move |request: Request<A>| {
+        Lent::new(chain, about.title(), request, move |request: Request<A>| {
             let mut call = Unary::new(plain, method, request);
             if let Some(begun) = begun {
                 call.stage = Stage::Begun(begun);

@@ -4,7 +4,7 @@ mod pending;
 
 use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
-use crate::api::middleware::{About, Chain, Served};
+use crate::api::middleware::{About, Chain, Lent};
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
 use crate::observe::TraceContext;
@@ -196,7 +196,7 @@ struct Serving<S, H, A, F: Future, W: Watch, const PACKED: bool> {
     handler: H,
     cell: Cell<F, Answer<W::Task>>,
     /// For calls with middleware.
-    within: Cell<Served<F::Output>, Answer<W::Task>>,
+    within: Cell<Lent<F::Output>, Answer<W::Task>>,
     /// How requests are read.
     reading: Reading,
     /// For [`Policy::Inline`].
@@ -389,14 +389,14 @@ where
         let (service, handler) = (self.service.clone(), self.handler.clone());
         let last = move |request| handler(service, request);
         if !(inline && self.is_inline()) {
-            let around = Cell::park(Served::new(chain, about.title(), request, last));
+            let around = Cell::park(Lent::new(chain, about.title(), request, last));
             let call = self.pending(caller, asked, self.inherited(deadline, is_traced), memory);
             return call.go_on(around, Site::Runtime, self.permits.clone(), outbox, &self.watch);
         }
         let mut place = self.within.place();
         match &mut *place {
-            Some(served) => served.begin(|| about.title(), request, last),
-            None => place.set(Some(Served::new(chain, about.title(), request, last))),
+            Some(around) => around.begin(|| about.title(), request, last),
+            None => place.set(Some(Lent::new(chain, about.title(), request, last))),
         }
         // Mostly nothing, and then it is not put anywhere.
         let inherited = match deadline.is_some() || self.watch.passes_on(is_traced) {

@@ -24,11 +24,11 @@ const KEPT_MAX: usize = 16;
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn Erased>>,
-    /// Of clients, and of servers as far as handlers have to wait.
+    /// Those for which there is no better place.
     kept: Mutex<Vec<Ended>>,
 }
 
-/// The outermost box of a call that has ended: at a client of this method, at a server of the one that the chain belongs to.
+/// The outermost box of a call that has ended, of this method or of any.
 type Ended = (Option<&'static Method>, Pin<Box<Place>>);
 
 /// The part of a chain that is inside of a middleware. It is not empty.
@@ -164,13 +164,14 @@ impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
     }
 }
 
-/// A served call within its middleware, whose memory goes to the chain if it is dropped when it has ended.
-pub(crate) struct Served<T> {
+/// A call within its middleware in memory of the chain, which gets it back when this is dropped after the call has ended.
+/// What is kept is not told apart by methods: that of another one serves as well, but for the box of the call itself.
+pub(crate) struct Lent<T> {
     around: Option<Around<T>>,
     chain: Arc<Chain>,
 }
 
-impl<B: Send + 'static> Served<Result<Response<B>, Status>> {
+impl<B: Send + 'static> Lent<Result<Response<B>, Status>> {
     /// Begins a call in the memory of another, if the chain keeps some.
     #[inline(never)]
     pub(crate) fn new<A, F>(
@@ -210,7 +211,7 @@ impl<B: Send + 'static> Served<Result<Response<B>, Status>> {
     }
 }
 
-impl<B: 'static> Future for Served<Result<Response<B>, Status>> {
+impl<B: 'static> Future for Lent<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     #[inline(always)]
@@ -220,7 +221,7 @@ impl<B: 'static> Future for Served<Result<Response<B>, Status>> {
     }
 }
 
-impl<T> Drop for Served<T> {
+impl<T> Drop for Lent<T> {
     fn drop(&mut self) {
         if let Some(around) = self.around.take()
             && around.outermost.last.as_ref().is_some_and(|last| !last.is_coming)
@@ -304,7 +305,7 @@ where
 {
     match chain {
         None => last(request).await,
-        Some(chain) => chain.around(about.title(), request, last).await,
+        Some(chain) => Lent::new(&chain, about.title(), request, last).await,
     }
 }
 

@@ -155,9 +155,9 @@ fn a_chain_keeps_a_bounded_number_of_calls_each_for_its_method() {
 }
 
 #[test]
-fn a_served_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
+fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
-    let serve = || Served::new(&chain, title(), Request::new(1), double);
+    let serve = || Lent::new(&chain, title(), Request::new(1), double);
     drop(serve());
     assert!(chain.kept.lock().is_empty(), "it has not begun");
     let mut served = serve();
