@@ -14,6 +14,7 @@ mod bus;
 mod changing;
 mod channels;
 mod hand_off;
+mod hedging;
 mod limits;
 mod overload;
 mod peers;

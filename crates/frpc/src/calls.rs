@@ -257,6 +257,11 @@ impl Calls {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
+    /// The number of calls that the server works on, as far as this end knows.
+    pub(crate) fn at_work(&self) -> usize {
+        (self.slots.len() - self.free.len()).saturating_sub(self.given_up)
+    }
+
     /// The number of ids that are reserved because their calls were given up.
     pub(crate) fn given_up(&self) -> usize {
         self.given_up

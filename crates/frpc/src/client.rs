@@ -8,6 +8,7 @@ pub(crate) mod channel;
 pub(crate) mod dial;
 pub(crate) mod fleet;
 pub(crate) mod hand_off;
+pub(crate) mod hedging;
 pub(crate) mod link;
 pub(crate) mod links;
 pub(crate) mod making;

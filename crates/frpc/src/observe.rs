@@ -68,7 +68,8 @@ pub trait Observer: Send + Sync + 'static {
     /// A call has ended. Each call that has begun ends once, if its token is not [`Token::NO_END`].
     fn end(&self, about: &About, token: Token, ended: &Ended);
 
-    /// At a client: an attempt at a call has failed, and another one is made. The call goes on. `trace` is what was sent
+    /// At a client: an attempt at a call has failed, and another one is made. The call goes on. With
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt has only taken too long, and goes on beside the other. `trace` is what was sent
     /// with the call, and what the observer puts there is sent with the next attempt.
     fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);

@@ -19,6 +19,8 @@ pub(crate) struct FleetClock {
     due: AtomicU64,
     /// A connection has come or gone.
     changed: AtomicBool,
+    /// The next choice is not by the costs as they are, but with care: they are due, there are reports, or calls go far.
+    care: AtomicBool,
     /// What the servers have said of themselves.
     pub(super) reports: Reports,
 }
@@ -26,8 +28,8 @@ pub(crate) struct FleetClock {
 impl FleetClock {
     pub(crate) fn new() -> Arc<Self> {
         let [now, due] = [1, 0].map(AtomicU64::new);
-        let (made, changed) = (deadline::now(), AtomicBool::new(true));
-        Arc::new(Self { made, now, due, changed, reports: Reports::default() })
+        let (made, [changed, care]) = (deadline::now(), [true, true].map(AtomicBool::new));
+        Arc::new(Self { made, now, due, changed, care, reports: Reports::default() })
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -53,8 +55,27 @@ impl FleetClock {
         let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
+            if self.is_due() {
+                self.take_care();
+            }
         }
         now
+    }
+
+    /// Whether the next choice is to be made with care; see [`Choice`](crate::client::fleet::choice::Choice).
+    #[inline]
+    pub(crate) fn needs_care(&self) -> bool {
+        self.care.load(Ordering::Relaxed)
+    }
+
+    /// Has the next choices be made with care.
+    pub(crate) fn take_care(&self) {
+        self.care.store(true, Ordering::Release);
+    }
+
+    /// Has the next choices be made by the costs alone, unless something comes from now on.
+    pub(crate) fn relax(&self) {
+        self.care.swap(false, Ordering::AcqRel);
     }
 
     /// Whether costs are to be computed anew.
@@ -73,6 +94,7 @@ impl FleetClock {
     /// Has costs be computed anew before the next call is placed.
     pub(super) fn hurry(&self) {
         self.due.store(0, Ordering::Release);
+        self.take_care();
     }
 
     /// Notes that a connection has come or gone.
@@ -88,16 +110,25 @@ impl FleetClock {
 }
 
 impl FleetClock {
-    /// The place of the server that has reported the least, among those that may have a call; see [`Reports::take`].
-    #[cold]
-    pub(crate) fn take_report(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
-        self.reports.take(self.now(), may)
+    /// Notes that the server in this place has reported how busy it is.
+    pub(super) fn note_report(&self, place: u32) {
+        self.reports.note(place, self.now());
+        self.take_care();
     }
 
-    /// Whether there are reports.
-    #[inline]
+    /// The place of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
+    pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
+        self.reports.best(self.now(), cost)
+    }
+
+    /// Uses the report of a server up.
+    pub(crate) fn spend_report(&self, place: u32) {
+        self.reports.spend(place);
+    }
+
+    /// Whether servers report.
     pub(crate) fn has_reports(&self) -> bool {
-        self.reports.are_there()
+        self.reports.come(self.now())
     }
 
     /// Forgets all reports: servers have other places now.
@@ -153,12 +184,27 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_there_until_servers_have_other_places() {
+    fn care_is_taken_when_costs_are_due_or_a_server_reports_and_not_otherwise() {
         let clock = FleetClock::new();
-        (0..2).for_each(|place| clock.reports.note(place, 5, 1));
-        assert!(clock.has_reports());
-        clock.forget_reports();
+        assert!(clock.needs_care(), "nothing has been computed yet");
+        let advance = |nanos: u64| {
+            clock.advance(clock.made() + Duration::from_nanos(nanos));
+        };
+        let relaxed = |what: &dyn Fn()| {
+            clock.relax();
+            clock.take_due();
+            let before = clock.needs_care();
+            what();
+            (before, clock.needs_care())
+        };
+        assert_eq!(relaxed(&|| advance(REFRESH / 2)), (false, false));
+        assert_eq!(relaxed(&|| advance(2 * REFRESH)), (false, true));
+        assert_eq!(relaxed(&|| clock.hurry()), (false, true));
         assert!(!clock.has_reports());
-        assert_eq!(clock.take_report(|_| true), None);
+        assert_eq!(relaxed(&|| clock.note_report(3)), (false, true));
+        assert!(clock.has_reports());
+        assert_eq!(clock.best_report(u64::from), Some((3, 3)));
+        clock.forget_reports();
+        assert_eq!(clock.best_report(u64::from), None, "servers have other places");
     }
 }

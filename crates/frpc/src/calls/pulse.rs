@@ -1,7 +1,7 @@
 //! How well a server of a fleet works, as one client sees it: how long calls take there, and whether it is to get any.
 //!
 //! One call at a time is timed on each connection; see `timing`. What is made of it is one number, the cost, which the choice
-//! of a server reads. What servers report of themselves is in `reports`, beside the cost.
+//! of a server reads. It is made of what the server reports of itself, if it does.
 
 #[cfg(test)]
 mod tests;
@@ -63,6 +63,12 @@ pub(crate) const EXCLUDED: u64 = 1 << 43;
 /// The place of a server that is not chosen by its reports.
 const NOWHERE: u32 = u32::MAX;
 
+/// A server that has reported nothing for so long, in nanoseconds, is judged by the times of its calls again.
+const REPORTED_FOR: u64 = 60_000_000_000;
+
+/// The most calls of others that count: more than a server can have.
+const OTHERS_MAX: u32 = 1 << 16;
+
 /// By how much a server may claim to be faster than its calls have been: the peak is some times the usual.
 const CLAIM_SHIFT: u32 = 3;
 
@@ -81,6 +87,8 @@ pub(crate) struct Pulse {
     clock: Arc<FleetClock>,
     /// What a call costs there if it is the only one, in nanoseconds for a server of the largest weight.
     cost: AtomicU64,
+    /// The calls of others there, as far as the server reports them.
+    others: AtomicU32,
     /// It is ejected.
     doubted: AtomicBool,
     /// At present it is to get as many calls as others.
@@ -98,6 +106,7 @@ struct Observed {
     /// The peak of recent calls, in nanoseconds.
     peak: u64,
     measured_at: u64,
+    reported: Option<Reported>,
     /// Since when the timed call is under way.
     waits_since: u64,
     /// When it came, or came back.
@@ -115,6 +124,16 @@ struct Observed {
     is_coming: bool,
 }
 
+/// What a server has said of itself, as far as it is believed.
+#[derive(Clone, Copy, Debug)]
+struct Reported {
+    at: u64,
+    /// How long a call takes if it is the only one, in nanoseconds.
+    each: u64,
+    /// The calls of others.
+    others: u32,
+}
+
 /// A time to the nearest power of two: smaller differences are mostly chance, and servers that are alike are to have equal
 /// shares.
 fn coarse(time: u64) -> u64 {
@@ -127,9 +146,19 @@ fn coarse(time: u64) -> u64 {
 }
 
 impl Observed {
-    /// The cost of a call that is the only one, while the server is not ejected. Others are preferred to one that is not open.
-    fn cost(&self, now: u64, is_open: bool) -> u64 {
+    /// The cost of a call that is the only one, while the server is not ejected, and how many calls of others it has. Other
+    /// servers are preferred to one that is not open. `own` calls of this client are there, one at least.
+    fn cost(&self, now: u64, is_open: bool, own: usize) -> (u64, u32) {
         let halves = |at: u64| now.saturating_sub(at) >> HALF_LIFE_BITS;
+        let times = if is_open { 1 } else { CLOSED_TIMES };
+        let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(TRIAL + 1, COST_MAX);
+        if let Some(reported) = self.reported.filter(|reported| now.saturating_sub(reported.at) <= REPORTED_FOR) {
+            let others = reported.others >> halves(reported.at).min(31);
+            // A call that is under way for long says that each takes long, however many there were.
+            let age = if self.waits_since == 0 { 0 } else { now.saturating_sub(self.waits_since) };
+            let each = reported.each.max(age / (own as u64 + u64::from(others)).max(1));
+            return (cost(each), others);
+        }
         let mut expected = self.peak >> halves(self.measured_at).min(63);
         if self.waits_since != 0 {
             expected = expected.max(now.saturating_sub(self.waits_since));
@@ -137,11 +166,9 @@ impl Observed {
                 expected = expected.max(UNMEASURED);
             }
         } else if self.measured_at == 0 && !self.is_tried {
-            return TRIAL;
+            return (TRIAL, 0);
         }
-        let times = if is_open { 1 } else { CLOSED_TIMES };
-        let cost = coarse(expected.max(LEAST)).saturating_mul(times) as f64 / self.share;
-        (cost as u64).clamp(TRIAL + 1, COST_MAX)
+        (cost(coarse(expected.max(LEAST))), 0)
     }
 
     /// The part of the time in which the server may have calls.
@@ -198,6 +225,7 @@ impl Pulse {
             share: 1.0,
             peak: 0,
             measured_at: 0,
+            reported: None,
             waits_since: 0,
             came_at: 0,
             aversion: 0.0,
@@ -208,14 +236,20 @@ impl Pulse {
             is_coming: false,
         };
         let [doubted, open] = [false, true].map(AtomicBool::new);
-        let (cost, place) = (AtomicU64::new(EXCLUDED), AtomicU32::new(NOWHERE));
-        Arc::new(Self { clock: clock.clone(), cost, doubted, open, place, state: Mutex::new(state) })
+        let (cost, [others, place]) = (AtomicU64::new(EXCLUDED), [0, NOWHERE].map(AtomicU32::new));
+        Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, place, state: Mutex::new(state) })
     }
 
     /// What a call costs there if it is the only one: [`TRIAL`], [`EXCLUDED`], or between.
     #[inline]
     pub(crate) fn cost(&self) -> u64 {
         self.cost.load(Ordering::Relaxed)
+    }
+
+    /// The calls of others there, as far as is known.
+    #[inline]
+    pub(crate) fn others(&self) -> u64 {
+        self.others.load(Ordering::Relaxed).into()
     }
 
     /// Whether the server is ejected: it has refused calls or answered nothing, and not answered otherwise since.
@@ -240,19 +274,24 @@ impl Pulse {
         self.state.lock().coming(now) < 1.0
     }
 
-    /// Computes the cost. `is_shown` says that the server is known to be alive.
-    pub(crate) fn assess(&self, now: u64, is_shown: bool, outlook: Outlook) {
+    /// Computes the cost. `is_shown` says that the server is known to be alive. It has `own` calls of this client, or one.
+    pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, outlook: Outlook) {
         let mut state = self.state.lock();
         state.is_coming = outlook.is_slow_start && state.coming(now) < 1.0;
         let is_open = fastrand::f64() < state.opening(now);
         let cost = match is_shown {
-            false => EXCLUDED,
-            true if state.ejected_until == 0 || outlook.is_panic => state.cost(now, is_open),
-            true if now >= state.ejected_until => TRIAL,
-            true => EXCLUDED,
+            false => (EXCLUDED, 0),
+            true if state.ejected_until == 0 || outlook.is_panic => state.cost(now, is_open, own),
+            true if now >= state.ejected_until => (TRIAL, 0),
+            true => (EXCLUDED, 0),
         };
         self.open.store(is_open, Ordering::Relaxed);
+        self.set_cost(cost);
+    }
+
+    fn set_cost(&self, (cost, others): (u64, u32)) {
         self.cost.store(cost, Ordering::Relaxed);
+        self.others.store(others, Ordering::Relaxed);
     }
 
     /// Notes that a call goes there by which the server is measured: the next ones do not.
@@ -263,17 +302,19 @@ impl Pulse {
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
             // Not for long: the call is timed when it is sent, unless it is a stream.
-            Observed { waits_since: now, ..*state }.cost(now, self.is_open())
+            Observed { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
-            EXCLUDED
+            (EXCLUDED, 0)
         };
-        self.cost.store(cost, Ordering::Relaxed);
+        self.set_cost(cost);
     }
 
     /// Notes a new connection to the server.
     pub(crate) fn connect(&self) {
-        self.state.lock().came_at = self.clock.now();
+        let mut state = self.state.lock();
+        (state.came_at, state.reported) = (self.clock.now(), None);
+        drop(state);
         self.clock.change();
     }
 
@@ -291,6 +332,12 @@ impl Pulse {
     #[cold]
     pub(crate) fn refuse(&self) {
         self.eject(REFUSAL);
+    }
+
+    /// Notes that a call was answered elsewhere before it has answered its trial.
+    #[cold]
+    pub(crate) fn outrun(&self) {
+        self.eject(SILENCE);
     }
 
     /// Notes that it has answered a call again.
@@ -322,24 +369,30 @@ impl Pulse {
         self.place.store(place.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
-    /// Whether it may have a call for its report, if that came from the server in this place.
-    pub(crate) fn takes_by_report(&self, place: u32) -> bool {
-        let is_usual = (TRIAL + 1..EXCLUDED).contains(&self.cost());
-        is_usual && self.is_open() && self.place.load(Ordering::Relaxed) == place
+    /// The place among the servers that are chosen by their reports.
+    pub(crate) fn place(&self) -> u32 {
+        self.place.load(Ordering::Relaxed)
     }
 
-    /// Notes what the server says of itself. It is believed as far as its calls bear it out.
+    /// Notes what the server says of itself. It is believed as far as its calls bear it out. `own` of the calls in progress
+    /// are of this client.
     #[cold]
-    pub(crate) fn report(&self, report: Report) {
-        let place = self.place.load(Ordering::Relaxed);
-        if place == NOWHERE {
-            return;
+    pub(crate) fn report(&self, report: Report, own: usize) {
+        let now = self.clock.now();
+        let in_progress = report.in_progress.min(OTHERS_MAX);
+        let mut state = self.state.lock();
+        let nanos = u64::from(report.micros).saturating_mul(1_000).max(state.peak >> CLAIM_SHIFT);
+        let each = (nanos / (u64::from(in_progress) + 1)).max(1);
+        let others = in_progress.saturating_sub(u32::try_from(own).unwrap_or(u32::MAX));
+        state.reported = Some(Reported { at: now, each, others });
+        if state.ejected_until == 0 {
+            self.set_cost(state.cost(now, self.is_open(), own.max(1)));
         }
-        let state = self.state.lock();
-        let nanos = u64::from(report.micros).saturating_mul(1_000).max(state.peak >> CLAIM_SHIFT).max(1);
-        let cost = (nanos as f64 / state.share) as u64;
         drop(state);
-        self.clock.reports.note(place, cost, self.clock.now());
+        let place = self.place();
+        if place != NOWHERE {
+            self.clock.note_report(place);
+        }
     }
 
     /// The time of an instant, by the clock of the fleet.
@@ -366,7 +419,7 @@ impl Pulse {
         let took = if end == TimedEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {
-            self.cost.store(state.cost(now, self.is_open()), Ordering::Relaxed);
+            self.set_cost(state.cost(now, self.is_open(), 1));
         }
         drop(state);
         if end == TimedEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES)) || self.is_late_again(end)

@@ -167,7 +167,7 @@ mod tests {
         let unsent = begin(&mut calls, at(1), 1_000);
         calls.revoke(unsent);
         let cost = |millis: u64| {
-            pulse.assess(clock.advance(at(millis)), true, Outlook::default());
+            pulse.assess(clock.advance(at(millis)), true, 1, Outlook::default());
             pulse.cost()
         };
         assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");

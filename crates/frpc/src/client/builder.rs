@@ -8,6 +8,7 @@ use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, Resolved
 use crate::client::fleet::resolving::{Connects, Follower};
 use crate::client::fleet::terms::FleetTerms;
 use crate::client::fleet::{self, Fleet};
+use crate::client::hedging::Hedging;
 use crate::client::links::Links;
 use crate::client::making::Maker;
 use crate::client::retries::RetryBudget;
@@ -603,9 +604,11 @@ impl ChannelBuilder {
 
     fn channel(self, servers: Servers, offer: &Offer) -> Channel {
         let watching = offer.watching.clone();
+        let hedge_after = self.fleet.hedge_after.filter(|_| matches!(servers, Servers::Several(_)));
         let inner = Arc::new(ChannelShared {
             servers,
             retries: RetryBudget::default(),
+            hedging: hedge_after.map(Hedging::new),
             timeout: self.timeout,
             is_told: self.is_told,
             strict_presence: self.strict_presence,
@@ -616,6 +619,7 @@ impl ChannelBuilder {
             let shared: Arc<dyn Loads> = inner.clone();
             watching.show_channel(Arc::downgrade(&shared));
         }
-        Channel { inner, beside: Beside { chain: self.chain.present(), watching, ..Beside::default() }.present() }
+        let (chain, hedges) = (self.chain.present(), hedge_after.is_some());
+        Channel { inner, beside: Beside { chain, watching, hedges, ..Beside::default() }.present() }
     }
 }

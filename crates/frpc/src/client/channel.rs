@@ -3,6 +3,8 @@
 use crate::api::hand_off::HandedOff;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attached;
+use crate::client::fleet::choice::Chosen;
+use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::retries::RetryBudget;
@@ -78,6 +80,8 @@ pub(crate) struct Beside {
     pub(crate) handed: Option<HandedOff>,
     /// Who observes calls.
     pub(crate) watching: Option<Arc<Watching>>,
+    /// Calls may be made at a second server as well.
+    pub(crate) hedges: bool,
     /// Calls are counted, and nothing else is done.
     pub(crate) only_counts: bool,
     /// Calls are counted and an observer is told of them, and nothing else is done.
@@ -92,9 +96,9 @@ impl Beside {
 
     /// The same, unless it is nothing.
     pub(crate) fn present(mut self) -> Option<Arc<Self>> {
-        let only_observes = self.chain.is_none() && self.handed.is_none();
+        let only_observes = self.chain.is_none() && self.handed.is_none() && !self.hedges;
         (self.only_counts, self.only_tells) = (only_observes && !self.is_told(), only_observes && self.is_told());
-        let is_present = self.chain.is_some() || self.handed.is_some() || self.watching.is_some();
+        let is_present = !only_observes || self.watching.is_some();
         is_present.then(|| Arc::new(self))
     }
 }
@@ -102,6 +106,7 @@ impl Beside {
 pub(crate) struct ChannelShared {
     pub(crate) servers: Servers,
     pub(crate) retries: RetryBudget,
+    pub(crate) hedging: Option<Hedging>,
     /// The default timeout of calls, and of the opening of streams.
     pub(crate) timeout: Option<Duration>,
     /// Whether an extended server gets the default timeout.
@@ -134,6 +139,7 @@ impl Channel {
             inner: Arc::new(ChannelShared {
                 servers,
                 retries: RetryBudget::default(),
+                hedging: None,
                 timeout: Some(TIMEOUT),
                 is_told: false,
                 strict_presence: false,
@@ -195,7 +201,7 @@ impl Channel {
     /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
     /// might use.
     pub fn connection(&self) -> Option<Connection> {
-        self.inner.servers.current().map(|link| link.connection.clone())
+        self.inner.servers.connection().map(|link| link.connection.clone())
     }
 
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
@@ -228,8 +234,9 @@ impl Channel {
     /// The channel without middleware and observers, which are around the call already.
     #[inline]
     pub(crate) fn plain(&self) -> Self {
-        let handed = self.beside.as_ref().and_then(|beside| beside.handed.clone());
-        let beside = handed.map(|handed| Arc::new(Beside { handed: Some(handed), ..Beside::default() }));
+        let kept = self.beside.as_ref().filter(|beside| beside.handed.is_some() || beside.hedges);
+        let beside =
+            kept.map(|kept| Arc::new(Beside { handed: kept.handed.clone(), hedges: kept.hedges, ..Beside::default() }));
         Self { inner: self.inner.clone(), beside }
     }
 
@@ -250,10 +257,10 @@ impl Channel {
         &self,
         until: Option<std::time::Instant>,
         begun: &mut Option<Instant>,
-    ) -> Result<Arc<Link>, Status> {
+    ) -> Result<Chosen, Status> {
         let servers = &self.inner.servers;
-        if let Some(link) = servers.current_now() {
-            return Ok(link);
+        if let Some(chosen) = servers.chosen() {
+            return Ok(chosen);
         }
         let connect = servers.connect(*begun.get_or_insert_with(Instant::now));
         match until {

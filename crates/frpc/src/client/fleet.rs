@@ -9,13 +9,14 @@ pub(crate) mod view;
 use crate::Status;
 use crate::calls::clock::FleetClock;
 use crate::calls::failures::{closed, unreachable};
+use crate::client::fleet::choice::{Choice, Chosen};
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
 use crate::client::fleet::resolving::Resolving;
 use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::making::RUNTIME_ENDED;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,8 @@ use tokio::time::Instant;
 /// Servers of which any can serve a call.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
+    /// Those with a connection, among which calls choose. Invariant: whoever locks both locks the members first.
+    choice: Mutex<Choice>,
     /// When what is known of the members has changed.
     clock: Arc<FleetClock>,
     /// Notified of each new connection to one of them.
@@ -46,6 +49,7 @@ impl Fleet {
     pub(crate) fn new(terms: FleetTerms, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
         Self {
             members: RwLock::new(Members::new(terms)),
+            choice: Mutex::default(),
             clock,
             made,
             urgency: Arc::default(),
@@ -55,35 +59,66 @@ impl Fleet {
         }
     }
 
-    /// The connection for the next call; see [`Choice::next`](choice::Choice::next). If none of those that are drawn is
-    /// to get calls, the best of all.
+    /// The connection for the next call, if one is quickly found that is no trial.
     #[inline(never)] // So that a channel to one server has nothing of it among its instructions.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
+        if self.clock.needs_care() {
+            return self.weighed(false).map(|chosen| chosen.link);
+        }
+        self.choice.lock().next()
+    }
+
+    /// The connection for the next call, which may be a trial. If none of those that are looked at is to get calls, the best
+    /// of all.
+    pub(crate) fn chosen(&self) -> Option<Chosen> {
+        self.clock.look();
+        self.weighed(true).or_else(|| any(&self.members.read()).map(Chosen::usual))
+    }
+
+    /// A connection that a call might use.
+    pub(crate) fn connection(&self) -> Option<Arc<Link>> {
+        self.current().or_else(|| any(&self.members.read()))
+    }
+
+    /// The connection for a call that is under way on this one, too.
+    pub(crate) fn besides(&self, link: &Arc<Link>) -> Option<Arc<Link>> {
+        self.choice.lock().besides(&self.clock, link)
+    }
+
+    /// Chooses with care.
+    #[inline(never)]
+    fn weighed(&self, takes_trials: bool) -> Option<Chosen> {
         if self.clock.is_due() {
             self.assess();
         }
-        let next = self.members.read().choice.next(&self.clock);
-        next.or_else(|| any(&self.members.read()))
-    }
-
-    /// Notes the time.
-    pub(crate) fn look_at_clock(&self) {
-        self.clock.look();
+        self.choice.lock().weigh(&self.clock, takes_trials)
     }
 
     /// Computes what the choice is made by.
     #[cold]
     fn assess(&self) {
-        let Some(now) = self.clock.take_due() else { return };
-        if self.clock.take_changed() {
-            self.members.write().muster(&self.clock);
+        // Before the look at what is due: what comes later is seen by the next call.
+        self.clock.relax();
+        if let Some(now) = self.clock.take_due() {
+            if self.clock.take_changed() {
+                self.muster(&self.members.read());
+            }
+            self.choice.lock().assess(now);
         }
-        self.members.read().choice.assess(now);
+        if self.choice.lock().spills() || self.clock.has_reports() {
+            self.clock.take_care();
+        }
+    }
+
+    /// Has calls choose among those that have a connection now.
+    fn muster(&self, members: &Members) {
+        *self.choice.lock() = members.choice();
+        self.clock.forget_reports();
     }
 
     /// The first connection that is made, for a call that has waited since `begun`, within the patience. The tasks of
     /// the members make connections: otherwise each waiting call would need a future for each server.
-    pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
+    pub(crate) async fn connect(&self, begun: Instant) -> Result<Chosen, Status> {
         let connected = self.next_connection();
         let Some(end) = begun.checked_add(self.patience) else { return connected.await };
         let connected = tokio::time::timeout_at(end, connected).await;
@@ -99,13 +134,13 @@ impl Fleet {
         }
     }
 
-    async fn next_connection(&self) -> Result<Arc<Link>, Status> {
+    async fn next_connection(&self) -> Result<Chosen, Status> {
         let _waiting = self.urgency.wait();
         loop {
             let mut made = pin!(self.made.notified());
             made.as_mut().enable();
-            if let Some(link) = self.current() {
-                return Ok(link);
+            if let Some(chosen) = self.chosen() {
+                return Ok(chosen);
             }
             if self.is_closed.load(Ordering::Acquire) {
                 return Err(closed());
@@ -169,7 +204,8 @@ impl Fleet {
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
-            members.add(rows, &self.clock);
+            members.add(rows);
+            self.muster(&members);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::api::hand_off::HandedOff;
 use crate::calls::failures::{expired, lost, out_of_time};
 use crate::calls::offers::rules;
 use crate::client::channel::Channel;
+use crate::client::fleet::choice::Chosen;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
 use crate::schema::method::Method;
@@ -57,7 +58,7 @@ impl Asking<'_> {
         let (message, extras) = request.into_parts();
         let mut begun = None;
         loop {
-            let link = channel.link(self.until, &mut begun).await?;
+            let Chosen { link, .. } = channel.link(self.until, &mut begun).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));

@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::client::fleet::Fleet;
+use crate::client::fleet::choice::Chosen;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use std::future::pending;
@@ -15,7 +16,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// The connection for the next call, if there is one.
+    /// The connection for the next call, if there is one that needs no thought.
     #[inline]
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         match self {
@@ -24,18 +25,35 @@ impl Servers {
         }
     }
 
-    /// As [`current`](Self::current), with a look at the clock: streams are not timed, and an ejection ends all the same.
-    pub(crate) fn current_now(&self) -> Option<Arc<Link>> {
-        if let Self::Several(fleet) = self {
-            fleet.look_at_clock();
+    /// The connection for the next call with what is to be known of it, if there is one. It looks at the clock: streams are
+    /// not timed, and an ejection ends all the same.
+    pub(crate) fn chosen(&self) -> Option<Chosen> {
+        match self {
+            Self::One(links) => links.current().map(Chosen::usual),
+            Self::Several(fleet) => fleet.chosen(),
         }
-        self.current()
+    }
+
+    /// A connection that a call might use.
+    pub(crate) fn connection(&self) -> Option<Arc<Link>> {
+        match self {
+            Self::One(links) => links.current(),
+            Self::Several(fleet) => fleet.connection(),
+        }
+    }
+
+    /// The connection to another server for a call that is under way on this one, too.
+    pub(crate) fn besides(&self, link: &Arc<Link>) -> Option<Arc<Link>> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(fleet) => fleet.besides(link),
+        }
     }
 
     /// A connection, or a new one; see [`Links::connect`].
-    pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
+    pub(crate) async fn connect(&self, begun: Instant) -> Result<Chosen, Status> {
         match self {
-            Self::One(links) => links.connect(begun).await,
+            Self::One(links) => links.connect(begun).await.map(Chosen::usual),
             Self::Several(fleet) => fleet.connect(begun).await,
         }
     }

@@ -7,6 +7,7 @@ use crate::calls::failures::{lost, takes_no_calls};
 use crate::calls::offers::rules;
 use crate::client::around::around;
 use crate::client::channel::Channel;
+use crate::client::fleet::choice::Chosen;
 use crate::client::link::Link;
 use crate::deadline;
 use crate::observe::TraceContext;
@@ -342,7 +343,7 @@ impl Opening {
         }
         let open = async {
             loop {
-                let link = channel.link(self.open_until, begun).await?;
+                let Chosen { link, .. } = channel.link(self.open_until, begun).await?;
                 let Ok(peer) = link.connection.peer_known().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());

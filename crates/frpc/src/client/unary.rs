@@ -7,7 +7,9 @@ use crate::calls::failures::expired;
 use crate::client::around::within_deadline;
 use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, mode};
 use crate::client::channel::{Beside, Channel};
+use crate::client::fleet::choice::Chosen;
 use crate::client::hand_off;
+use crate::client::hedging::{Hedge, Hedging};
 use crate::client::terms::Terms;
 use crate::deadline;
 use crate::observe::watching::{Begun, Watched};
@@ -435,6 +437,8 @@ impl Channel {
         let token = observed.map_or_else(Token::default, |observed| observed.token);
         let mut trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
         let mut begun = None;
+        let hedging = self.inner.hedging.as_ref().filter(|_| attempt.method.idempotent);
+        let usual = hedging.map(Hedging::count);
         // The status of an attempt that may have run.
         let mut lost = None;
         loop {
@@ -459,14 +463,32 @@ impl Channel {
                     lost = Some(failure.status);
                 }
             }
-            let link = match self.link(until, &mut begun).await {
-                Ok(link) => link,
+            let Chosen { link, trial } = match self.link(until, &mut begun).await {
+                Ok(chosen) => chosen,
                 Err(status) => return Err(over(status, lost, attempt.method)),
             };
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            match (Attempt { trace: trace.as_ref(), ..attempt }).make(link).await {
+            let trial = trial.filter(|_| attempt.method.idempotent).map(|after| Hedge { after, is_trial: true });
+            let hedge = trial.or(usual);
+            let made = match hedge {
+                None => Attempt { trace: trace.as_ref(), ..attempt }.make(link).await,
+                Some(hedge) => {
+                    let mut next = trace;
+                    let again = |why: &Status| {
+                        let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
+                        (may && self.inner.retries.spend()).then(|| {
+                            if let Some(watching) = &self.inner.watching {
+                                watching.retry(&Observed::of_unary(attempt.method), token, why, &mut next);
+                            }
+                            next
+                        })
+                    };
+                    self.hedged(Attempt { trace: trace.as_ref(), ..attempt }, link, hedge, until, again).await
+                }
+            };
+            match made {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failure = Some(failed),
             }

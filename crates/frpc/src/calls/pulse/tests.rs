@@ -12,7 +12,7 @@ fn server() -> (Arc<Pulse>, impl Fn(u64) -> u64) {
 }
 
 fn cost(pulse: &Pulse, now: u64) -> u64 {
-    pulse.assess(now, true, Outlook::default());
+    pulse.assess(now, true, 1, Outlook::default());
     pulse.cost()
 }
 
@@ -77,7 +77,7 @@ fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
     assert!(!pulse.is_doubted(), "the caller had another reason");
     pulse.end(Duration::from_millis(2_000), TimedEnd::Late, at(2_500));
     assert!(pulse.is_doubted() && cost(&pulse, at(2_500)) == EXCLUDED);
-    pulse.assess(at(2_500), true, Outlook { is_panic: true, ..Outlook::default() });
+    pulse.assess(at(2_500), true, 1, Outlook { is_panic: true, ..Outlook::default() });
     assert!(pulse.cost() < EXCLUDED, "too many are ejected, so nobody is");
 }
 
@@ -89,7 +89,7 @@ fn a_server_that_comes_to_others_has_calls_in_a_growing_part_of_the_time() {
     let outlook = Outlook { is_slow_start: true, ..Outlook::default() };
     let open = |millis: u64| {
         let now = at(millis);
-        (0..1_000).filter(|_| (pulse.assess(now, true, outlook), pulse.cost() == 1 << 23).1).count()
+        (0..1_000).filter(|_| (pulse.assess(now, true, 1, outlook), pulse.cost() == 1 << 23).1).count()
     };
     let parts = [10, 2_500, 5_100].map(open);
     assert!((50..200).contains(&parts[0]) && (400..700).contains(&parts[1]) && parts[2] == 1_000, "{parts:?}");
@@ -100,8 +100,13 @@ fn times_are_rounded_to_the_nearest_power_of_two() {
     assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
 }
 
+/// The costs of servers in these places, with one call each.
+fn promised(pulses: &[&Pulse]) -> Option<(u32, u64)> {
+    pulses[0].clock.best_report(|place| pulses[place as usize].cost() * (1 + pulses[place as usize].others()))
+}
+
 #[test]
-fn a_report_that_promises_too_much_gains_little_and_one_of_an_ejected_server_nothing() {
+fn a_report_that_promises_too_much_gains_little() {
     let (pulse, at) = server();
     let honest = Pulse::new(&pulse.clock);
     for (place, pulse, millis) in [(0, &pulse, 80), (1, &honest, 40)] {
@@ -109,20 +114,51 @@ fn a_report_that_promises_too_much_gains_little_and_one_of_an_ejected_server_not
         pulse.end(Duration::from_millis(millis), TimedEnd::Answered, at(80));
         cost(pulse, at(80));
     }
-    let report = |pulse: &Pulse, micros| pulse.report(Report { in_progress: 0, micros });
-    let takes = || pulse.clock.take_report(|place| [&pulse, &honest][place as usize].takes_by_report(place));
-    report(&pulse, 0);
-    report(&honest, 9_000);
-    assert_eq!(takes(), Some(1), "the other one is taken for 10 ms");
-    report(&honest, 20_000);
-    assert_eq!(takes(), Some(0));
-    report(&pulse, 0);
-    pulse.refuse();
-    cost(&pulse, at(80));
-    assert_eq!(takes(), None, "one is no choice");
-    pulse.set_place(None);
-    report(&pulse, 0);
-    assert!(!pulse.takes_by_report(0));
+    let best = || promised(&[&pulse, &honest]);
+    pulse.report(Report { in_progress: 0, micros: 0 }, 0);
+    honest.report(Report { in_progress: 0, micros: 9_000 }, 0);
+    assert_eq!(best(), Some((1, 9_000_000)), "the other one is taken for 10 ms");
+    honest.report(Report { in_progress: 0, micros: 20_000 }, 0);
+    assert_eq!(best(), Some((0, 10_000_000)));
+    pulse.report(Report { in_progress: u32::MAX, micros: 0 }, 0);
+    let whole = pulse.cost() * (1 + pulse.others());
+    assert!((9_000_000..=10_000_000).contains(&whole), "nor by a number that is too high: {whole}");
+}
+
+#[test]
+fn the_cost_of_a_server_that_reports_is_that_of_each_call_and_its_own_calls_are_not_those_of_others() {
+    let (pulse, at) = server();
+    pulse.set_place(Some(0));
+    pulse.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
+    let known = |now: u64, own: usize| {
+        pulse.assess(now, true, own, Outlook::default());
+        (pulse.cost(), pulse.others())
+    };
+    pulse.report(Report { in_progress: 5, micros: 60_000 }, 2);
+    assert_eq!((pulse.cost(), pulse.others()), (10_000_000, 3), "at once");
+    assert_eq!(known(at(31), 3), (10_000_000, 3));
+    pulse.begin(pulse.clock.made() + Duration::from_millis(31));
+    assert_eq!(known(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
+    pulse.end(Duration::from_millis(600), TimedEnd::Answered, at(631));
+    let halved = 31 + HALF_LIFE / 1_000_000 + 1;
+    assert_eq!(known(at(halved), 1), (10_000_000, 1), "half of it");
+    assert_eq!(known(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
+    assert!(known(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
+    pulse.report(Report { in_progress: 5, micros: 60_000 }, 9);
+    assert_eq!(pulse.others(), 0, "those that have not come yet, or whose answers are under way");
+    pulse.connect();
+    assert!(known(at(99_000), 1).0 != 10_000_000, "another process, maybe");
+}
+
+#[test]
+fn a_report_of_an_ejected_server_does_not_end_that() {
+    let (pulse, at) = server();
+    pulse.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    pulse.outrun();
+    assert!(pulse.is_doubted() && cost(&pulse, at(8)) == EXCLUDED);
+    pulse.report(Report { in_progress: 0, micros: 1_000 }, 0);
+    assert_eq!((pulse.cost(), cost(&pulse, at(9))), (EXCLUDED, EXCLUDED));
+    assert_eq!((cost(&pulse, at(1_000)), cost(&pulse, at(3_000))), (EXCLUDED, TRIAL));
 }
 
 #[test]
@@ -134,9 +170,9 @@ fn a_smaller_weight_costs_more() {
     let heavy = Pulse::new(&pulse.clock);
     for (place, pulse, micros) in [(0, &pulse, 10_000), (1, &heavy, 20_000)] {
         pulse.set_place(Some(place));
-        pulse.report(Report { in_progress: 0, micros });
+        pulse.report(Report { in_progress: 0, micros }, 0);
     }
-    assert_eq!(pulse.clock.take_report(|_| true), Some(1), "by its report as well");
+    assert_eq!(promised(&[&pulse, &heavy]), Some((1, 20_000_000)), "by its report as well");
 }
 
 #[test]
@@ -199,15 +235,13 @@ fn the_first_call_to_a_server_makes_it_expensive_until_it_is_measured() {
 }
 
 #[test]
-fn a_server_takes_no_call_for_its_report_while_it_is_to_be_tried_or_is_not_open() {
+fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
     let (pulse, at) = server();
     pulse.set_place(Some(3));
-    assert!(cost(&pulse, at(1)) == TRIAL && !pulse.takes_by_report(3));
-    pulse.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
-    cost(&pulse, at(10));
-    assert!(pulse.takes_by_report(3) && !pulse.takes_by_report(2));
     pulse.open.store(false, Ordering::Relaxed);
-    assert!(!pulse.takes_by_report(3));
+    pulse.report(Report { in_progress: 0, micros: 10_000 }, 0);
+    assert_eq!((pulse.cost(), pulse.place()), (CLOSED_TIMES * 10_000_000, 3));
+    assert_eq!(cost(&pulse, at(1)), 10_000_000);
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! The choice of a server for each call, among those that have a connection.
 //!
-//! It reads one number of each server that is drawn, its cost, and the count of its calls. All that needs thought is done
-//! when one of these changes, or some times in a second: see [`Pulse`]. While servers report how busy they are, most calls go by
-//! that instead.
+//! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`Choice::next`].
+//! All that needs thought is done when one of these changes, or some times in a second: see [`Pulse`]. While servers report
+//! how busy they are, or some are elsewhere, [`Choice::weigh`] chooses.
 
 use crate::calls::clock::FleetClock;
 use crate::calls::pulse::{EXCLUDED, Outlook, Pulse, TRIAL};
+use crate::client::fleet::below;
 use crate::client::fleet::members::Row;
 use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// How finely weights are kept when they have no small common measure: so many lots for each server.
 const LOTS_EACH: u64 = 16;
@@ -25,13 +26,20 @@ const NEAR_PERCENT: f64 = 70.0;
 /// The parts into which calls are divided between the own zone and others.
 const SPILL_PARTS: u64 = 256;
 
-/// One in so many calls chooses among servers that are drawn though there are reports, so that servers without one are not
-/// forgotten; and one in so many while a server is to have its trial.
-const DRAWN_IN: u64 = 32;
-const TRIED_IN: u64 = 4;
+/// One in so many calls chooses only among servers that are drawn though there are reports, so that what is known of each
+/// server is put to the test.
+const DRAWN_IN: u64 = 64;
 
 /// One in so many calls is timed where calls take next to no time.
-const TIMED_IN: u64 = 32;
+const TIMED_IN: u64 = 64;
+
+/// A trial has so many times as long as a call is expected to take elsewhere before it is hedged, and at least so long:
+/// below that, servers differ by chance.
+const TRIAL_TIMES: u64 = 4;
+const TRIAL_LEAST: Duration = Duration::from_millis(50);
+
+/// How many servers are drawn for a call that is hedged. There are few such calls, and each is late already.
+const DRAWN_FOR_HEDGE: u64 = 4;
 
 /// The servers among which calls choose.
 #[derive(Default)]
@@ -39,120 +47,257 @@ pub(crate) struct Choice {
     /// Those of the own zone, or all, and then the others.
     near: Tier,
     far: Tier,
-    /// From which two servers are drawn for each call. It need not be exact among threads.
-    dice: AtomicU64,
+    /// From which servers are drawn.
+    dice: u64,
     /// How many of [`SPILL_PARTS`] of the calls go far.
-    spill: AtomicU64,
-    /// One in so many calls is not placed by reports.
-    drawn_in: AtomicU64,
+    spill: u64,
     /// The weight of the servers of the own zone, those without a connection included.
     near_weight: u64,
+    /// A server that was chosen and is to have its trial, by the next call that can make one.
+    owed: Option<Candidate>,
 }
 
 /// Servers that are alike, apart from how they work.
 #[derive(Default)]
 struct Tier {
+    /// The servers by their places, and their weights.
     servers: Vec<Candidate>,
-    /// The places of servers, each as often as its weight is large.
-    lots: Vec<u32>,
-    /// The place of the server that was chosen last: the better of many, if calls follow each other.
-    last: AtomicUsize,
+    weights: Vec<u32>,
+    /// The servers, each as often as its weight is large.
+    lots: Vec<Candidate>,
+    /// The lot that was chosen last: the better of many, if calls follow each other.
+    last: usize,
+    /// How far the second lot is from the first that is drawn; another one again and again.
+    stride: usize,
 }
 
+#[derive(Clone)]
 struct Candidate {
     /// The channel and each call and stream hold it, so the count of its holders is the load with another call.
     link: Weak<Link>,
     pulse: Arc<Pulse>,
-    weight: u32,
+}
+
+/// The connection for a call.
+pub(crate) struct Chosen {
+    pub(crate) link: Arc<Link>,
+    /// The call is a trial, and should take no longer than this.
+    pub(crate) trial: Option<Duration>,
+}
+
+impl Chosen {
+    pub(crate) fn usual(link: Arc<Link>) -> Self {
+        Self { link, trial: None }
+    }
+}
+
+/// Whether a server with this cost gets calls, and not as a trial.
+#[inline]
+fn is_usual(cost: u64) -> bool {
+    cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
 impl Candidate {
-    /// What the next call costs.
+    /// What the next call costs, as far as the calls of this client say.
     #[inline]
     fn cost(&self) -> u64 {
         // Neither factor can be so large that the product overflows: a connection has no more than 2^14 calls, and 2^16
         // streams.
         self.pulse.cost().wrapping_mul(self.link.strong_count() as u64)
     }
+
+    /// What the next call costs, with the calls of others.
+    fn whole_cost(&self) -> u64 {
+        // As in `cost`; others have no more than 2^16.
+        self.pulse.cost().wrapping_mul(self.link.strong_count() as u64 + self.pulse.others())
+    }
+
+    /// The cost of a call that is no trial.
+    fn usual_cost(&self) -> u64 {
+        let cost = self.whole_cost();
+        if is_usual(cost) { cost } else { EXCLUDED }
+    }
+
+    fn link(&self) -> Option<Arc<Link>> {
+        self.link.upgrade().filter(|link| !link.calls.is_retired())
+    }
 }
 
 impl Choice {
     /// The choice among those of these that have a connection now.
     pub(crate) fn among(rows: &[Row], terms: &FleetTerms) -> Self {
-        let (mut near, mut far) = (Vec::new(), Vec::new());
+        let (mut near, mut far) = (Tier::default(), Tier::default());
         let mut near_weight = 0;
         for row in rows {
             let is_near = terms.is_near(&row.endpoint);
             near_weight += if is_near { u64::from(row.weight()) } else { 0 };
             if let (Some(link), Some(pulse)) = (row.current(), row.pulse()) {
-                let (link, pulse, weight) = (Arc::downgrade(&link), pulse.clone(), row.weight());
-                if is_near { &mut near } else { &mut far }.push(Candidate { link, pulse, weight });
+                let tier = if is_near { &mut near } else { &mut far };
+                tier.servers.push(Candidate { link: Arc::downgrade(&link), pulse: pulse.clone() });
+                tier.weights.push(row.weight());
             }
         }
-        if near.is_empty() {
+        if near.servers.is_empty() {
             std::mem::swap(&mut near, &mut far);
         }
-        let weights = near.iter().chain(&far).map(|server| server.weight);
-        let heaviest = f64::from(weights.max().unwrap_or(1).max(1));
-        for server in near.iter().chain(&far) {
-            server.pulse.set_share(f64::from(server.weight.max(1)) / heaviest);
+        let heaviest = f64::from(near.weights.iter().chain(&far.weights).copied().max().unwrap_or(1).max(1));
+        for (server, weight) in near.weighed().chain(far.weighed()) {
+            server.pulse.set_share(f64::from(weight.max(1)) / heaviest);
         }
-        for (place, server) in (0..).zip(&near) {
+        for (place, server) in (0..).zip(&near.servers) {
             server.pulse.set_place(Some(place));
         }
-        far.iter().for_each(|server| server.pulse.set_place(None));
-        let [dice, spill, drawn_in] = [fastrand::u64(..), 0, DRAWN_IN].map(AtomicU64::new);
-        Self { near: Tier::new(near), far: Tier::new(far), dice, spill, drawn_in, near_weight }
+        far.servers.iter().for_each(|server| server.pulse.set_place(None));
+        near.prepare();
+        far.prepare();
+        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, owed: None }
     }
 
-    /// The connection for the next call: by reports, or else by [`Tier::next`].
-    #[inline]
-    pub(crate) fn next(&self, clock: &FleetClock) -> Option<Arc<Link>> {
+    /// The connection for the next call, while nothing is known of calls of others and all calls stay near: that of the best
+    /// of two servers that are drawn and the one that was chosen last, the one at which the call is expected to end first.
+    /// This keeps the longest queue short without asking servers, and not all callers choose the server that was idle a
+    /// moment ago. `None` if none of the three is to get calls, or one its trial.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
-        let spill = self.spill.load(Ordering::Relaxed);
-        if spill != 0 && dice % SPILL_PARTS < spill {
-            return self.far.next(dice);
+        let (at, best, cost) = self.near.draw(dice, Candidate::cost)?;
+        if !is_usual(cost) {
+            return self.owe(at);
         }
-        if clock.has_reports()
-            && !(dice >> 8).is_multiple_of(self.drawn_in.load(Ordering::Relaxed))
-            && let Some(link) = self.near.by_report(clock)
-        {
+        // A connection that takes no new calls is noticed before the next choice, by the clock.
+        let link = best.link.upgrade()?;
+        self.near.last = at;
+        if dice.is_multiple_of(TIMED_IN) {
+            link.calls.time_next();
+        }
+        Some(link)
+    }
+
+    /// Has the next call that can make a trial make it at this server, if it is to have one.
+    #[cold]
+    #[inline(never)]
+    fn owe(&mut self, at: usize) -> Option<Arc<Link>> {
+        self.owed = self.near.lots.get(at).filter(|server| server.pulse.cost() == TRIAL).cloned();
+        None
+    }
+
+    /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
+    /// report promises the least. It may be a trial.
+    #[inline(never)]
+    pub(crate) fn weigh(&mut self, clock: &FleetClock, takes_trials: bool) -> Option<Chosen> {
+        if takes_trials && let Some(owed) = self.owed.take().filter(|owed| owed.pulse.cost() == TRIAL) {
+            return self.trial(clock, &owed);
+        }
+        let dice = self.roll();
+        let has_reports = clock.has_reports();
+        let is_near = (dice >> 24) % SPILL_PARTS >= self.spill;
+        let tier = if is_near { &mut self.near } else { &mut self.far };
+        let (at, drawn, mut cost) = match has_reports {
+            true => tier.draw_two(dice, Candidate::whole_cost)?,
+            false => tier.draw(dice, Candidate::whole_cost)?,
+        };
+        let goes_by_report = has_reports && is_near && cost != TRIAL && !(dice >> 16).is_multiple_of(DRAWN_IN);
+        let reported =
+            if goes_by_report { tier.by_report(clock).filter(|(_, promised)| *promised <= cost) } else { None };
+        let mut last = tier.last;
+        let best = match reported {
+            Some((place, promised)) => {
+                cost = promised;
+                tier.servers.get(place)?
+            }
+            None => {
+                last = at;
+                drawn
+            }
+        };
+        if cost == TRIAL {
+            let best = best.clone();
+            if takes_trials {
+                return self.trial(clock, &best);
+            }
+            self.owed = Some(best);
+            return None;
+        }
+        if cost >= EXCLUDED {
+            return None;
+        }
+        let link = best.link()?;
+        if has_reports {
+            clock.spend_report(best.pulse.place());
+        }
+        tier.last = last;
+        if dice.is_multiple_of(TIMED_IN) {
+            link.calls.time_next();
+        }
+        Some(Chosen::usual(link))
+    }
+
+    /// The connection for a trial of this server.
+    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
+        let link = server.link()?;
+        server.pulse.begin_trial();
+        let elsewhere = self.elsewhere(clock, &link).map_or(0, Candidate::usual_cost);
+        let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
+        Some(Chosen { link, trial: Some(patience) })
+    }
+
+    /// The connection for a call that is under way on this one, too.
+    pub(crate) fn besides(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
+        if let Some(server) = self.elsewhere(clock, link) {
+            let link = server.link()?;
+            clock.spend_report(server.pulse.place());
             return Some(link);
         }
-        self.near.next(dice)
+        // At the beginning nothing is known of any server.
+        let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
+        let server = self.near.servers.iter().filter(is_other).find(|server| server.pulse.cost() == TRIAL)?;
+        server.pulse.begin_trial();
+        server.link()
     }
 
-    /// The next random number, by SplitMix64.
+    /// The best of some servers near, without this one.
+    fn elsewhere(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
+        let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
+        let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
+        let reported = self.near.by_report(clock).and_then(|(place, _)| self.near.servers.get(place));
+        let others = drawn.chain(reported).filter(|server| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link)));
+        others
+            .map(|server| (server.usual_cost(), server))
+            .filter(|(cost, _)| *cost < EXCLUDED)
+            .min_by_key(|(cost, _)| *cost)
+            .map(|(_, server)| server)
+    }
+
+    /// The next random number, of which the upper bits are the better ones (Knuth's constants for 64 bits).
     #[inline]
-    fn roll(&self) -> u64 {
-        let state = self.dice.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        self.dice.store(state, Ordering::Relaxed);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    fn roll(&mut self) -> u64 {
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.dice
+    }
+
+    /// Whether some calls go to other zones.
+    pub(crate) fn spills(&self) -> bool {
+        self.spill != 0
     }
 
     /// Computes the costs of all servers, and how many calls go to other zones.
-    pub(crate) fn assess(&self, now: u64) {
+    pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
         let ejected = all().filter(|server| server.pulse.is_doubted()).count();
         let coming = all().filter(|server| server.pulse.is_coming(now)).count();
         let outlook = outlook(count, ejected, coming);
-        let (mut near_works, mut drawn_in) = (0, DRAWN_IN);
-        for (place, server) in all().enumerate() {
+        let mut near_works = 0;
+        for (place, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
             let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
-            server.pulse.assess(now, is_shown, outlook);
-            if server.pulse.cost() == TRIAL {
-                drawn_in = TRIED_IN;
-            }
+            server.pulse.assess(now, is_shown, server.link.strong_count(), outlook);
             if place < self.near.servers.len() && is_shown && !server.pulse.is_doubted() {
-                near_works += u64::from(server.weight);
+                near_works += u64::from(weight);
             }
         }
-        let spill = if self.far.servers.is_empty() { 0 } else { spill(near_works, self.near_weight) };
-        self.spill.store(spill, Ordering::Relaxed);
-        self.drawn_in.store(drawn_in, Ordering::Relaxed);
+        self.spill = if self.far.servers.is_empty() { 0 } else { spill(near_works, self.near_weight) };
+        self.near.stride();
+        self.far.stride();
     }
 }
 
@@ -172,56 +317,57 @@ fn spill(works: u64, all: u64) -> u64 {
 }
 
 impl Tier {
-    fn new(servers: Vec<Candidate>) -> Self {
-        let weights: Vec<_> = servers.iter().map(|server| server.weight).collect();
-        Self { lots: lots(&weights), servers, last: AtomicUsize::default() }
+    /// The servers with their weights.
+    fn weighed(&self) -> impl Iterator<Item = (&Candidate, u32)> {
+        self.servers.iter().zip(self.weights.iter().copied())
     }
 
-    /// The server whose report promises the least.
-    #[inline(never)]
-    fn by_report(&self, clock: &FleetClock) -> Option<Arc<Link>> {
-        let at = |place: u32| self.servers.get(place as usize);
-        let place = clock.take_report(|place| at(place).is_some_and(|server| server.pulse.takes_by_report(place)))?;
-        at(place)?.link.upgrade().filter(|link| !link.calls.is_retired())
+    /// Makes the lots.
+    fn prepare(&mut self) {
+        let lots = lots(&self.weights);
+        self.lots = lots.iter().filter_map(|place| self.servers.get(*place as usize).cloned()).collect();
+        self.stride();
     }
 
-    /// The best of two that are drawn by the dice, in proportion to their weights, and the one that was chosen last: the one
-    /// at which the call is expected to end first. This keeps the longest queue short without asking servers, and not all
-    /// callers choose the server that was idle a moment ago. `None` if none of the three is to get calls.
+    /// Has other pairs be drawn.
+    fn stride(&mut self) {
+        let others = self.lots.len().saturating_sub(1);
+        self.stride = if others == 0 { 0 } else { 1 + below(others) };
+    }
+
+    /// The lot that is drawn by the dice.
     #[inline]
-    fn next(&self, dice: u64) -> Option<Arc<Link>> {
-        let count = self.lots.len() as u64;
-        // Never the same one, unless there is no other, or it has several lots.
-        let one = ((dice & u64::from(u32::MAX)) * count) >> 32;
-        let other = one + 1 + (((dice >> 32) * count.saturating_sub(1)) >> 32);
-        let other = if other >= count { other - count } else { other };
-        let (mut place, other) = (*self.lots.get(one as usize)? as usize, *self.lots.get(other as usize)? as usize);
-        let (mut best, second) = (self.servers.get(place)?, self.servers.get(other)?);
-        let (mut cost, second_cost) = (best.cost(), second.cost());
-        if second_cost < cost {
-            (best, cost, place) = (second, second_cost, other);
-        }
-        let last = self.last.load(Ordering::Relaxed);
-        if let Some(third) = self.servers.get(last)
-            && last != place
-        {
-            let third_cost = third.cost();
-            if third_cost < cost {
-                (best, cost, place) = (third, third_cost, last);
-            }
-        }
-        if cost >= EXCLUDED {
-            return None;
-        }
-        self.last.store(place, Ordering::Relaxed);
-        let link = best.link.upgrade().filter(|link| !link.calls.is_retired())?;
-        if cost == TRIAL {
-            best.pulse.begin_trial();
-        }
-        if dice.is_multiple_of(TIMED_IN) {
-            link.calls.time_next();
-        }
-        Some(link)
+    fn lot(&self, dice: u64) -> usize {
+        // Below their number, which is below 2^32.
+        (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
+    }
+
+    /// The better of two lots that are drawn, with its server and cost.
+    #[inline]
+    fn draw_two(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
+        let one = self.lot(dice);
+        let other = one + self.stride;
+        let other = if other >= self.lots.len() { other - self.lots.len() } else { other };
+        let (first, second) = (self.lots.get(one)?, self.lots.get(other)?);
+        let costs = (cost(first), cost(second));
+        Some(if costs.1 < costs.0 { (other, second, costs.1) } else { (one, first, costs.0) })
+    }
+
+    /// The best of two lots that are drawn and the one that was chosen last, with its server and cost.
+    #[inline]
+    fn draw(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
+        let (at, best, least) = self.draw_two(dice, &cost)?;
+        let last = self.lots.get(self.last)?;
+        let cost = cost(last);
+        Some(if cost < least { (self.last, last, cost) } else { (at, best, least) })
+    }
+
+    /// The place of the server whose report promises the least, with its cost.
+    #[inline(never)]
+    fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
+        let cost = |place: u32| self.servers.get(place as usize).map_or(EXCLUDED, Candidate::usual_cost);
+        let (place, cost) = clock.best_report(cost)?;
+        Some((place as usize, cost)).filter(|(_, cost)| is_usual(*cost))
     }
 }
 

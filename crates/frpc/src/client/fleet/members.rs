@@ -1,6 +1,5 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
-use crate::calls::clock::FleetClock;
 use crate::calls::pulse::Pulse;
 use crate::client::fleet::choice::Choice;
 use crate::client::fleet::terms::FleetTerms;
@@ -20,8 +19,6 @@ use tokio::time::Instant;
 pub(crate) struct Members {
     rows: Vec<Row>,
     terms: FleetTerms,
-    /// Those with a connection, among which calls choose.
-    pub(crate) choice: Choice,
 }
 
 /// A member, and what its resolver states of it.
@@ -54,30 +51,26 @@ impl Row {
 
 impl Members {
     pub(crate) fn new(terms: FleetTerms) -> Self {
-        Self { rows: Vec::new(), terms, choice: Choice::default() }
+        Self { rows: Vec::new(), terms }
     }
 
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    pub(crate) fn add(&mut self, rows: Vec<Row>, clock: &FleetClock) {
+    pub(crate) fn add(&mut self, rows: Vec<Row>) {
         self.rows.extend(rows);
-        self.muster(clock);
     }
 
     /// Changes rows, and removes those for which `stays` is false.
-    pub(crate) fn retain(&mut self, clock: &FleetClock, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
+    pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
-        let removed = self.rows.extract_if(.., |row| !stays(row)).collect();
-        self.muster(clock);
-        removed
+        self.rows.extract_if(.., |row| !stays(row)).collect()
     }
 
-    /// Has calls choose among those that have a connection now.
-    pub(crate) fn muster(&mut self, clock: &FleetClock) {
-        self.choice = Choice::among(&self.rows, &self.terms);
-        clock.forget_reports();
+    /// The choice among those that have a connection now.
+    pub(crate) fn choice(&self) -> Choice {
+        Choice::among(&self.rows, &self.terms)
     }
 }
 

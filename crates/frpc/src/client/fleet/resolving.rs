@@ -175,13 +175,14 @@ impl Fleet {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().rows().is_empty();
         let mut members = self.members.write();
-        let removed = members.retain(&self.clock, |row| {
+        let removed = members.retain(|row| {
             match stated.remove(&row.endpoint.key()) {
                 Some(endpoint) => (row.endpoint, row.missing_since) = (endpoint, None),
                 None => drop(row.missing_since.get_or_insert(now)),
             }
             true
         });
+        self.muster(&members); // Weights and zones may have changed.
         drop(members);
         debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
         let mut joining: Vec<_> = stated.into_values().collect();
@@ -216,8 +217,9 @@ impl Fleet {
             return next(&self.members.read());
         }
         let mut members = self.members.write();
-        let removed = members.retain(&self.clock, |row| row.missing_since.is_none_or(|since| end(since) > now));
+        let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
         let next = next(&members);
+        self.muster(&members);
         drop(members);
         for row in removed {
             tracing::debug!(address = row.endpoint.address(), "an endpoint has left");

@@ -3,6 +3,7 @@
 use crate::client::builder::ChannelBuilder;
 use crate::resolve::Endpoint;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a client asks of its fleet.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub(crate) struct FleetTerms {
     pub(crate) zone: Option<String>,
     /// The most servers that it connects to.
     subset: Option<usize>,
+    /// How long a call has time before it is made at a second server as well.
+    pub(crate) hedge_after: Option<Duration>,
 }
 
 impl ChannelBuilder {
@@ -43,6 +46,31 @@ impl ChannelBuilder {
     /// Twenty are plenty: with few, a channel has not enough to choose from.
     pub fn subset(mut self, servers: usize) -> Self {
         self.fleet.subset = Some(servers.max(1));
+        self
+    }
+
+    /// Has the channel make a call at a second server as well if the first has not answered after this time: it is hedged.
+    /// Only unary calls of methods are that the schema declares idempotent (`idempotency_level`), since both servers may run
+    /// them. The first answer counts, and the other call is cancelled. Default: never.
+    ///
+    /// At most 2 % of such calls are hedged, and each takes one of the retries that the channel has: ten, and one for each
+    /// ten calls that succeed. So servers in trouble do not get more work for it. A time that one call in a hundred takes
+    /// makes good use of them. A hedged call is one call for observers, who are told of the second attempt as of a
+    /// [retry](crate::observe::Observer::retry); both attempts have the deadline of the call, and its metadata. Each call
+    /// that can be hedged allocates its future and a timer. A channel to a single server hedges nothing.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// use frpc::Channel;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Channel::builder().hedge_after(Duration::from_millis(80));
+    /// let channel = builder.connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn hedge_after(mut self, time: Duration) -> Self {
+        self.fleet.hedge_after = Some(time);
         self
     }
 }
@@ -127,7 +155,7 @@ mod tests {
 
     #[test]
     fn servers_of_the_own_zone_come_first() {
-        let terms = FleetTerms { subset: Some(3), zone: Some("a".to_owned()) };
+        let terms = FleetTerms { subset: Some(3), zone: Some("a".to_owned()), ..FleetTerms::default() };
         let endpoint = |number: usize| {
             let zone = if number < 2 { "a" } else { "b" };
             Arc::new(Endpoint::new(format!("{number}")).with_zone(zone))

@@ -1,0 +1,199 @@
+//! Calls that are made at a second server while the first has not answered, and how many attempts there are at most.
+
+use frisbee_sim::{World, sim_test};
+use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frpc::observe::Counters;
+use frpc::{Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status, Streaming};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a server takes for each call.
+const QUICK: Duration = Duration::from_millis(10);
+
+/// The servers of a world together.
+#[derive(Default)]
+struct All {
+    runs: AtomicU64,
+    at_work: AtomicU64,
+    refuse: AtomicBool,
+    /// One in so many runs takes much longer, unless it is 0.
+    slow_in: AtomicU64,
+    /// What the handlers were told of the time that their callers wait.
+    told: Mutex<Vec<Duration>>,
+}
+
+#[derive(Clone)]
+struct Service {
+    all: Arc<All>,
+    is_frozen: bool,
+    runs: Arc<AtomicU64>,
+}
+
+struct AtWork<'a>(&'a AtomicU64);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Service {
+    async fn work(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
+        let run = self.all.runs.fetch_add(1, Ordering::SeqCst) + 1;
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        self.all.told.lock().extend(request.timeout());
+        if self.all.refuse.load(Ordering::SeqCst) {
+            return Err(Status::unavailable("not now"));
+        }
+        self.all.at_work.fetch_add(1, Ordering::SeqCst);
+        let _at_work = AtWork(&self.all.at_work);
+        let slow_in = self.all.slow_in.load(Ordering::SeqCst);
+        let is_slow = self.is_frozen || slow_in > 0 && run.is_multiple_of(slow_in);
+        sleep(if is_slow { 1_000 * QUICK } else { QUICK }).await;
+        Ok(Response::new(request.into_inner()))
+    }
+}
+
+fn not_served<T>() -> Result<Response<T>, Status> {
+    Err(Status::unimplemented("nobody calls it here"))
+}
+
+impl Extension for Service {
+    async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
+        self.work(request).await
+    }
+
+    async fn wait(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
+        self.work(request).await
+    }
+
+    async fn echo(&self, _request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
+        not_served()
+    }
+
+    async fn fail(&self, _request: Request<Failure>) -> Result<Response<Maybe>, Status> {
+        not_served()
+    }
+
+    async fn ask(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
+        not_served()
+    }
+
+    async fn flood(&self, _request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
+        not_served()
+    }
+
+    async fn sink(&self, _request: Request<Streaming<Chunk>>) -> Result<Response<Time>, Status> {
+        not_served()
+    }
+}
+
+/// A client of so many servers, of which the first may be frozen, what these do together, and the runs at the first.
+async fn client(
+    world: &World,
+    servers: usize,
+    is_frozen: bool,
+    builder: ChannelBuilder,
+) -> (ExtensionClient, Arc<All>, Arc<AtomicU64>) {
+    let (all, at_first) = (Arc::<All>::default(), Arc::<AtomicU64>::default());
+    let names: Vec<_> = (0..servers).map(|number| format!("server {number}")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let runs = if number == 0 { at_first.clone() } else { Arc::default() };
+        let service = Service { all: all.clone(), is_frozen: is_frozen && number == 0, runs };
+        world.node(name).start(move |process| {
+            let builder = Server::builder().add_service(ExtensionServer::new(service.clone()));
+            process.serve(builder.build().expect("there is one service"));
+            std::future::ready(())
+        });
+    }
+    let process = world.node("client").process();
+    let connectors = names.iter().map(|name| process.connector(name));
+    let channel = builder.timeout(TIMEOUT).connect_all_with_connectors(connectors).await.expect("servers are there");
+    sleep(Duration::from_secs(1)).await;
+    (ExtensionClient::new(channel), all, at_first)
+}
+
+#[sim_test(seeds = 5)]
+async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
+    let (client, all, at_frozen) = client(&world, 5, true, Channel::builder()).await;
+    for call in 0..1_500 {
+        let begun = Instant::now();
+        client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
+        assert!(begun.elapsed() < Duration::from_millis(500), "call {call} took {:?}", begun.elapsed());
+        sleep(QUICK).await;
+    }
+    let trials = at_frozen.load(Ordering::SeqCst);
+    assert!((1..10).contains(&trials), "{trials} trials in half a minute");
+    sleep(QUICK).await;
+    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "those that were slower are cancelled");
+}
+
+#[sim_test(seeds = 10)]
+async fn servers_that_all_refuse_get_at_most_a_tenth_more_calls_than_are_made(world: World) {
+    let builder = Channel::builder().hedge_after(QUICK / 2);
+    let (client, all, _) = client(&world, 4, false, builder).await;
+    let made = |calls: u64| {
+        let client = client.clone();
+        async move {
+            for _ in 0..calls {
+                let _ = client.get(Time::default()).await;
+            }
+        }
+    };
+    made(300).await;
+    assert!(all.runs.load(Ordering::SeqCst) <= 330, "{} runs of 300 calls", all.runs.load(Ordering::SeqCst));
+    all.refuse.store(true, Ordering::SeqCst);
+    let before = all.runs.load(Ordering::SeqCst);
+    made(300).await;
+    let runs = all.runs.load(Ordering::SeqCst) - before;
+    assert!((300..=330).contains(&runs), "{runs} runs of 300 calls");
+}
+
+#[sim_test(seeds = 10)]
+async fn a_slow_call_is_hedged_within_its_budget_and_deadline_and_counts_as_one_call(world: World) {
+    let counters = Counters::new();
+    let builder = Channel::builder().counters(&counters).hedge_after(10 * QUICK);
+    let (client, all, _) = client(&world, 3, false, builder).await;
+    let calls: u64 = 600;
+    for call in 0..calls {
+        // Slow ones come when they have been earned.
+        all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
+        let begun = Instant::now();
+        client.get(Time::default()).await.expect("servers work");
+        assert!(begun.elapsed() < 15 * QUICK, "call {call} took {:?}", begun.elapsed());
+    }
+    let more = all.runs.load(Ordering::SeqCst) - calls;
+    assert!((7..=calls / 50).contains(&more), "{more} attempts more for {calls} calls");
+    sleep(QUICK).await;
+    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "those that were slower are cancelled");
+    let snapshot = counters.snapshot();
+    let counted: Vec<_> =
+        snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count())).collect();
+    assert_eq!(counted, [("Get", Code::Ok, calls)]);
+    assert_eq!(snapshot.retried.iter().map(|retried| retried.count).sum::<u64>(), more);
+    let told = all.told.lock();
+    let late = told.iter().filter(|told| **told <= TIMEOUT - 10 * QUICK).count() as u64;
+    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has what is left of the time");
+}
+
+#[sim_test(seeds = 5)]
+async fn calls_that_may_have_effects_are_not_hedged(world: World) {
+    let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
+    all.slow_in.store(20, Ordering::SeqCst);
+    let mut late = 0;
+    for _ in 0..100 {
+        match client.wait(Time::default()).await {
+            Ok(_) => {}
+            Err(status) => {
+                assert_eq!(status.code(), Code::DeadlineExceeded);
+                late += 1;
+            }
+        }
+    }
+    assert_eq!((all.runs.load(Ordering::SeqCst), late), (100, 5));
+}
