@@ -11,10 +11,16 @@ use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServe
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
 use parking_lot::Mutex;
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
+use tower::balance::p2c::Balance;
+use tower::discover::ServiceList;
+use tower::load::{CompleteOnResponse, PeakEwma};
+use tower::{Service as _, ServiceExt as _};
 
 /// The mean time of a call at an ordinary server, which serves one after the other.
 const MEAN: Duration = Duration::from_millis(10);
@@ -163,17 +169,56 @@ enum Policy {
     RoundRobin,
     /// The fewer calls in flight of two, and servers that cannot work are passed over: what frpc did before.
     TwoChoices,
+    /// That of the crate tower: two choices by the peak of an average of times, and calls in flight.
+    Tower,
     /// The channel's own.
     Fleet,
+    /// The same, with connections to some of the servers only.
+    Subset,
     Oracle,
 }
 
-const POLICIES: [(Policy, &str); 4] = [
+const POLICIES: [(Policy, &str); 6] = [
     (Policy::RoundRobin, "round robin"),
     (Policy::TwoChoices, "two choices by calls in flight, with doubt"),
-    (Policy::Fleet, "a channel of frpc"),
+    (Policy::Tower, "tower's p2c by peak EWMA"),
+    (Policy::Fleet, "a channel"),
+    (Policy::Subset, "a channel to a subset of 20"),
     (Policy::Oracle, "oracle"),
 ];
+
+/// The time that tower's load takes for that of a server which has not answered yet, and the time over which it forgets, in
+/// nanoseconds: those of linkerd2-proxy, from which it comes.
+const TOWER: (Duration, f64) = (Duration::from_millis(30), 10e9);
+
+/// A server of tower's balancer.
+struct Asked(ExtensionClient);
+
+impl tower::Service<Time> for Asked {
+    type Response = ();
+    type Error = Status;
+    type Future = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Time) -> Self::Future {
+        let client = self.0.clone();
+        Box::pin(async move { client.get(request).await.map(drop) })
+    }
+}
+
+/// The randomness of the world for tower.
+struct Dice;
+
+impl tower::util::rng::Rng for Dice {
+    fn next_u64(&mut self) -> u64 {
+        fastrand::u64(..)
+    }
+}
+
+type Balancer = Balance<ServiceList<Vec<PeakEwma<Asked>>>, Time>;
 
 /// A server as a rival's client sees it.
 struct Seen {
@@ -187,14 +232,20 @@ struct Seen {
 /// A client.
 enum Client {
     Fleet(ExtensionClient),
+    Tower(Box<tokio::sync::Mutex<Balancer>>),
     Rival { policy: Policy, servers: Vec<Seen>, next: AtomicUsize },
 }
 
 impl Client {
     async fn new(policy: Policy, process: &Process, workers: &[Arc<Worker>]) -> Self {
         let builder = || Channel::builder().timeout(DEADLINE);
-        if policy == Policy::Fleet {
-            let connectors = (0..workers.len()).map(|number| connector(process, number));
+        if matches!(policy, Policy::Fleet | Policy::Subset) {
+            let mut numbers: Vec<_> = (0..workers.len()).collect();
+            if policy == Policy::Subset {
+                fastrand::shuffle(&mut numbers);
+                numbers.truncate(20);
+            }
+            let connectors = numbers.into_iter().map(|number| connector(process, number));
             let channel = builder().connect_all_with_connectors(connectors).await.expect("servers are there");
             return Self::Fleet(ExtensionClient::new(channel));
         }
@@ -205,6 +256,13 @@ impl Client {
             let (in_flight, passes) = (AtomicUsize::new(0), AtomicUsize::new(0));
             servers.push(Seen { client, worker: worker.clone(), in_flight, passes });
         }
+        if policy == Policy::Tower {
+            let (default, decay) = TOWER;
+            let asked = servers.into_iter().map(|seen| Asked(seen.client));
+            let asked = asked.map(|asked| PeakEwma::new(asked, default, decay, CompleteOnResponse::default()));
+            let balancer = Balance::from_rng(ServiceList::new(asked.collect::<Vec<_>>()), Dice);
+            return Self::Tower(Box::new(tokio::sync::Mutex::new(balancer)));
+        }
         Self::Rival { policy, next: AtomicUsize::new(fastrand::usize(..workers.len())), servers }
     }
 
@@ -212,12 +270,18 @@ impl Client {
     async fn call(&self, request: Time) -> bool {
         let (policy, servers, next) = match self {
             Self::Fleet(client) => return client.get(request).await.is_ok(),
+            Self::Tower(balancer) => {
+                let mut balancer = balancer.lock().await;
+                let called = balancer.ready().await.expect("all are ready").call(request);
+                drop(balancer);
+                return called.await.is_ok();
+            }
             Self::Rival { policy, servers, next } => (*policy, servers, next),
         };
         let server = match policy {
             Policy::RoundRobin => &servers[next.fetch_add(1, Ordering::Relaxed) % servers.len()],
             Policy::Oracle => best(servers),
-            Policy::TwoChoices | Policy::Fleet => less_loaded(servers),
+            Policy::TwoChoices | Policy::Tower | Policy::Fleet | Policy::Subset => less_loaded(servers),
         };
         let _waiting = Counted::new(&server.worker.waiting);
         let _in_flight = Counted::new(&server.in_flight);
@@ -387,6 +451,9 @@ fn the_table_of_policies_is_printed() {
     for clients in [1, 20, 500].into_iter().filter(|clients| *clients <= clients_max) {
         for load in [0.7, 0.9] {
             for (policy, title) in POLICIES.into_iter().filter(|(_, title)| title.contains(&only)) {
+                if policy == Policy::Subset && clients < servers {
+                    continue; // Some servers would have no client.
+                }
                 let run = Run { policy, servers, clients, load, beginning: BEGINNING, time };
                 let outcome = run.outcome(seed);
                 let ([p50, p99], failed) = outcome.summary();
