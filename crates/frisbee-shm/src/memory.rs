@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_to_a_small_ring_changes_nothing_else_in_the_head() {
+    fn writing_to_a_small_ring_changes_nothing_else_in_the_head() {
         let (memory, _) = Memory::create(HEAD).expect("there is memory");
         memory.store(Place::small(End::Client), 500, &[1; SMALL as usize]);
         memory.store(Place::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);

@@ -82,7 +82,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn whatever_has_been_received_is_closed_in_the_end() {
+    fn descriptors_that_were_received_are_closed_and_those_that_may_wait_by_a_thread() {
         let (here, there) = UnixStream::pair().expect("there are sockets");
         let (mut reader, writer) = io::pipe().expect("there are pipes");
         let (_, memory) = crate::memory::Memory::create(4096).expect("there is memory");
