@@ -126,7 +126,7 @@ fn a_report_that_promises_too_much_gains_little() {
 }
 
 #[test]
-fn the_cost_of_a_server_that_reports_is_that_of_each_call_and_its_own_calls_are_not_those_of_others() {
+fn the_cost_of_a_server_that_reports_is_that_of_each_call_beside_those_of_others() {
     let (pulse, at) = server();
     pulse.set_place(Some(0));
     pulse.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
