@@ -92,10 +92,13 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
     });
     let chain = chain.present().expect("it is not empty");
     let in_handler = held.clone();
-    let handler = async move |request: Request<Arc<()>>| {
-        let message = request.get_ref().clone();
-        drop(in_handler);
-        Ok(Response::new(message))
+    let handler = move |request: Request<Arc<()>>| {
+        let message = request.into_inner();
+        // Holds both for as long as it exists, unlike the future of an async function.
+        std::future::poll_fn(move |_| {
+            let _ = &in_handler;
+            Poll::Ready(Ok(Response::new(message.clone())))
+        })
     };
     let mut around = chain.around(title(), Request::new(held.clone()), handler);
     let response = ended(&mut around).unwrap();
