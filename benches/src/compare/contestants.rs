@@ -35,6 +35,10 @@ enum Kind {
     Bytes,
     /// Both of these.
     PooledBytes,
+    /// Between processes of one host only.
+    Host,
+    /// The same, on one connection with one call at a time.
+    HostAlone,
     /// Calls through doors.
     Door,
     /// Calls, in Go.
@@ -49,7 +53,8 @@ macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
             frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum,
-            doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
+            one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
+            one_host::Frames, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
             doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
             doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
@@ -72,7 +77,7 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use benches::rivals::{doors, frpc, raw, router};
+    use benches::rivals::{doors, frpc, one_host, raw, router};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
@@ -82,6 +87,10 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <frpc::Concurrent as Contestant>::NAME,
         <frpc::AtMost as Contestant>::NAME,
         <frpc::Shares as Contestant>::NAME,
+        <one_host::Ours<one_host::UnixSocket> as Contestant>::NAME,
+        <one_host::Ours<one_host::SharedMemory> as Contestant>::NAME,
+        <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
+        <one_host::Frames as Contestant>::NAME,
         <doors::FramesOverWebSocket as Contestant>::NAME,
     ]
     .contains(&name)
@@ -133,6 +142,16 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
         ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledBytes),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
+        ("frpc-unix", "fRPC as frpc over a Unix socket", PER_CORE, Kind::Host),
+        ("frpc-shm", "fRPC as frpc through shared memory", PER_CORE, Kind::Host),
+        ("frpc-shm-spin", "the same, both ends spin for 20 us before they sleep", PER_CORE, Kind::Host),
+        ("raw-shm-spin", "frames sent back by hand through shared memory, as above", PER_CORE, Kind::Host),
+        (
+            "iceoryx2",
+            "requests and responses, a thread at either end that polls without end",
+            PER_CORE,
+            Kind::HostAlone,
+        ),
         ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Door),
         ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Door),
         ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Door),
@@ -179,8 +198,14 @@ impl Entry {
             let fits = self.name != "ucall" || cell.in_flight == 1;
             return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Door && fits;
         }
+        if cell.section == Section::OneHost {
+            let is_alone = cell.clients == 1 && cell.in_flight == 1;
+            return ["raw", "frpc", "tonic"].contains(&self.name)
+                || self.kind == Kind::Host
+                || self.kind == Kind::HostAlone && is_alone;
+        }
         match (cell.section, self.kind) {
-            (_, Kind::Door) => false,
+            (_, Kind::Door | Kind::Host | Kind::HostAlone) => false,
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,

@@ -34,6 +34,8 @@ pub(crate) enum Section {
     Hog,
     /// Memory of connections that do nothing.
     Idle,
+    /// Two processes of one host, by other ways than TCP beside it.
+    OneHost,
     /// Services that are called through doors, beside native calls.
     Doors,
 }
@@ -117,6 +119,9 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     cells.extend([Hog::Texts, Hog::Calls].map(|hog| Cell { mode: Mode::Beside(hog), ..victims }));
     if !quick {
         cells.push(Cell { mode: Mode::Idle, ..Cell::new(Section::Idle, 10_000, 1, 32) });
+    }
+    for (clients, in_flight, length) in [(1, 1, 32), (16, 1, 32), (16, 10, 32), (1, 1, 1 << 20)] {
+        cells.push(Cell::new(Section::OneHost, clients, in_flight, length));
     }
     for (in_flight, length) in [(1, 32), (10, 32), (1, 1 << 20)] {
         cells.push(Cell::new(Section::Doors, 16, in_flight, length));

@@ -99,7 +99,7 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
-const SECTIONS: [(Section, &str, &str); 9] = [
+const SECTIONS: [(Section, &str, &str); 10] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
     (
@@ -136,6 +136,13 @@ const SECTIONS: [(Section, &str, &str); 9] = [
         "Idle connections",
         "Resident memory of the server for each connection, after some calls on each and 5 s of rest. What the kernel \
          keeps is not in it.",
+    ),
+    (
+        Section::OneHost,
+        "On one host",
+        "The ways between two processes of one host. Those that end with `spin`, and iceoryx2, ask for more again and again \
+         and so take all of a processor at either end while they wait: the first two for 20 us at a time, iceoryx2 without \
+         end. Its requests are bytes that a thread sends back, as raw frames are, and not calls.",
     ),
     (
         Section::Doors,
@@ -380,6 +387,7 @@ fn group_title(cell: &Cell) -> String {
         Section::Open => "Fixed rate".into(),
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),
+        Section::OneHost => format!("One host, {}", cell.length_name()),
         Section::Doors => "JSON".into(),
     }
 }

@@ -12,7 +12,7 @@ use crate::text::Text;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
@@ -90,7 +90,7 @@ async fn serve(workers: &[Handle], bound: Bound) -> Result<(), BoxError> {
 }
 
 /// Sends back the frames of one connection.
-async fn echo(mut socket: TcpStream) -> Result<(), BoxError> {
+pub(super) async fn echo(mut socket: impl AsyncRead + AsyncWrite + Unpin) -> Result<(), BoxError> {
     let mut frames = Frames::default();
     loop {
         frames.read(&mut socket).await?;
@@ -107,7 +107,7 @@ async fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> {
 }
 
 /// Keeps frames in flight and checks what comes back, which comes in order.
-async fn drive(mut socket: TcpStream, load: Load) -> Result<u64, BoxError> {
+pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load: Load) -> Result<u64, BoxError> {
     let mut callers = Callers::new(&load);
     let mut frames = Frames::default();
     let mut out = Vec::new();
@@ -187,8 +187,12 @@ impl Frames {
     }
 
     /// Reads what comes until everything is written, and once at least.
-    async fn read_while_writing(&mut self, socket: &mut TcpStream, out: &[u8]) -> Result<(), BoxError> {
-        let (mut reader, mut writer) = socket.split();
+    async fn read_while_writing(
+        &mut self,
+        socket: &mut (impl AsyncRead + AsyncWrite + Unpin),
+        out: &[u8],
+    ) -> Result<(), BoxError> {
+        let (mut reader, mut writer) = tokio::io::split(socket);
         let mut written = std::pin::pin!(writer.write_all(out));
         loop {
             tokio::select! {
