@@ -339,7 +339,7 @@ async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
         ("127.0.0.1:0", "nobody can listen on port 0"),
         ("local host:80", "there is a space in the host"),
-        ("unix:", "behind unix: stands the path of a socket, and there is none"),
+        ("unix:", "behind unix: or unix+shm: stands the path of a socket, and there is none"),
     ] {
         let text = format!("connecting to {address} failed: {reason}");
         let error = Channel::builder().connect_lazy(address).expect_err("it is no address");

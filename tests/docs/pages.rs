@@ -572,8 +572,13 @@ mod fleet {
         Ok(())
     }
 
-    async fn zones() -> Outcome {
+    async fn hedging() -> Outcome {
         statements!("fleet-5");
+        Ok(())
+    }
+
+    async fn zones() -> Outcome {
+        statements!("fleet-6");
         Ok(())
     }
 }

@@ -101,7 +101,7 @@ fn messages_that_are_put_together_leave_as_those_that_are_put_one_by_one() {
 }
 
 #[test]
-fn a_batch_is_complete_if_writing_what_was_to_join_panics() {
+fn a_batch_is_complete_if_writing_a_message_that_joins_it_panics() {
     let mut outbox = outbox();
     for _ in 0..2 {
         put(&mut outbox, STREAM, true, &Bytes::from_static(b"hi")).unwrap();

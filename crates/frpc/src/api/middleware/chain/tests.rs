@@ -249,7 +249,7 @@ fn a_call_begins_when_the_future_of_the_rest_is_polled_and_not_before() {
 }
 
 #[test]
-fn what_a_request_has_beside_its_message_reaches_the_handler_through_each_middleware() {
+fn metadata_and_extensions_of_a_request_reach_the_handler_through_each_middleware() {
     let mut chain = Chain::default();
     for name in ["outer", "inner"] {
         chain.push(move |mut call: Call, next: Next| {
