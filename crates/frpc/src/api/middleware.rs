@@ -271,13 +271,13 @@ impl Call {
         self.parts.title.traits.messages[1]
     }
 
-    /// The timeout of the call; see [`Request::timeout`].
+    /// The timeout of the call; see [`Request::timeout`](crate::Request::timeout).
     pub fn timeout(&self) -> Option<Duration> {
         self.parts.timeout
     }
 
-    /// At the calling end: sets the timeout; see [`Request::set_timeout`]. It bounds the middleware inside of this one
-    /// and the call, and does not extend the time of the call.
+    /// At the calling end: sets the timeout; see [`Request::set_timeout`](crate::Request::set_timeout). It bounds the
+    /// middleware inside of this one and the call, and does not extend the time of the call.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }
@@ -292,7 +292,8 @@ impl Call {
         self.parts.origin.connection()
     }
 
-    /// At the serving end: the verified certificates of the caller; see [`Request::peer_certificates`].
+    /// At the serving end: the verified certificates of the caller; see
+    /// [`Request::peer_certificates`](crate::Request::peer_certificates).
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
         self.parts.origin.peer_certificates()
