@@ -309,8 +309,8 @@ impl Call {
         Extras::metadata_mut(&mut self.parts.extras)
     }
 
-    /// The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves, the
-    /// handler finds there what middleware puts in.
+    /// The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves,
+    /// the handler finds there what middleware puts in.
     pub fn extensions(&self) -> &Extensions {
         Extras::extensions(self.parts.extras.as_deref())
     }
