@@ -58,8 +58,9 @@ pub(crate) struct Hedge {
 }
 
 impl Channel {
-    /// Makes an attempt on a connection, and another one elsewhere if that has not ended in time. `again` gets why,
-    /// and says whether that may be and what place in a trace goes along. The first success or final answer counts; one that was lost or refused counts if the other has failed, too.
+    /// Makes an attempt on a connection, and another one elsewhere if that has not ended in time. `again` gets the reason,
+    /// and says whether that may be, and which place in a trace goes along. The first success or final answer counts; one
+    /// that was lost or refused counts if the other has failed, too.
     ///
     /// # Cancel safety
     /// Dropping the future gives both calls up.
