@@ -41,9 +41,11 @@ async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() 
         fast.publish("numbers", number.to_string()).await.expect("the broker is there");
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
+    // A burst can be over before the first tick, and the account complete by what its last message says.
+    until("it asks", || asked.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
     let (asked, ticks) = (asked.load(Ordering::SeqCst) - before, begun.elapsed().as_millis() as u64 / 250 + 1);
     println!("{missed} of {BURST} were dropped, and asked for {asked} times in {:?}", begun.elapsed());
     assert!(missed > 100, "{missed} were dropped, which shows nothing");
-    assert!((1..=ticks + 1).contains(&asked), "{asked} times for {missed} messages in {ticks} ticks");
+    assert!(asked <= ticks + 1, "{asked} times for {missed} messages in {ticks} ticks");
 }
