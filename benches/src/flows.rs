@@ -54,21 +54,17 @@ pub mod ours {
     use crate::proto::flows::{Flows as Service, FlowsClient, FlowsServer};
     use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 
-    struct Served;
+    /// Reads items over one another if `OVER`.
+    struct Served<const OVER: bool>;
 
-    impl Service for Served {
+    impl<const OVER: bool> Service for Served<OVER> {
         async fn down(&self, request: Request<Want>) -> Result<Response<ResponseStream<Item>>, Status> {
             let Want { items: count, text } = request.into_inner();
             Ok(Response::new(ResponseStream::new(frpc::iter(items(count, &text).map(Ok)))))
         }
 
         async fn up(&self, request: Request<Streaming<Item>>) -> Result<Response<Count>, Status> {
-            let mut items = request.into_inner();
-            let mut count = Count::default();
-            while let Some(item) = items.message().await? {
-                count.add(&item);
-            }
-            Ok(Response::new(count))
+            Ok(Response::new(count::<OVER>(request.into_inner()).await?))
         }
 
         async fn both(&self, request: Request<Streaming<Item>>) -> Result<Response<ResponseStream<Item>>, Status> {
@@ -76,8 +72,15 @@ pub mod ours {
         }
     }
 
-    async fn count(mut items: Streaming<Item>) -> Result<Count, Status> {
+    async fn count<const OVER: bool>(mut items: Streaming<Item>) -> Result<Count, Status> {
         let mut count = Count::default();
+        if OVER {
+            let mut item = Item::default();
+            while items.message_over(&mut item).await? {
+                count.add(&item);
+            }
+            return Ok(count);
+        }
         while let Some(item) = items.message().await? {
             count.add(&item);
         }
@@ -86,14 +89,20 @@ pub mod ours {
 
     /// Serves on a free port of the loopback until dropped.
     pub async fn serve(workers: Workers, bound: Bound) -> Result<(), BoxError> {
-        serve_with(Server::builder().workers(workers), bound).await
+        serve_with::<false>(Server::builder().workers(workers), bound).await
     }
 
-    /// As [`serve`], with settings.
-    pub async fn serve_with(server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
-        let server = server.add_service(FlowsServer::new(Served)).bind("127.0.0.1:0").await?;
+    /// As [`serve`], with settings. Items are read over one another if `OVER`.
+    pub async fn serve_with<const OVER: bool>(server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
+        let server = server.add_service(FlowsServer::new(Served::<OVER>)).bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
+    }
+
+    /// As [`stream_down`](Flows::stream_down), with items that are read over one another if `OVER`.
+    pub async fn stream_down<const OVER: bool>(client: &FlowsClient, items: u64, text: &str) -> Result<u64, BoxError> {
+        let want = Want { items, text: text.to_owned() };
+        count::<OVER>(client.down(want).await?.into_inner()).await?.of(items)
     }
 
     impl Flows for FlowsClient {
@@ -108,8 +117,7 @@ pub mod ours {
         }
 
         async fn stream_down(&self, items: u64, text: &str) -> Result<u64, BoxError> {
-            let want = Want { items, text: text.to_owned() };
-            count(self.down(want).await?.into_inner()).await?.of(items)
+            stream_down::<false>(self, items, text).await
         }
 
         async fn stream_up(&self, count: u64, text: &str) -> Result<u64, BoxError> {
@@ -118,7 +126,7 @@ pub mod ours {
 
         async fn stream_both(&self, expected: u64, text: &str) -> Result<u64, BoxError> {
             let replies = self.both(frpc::iter(items(expected, text))).await?.into_inner();
-            count(replies).await?.of(expected)
+            count::<false>(replies).await?.of(expected)
         }
 
         async fn ping_pong(&self, expected: u64, text: &str) -> Result<u64, BoxError> {

@@ -12,6 +12,7 @@ mod middleware;
 mod next;
 mod observers;
 mod on_workers;
+mod over;
 mod packed;
 mod places;
 mod statuses;

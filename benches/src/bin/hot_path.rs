@@ -59,7 +59,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 28] = [
+const CASES: [(&str, u64); 30] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
@@ -86,6 +86,8 @@ const CASES: [(&str, u64); 28] = [
     (JSON_DECODED, 5000),
     ("items_streamed_down", 10_000),
     ("items_streamed_up", 10_000),
+    ("items_read_over_down", 10_000),
+    ("items_read_over_up", 10_000),
     ("published_to_1", 20_000),
     ("published_to_20", 20_000),
 ];
@@ -164,8 +166,10 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "connect_10_in_flight" => connect(10, calls).await,
             JSON_ENCODED => encoded(calls),
             JSON_DECODED => decoded(calls),
-            "items_streamed_down" => streamed(calls, true).await,
-            "items_streamed_up" => streamed(calls, false).await,
+            "items_streamed_down" => streamed::<false>(calls, true).await,
+            "items_streamed_up" => streamed::<false>(calls, false).await,
+            "items_read_over_down" => streamed::<true>(calls, true).await,
+            "items_read_over_up" => streamed::<true>(calls, false).await,
             "published_to_1" => published(calls, 1).await,
             "published_to_20" => published(calls, 20).await,
             other => Err(format!("no case is called {other}").into()),
@@ -449,17 +453,17 @@ fn untimed() -> Config {
     Config::default().turn_max(Duration::MAX)
 }
 
-/// One stream of as many items.
-async fn streamed(items: u64, down: bool) -> Result<(), BoxError> {
+/// One stream of as many items, which are read over one another if `OVER`.
+async fn streamed<const OVER: bool>(items: u64, down: bool) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
     let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
-    tokio::spawn(async move { flows::ours::serve_with(server, bound).await });
+    tokio::spawn(async move { flows::ours::serve_with::<OVER>(server, bound).await });
     tokio::task::yield_now().await;
     let channel = Channel::builder().config(untimed()).connect(address.recv()??.to_string()).await?;
     let client = FlowsClient::new(channel);
     let text = "x".repeat(32);
     if down {
-        client.stream_down(items, &text).await?
+        flows::ours::stream_down::<OVER>(&client, items, &text).await?
     } else {
         client.stream_up(items, &text).await?
     };

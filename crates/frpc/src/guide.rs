@@ -116,6 +116,7 @@ pub mod streams {
     //! * Dropping a stream at the client cancels the call. A handler learns that by an error of `send` or by
     //!   [`closed`](crate::ResponseSender::closed).
     //! * `Ok(None)` of [`message`](crate::Streaming::message) is the orderly end, and an error is the status of the call.
+    //!   [`message_over`](crate::Streaming::message_over) reads short messages into the memory of one, without allocations.
 }
 
 pub mod errors {

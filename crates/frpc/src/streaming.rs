@@ -162,6 +162,40 @@ impl<M: Message> Streaming<M> {
         })
     }
 
+    /// As [`message`](Self::message), over a message that is no longer needed: short messages that come in a row are read
+    /// into its memory, its texts, bytes, lists and messages, and allocate nothing. `false` when the stream has ended.
+    ///
+    /// The memory stays as large as the largest message needed. After an error and at the end the content is unspecified.
+    ///
+    /// ```
+    /// use examples::greeter::{Greeting, GreeterClient, Name};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+    /// let names = ["Ada", "Grace"].map(|name| Name { name: name.to_owned() });
+    /// let mut greetings = client.greet_all(frpc::iter(names)).await?.into_inner();
+    /// let (mut greeting, mut length) = (Greeting::default(), 0);
+    /// while greetings.message_over(&mut greeting).await? {
+    ///     length += greeting.text.len();
+    /// }
+    /// # assert_ne!(length, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`message`](Self::message).
+    ///
+    /// # Cancel safety
+    /// Safe: dropping the future loses no message, and leaves `into` as it is.
+    #[inline]
+    pub fn message_over(&mut self, into: &mut M) -> impl Future<Output = Result<bool, Status>> {
+        poll_fn(
+            |context| if self.read_short_over(into) { Poll::Ready(Ok(true)) } else { self.poll_over(into, context) },
+        )
+    }
+
     #[inline(always)] // For short messages in a row; the rest of it is a call.
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         match self.read_short() {
@@ -182,6 +216,32 @@ impl<M: Message> Streaming<M> {
         receiver.skip_short(length);
         self.in_a_row = in_a_row;
         Some(message)
+    }
+
+    /// As [`read_short`](Self::read_short), over another message. Whether one has been read.
+    #[inline(always)]
+    fn read_short_over(&mut self, message: &mut M) -> bool {
+        let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
+        let Some(receiver) = self.receiver.as_mut() else { return false };
+        let Some(body) = receiver.peek_short().filter(|body| prefix::is_bare(body)) else { return false };
+        // Anything else stays where it is, and is read again.
+        let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
+        let length = body.len();
+        receiver.skip_short(length);
+        self.in_a_row = in_a_row;
+        true
+    }
+
+    /// As [`poll_any`](Self::poll_any), into another message. Whether there is one.
+    #[inline(never)]
+    fn poll_over(&mut self, into: &mut M, context: &mut Context<'_>) -> Poll<Result<bool, Status>> {
+        self.poll_any(context).map(|next| match next {
+            Some(message) => message.map(|message| {
+                *into = message;
+                true
+            }),
+            None => Ok(false),
+        })
     }
 
     /// As [`poll_message`](Self::poll_message), whatever comes next.

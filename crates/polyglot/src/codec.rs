@@ -63,6 +63,18 @@ pub trait Codec {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
 
+    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[inline]
+    fn decode_over(value: &mut Self::Target, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *value = Self::decode(from)?;
+        Ok(())
+    }
+
     /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
     fn is_default(value: &Self::Target) -> bool;
 }
@@ -84,6 +96,18 @@ pub trait Shape<C: Codec>: Default {
     ///
     /// If the field is not there or bad.
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// As [`decode`](Self::decode), over a field that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *self = Self::decode(from)?;
+        Ok(())
+    }
 }
 
 impl<T: Element> Codec for T {
@@ -98,6 +122,11 @@ impl<T: Element> Codec for T {
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
         T::decode(from)
+    }
+
+    #[inline]
+    fn decode_over(value: &mut T, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        value.decode_over(from)
     }
 
     #[inline]
@@ -118,6 +147,21 @@ impl<T, C: Codec<Target = T>> Shape<C> for Option<T> {
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         if from.take_nil() { Ok(None) } else { C::decode(from).map(Some) }
+    }
+
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        match self {
+            Some(value) if !from.take_nil() => C::decode_over(value, from),
+            Some(_) => {
+                *self = None;
+                Ok(())
+            }
+            None => {
+                *self = <Self as Shape<C>>::decode(from)?;
+                Ok(())
+            }
+        }
     }
 }
 
@@ -140,6 +184,21 @@ impl<T, C: Codec<Target = T>> Shape<C> for Vec<T> {
             list.push(C::decode(from).map_err(|error| error.in_element(index))?);
         }
         Ok(list)
+    }
+
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        let len = from.list(C::KIND)?;
+        from.charge::<T>(len)?;
+        self.truncate(len);
+        for (index, value) in self.iter_mut().enumerate() {
+            C::decode_over(value, from).map_err(|error| error.in_element(index))?;
+        }
+        self.reserve_exact(len.saturating_sub(self.len()));
+        for index in self.len()..len {
+            self.push(C::decode(from).map_err(|error| error.in_element(index))?);
+        }
+        Ok(())
     }
 }
 

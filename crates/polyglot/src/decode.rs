@@ -372,6 +372,22 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// As [`string`](Self::string), over a text that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`str`](Self::str).
+    #[inline(always)] // As `string`.
+    pub(crate) fn string_over(&mut self, text: &mut String) -> Result<(), DecodeError> {
+        let (content, rest) = self.sized(Kind::String)?;
+        if !string_over(content, text) {
+            return Err(self.error(DecodeReason::Utf8));
+        }
+        self.rest = rest;
+        Ok(())
+    }
+
     /// Reads bytes without copying them.
     ///
     /// # Errors
@@ -541,6 +557,26 @@ fn string(content: &[u8]) -> Option<String> {
     String::from_utf8(content.to_vec()).ok()
 }
 
+/// As [`string`], over another text. Whether it is a string.
+#[inline(always)] // Its caller is a loop over messages.
+fn string_over(content: &[u8], text: &mut String) -> bool {
+    if content.len() >= BULK_MIN {
+        text.clear();
+        return long_string_into(content, text).is_some();
+    }
+    let mut bytes = std::mem::take(text).into_bytes();
+    bytes.clear();
+    bytes.extend_from_slice(content);
+    match String::from_utf8(bytes) {
+        Ok(string) => {
+            // There is nothing to drop.
+            std::mem::forget(std::mem::replace(text, string));
+            true
+        }
+        Err(_) => false,
+    }
+}
+
 /// Checks a long string, by vectors where the processor has them.
 #[cold]
 #[inline(never)]
@@ -553,7 +589,16 @@ fn long_text(content: &[u8]) -> Option<&str> {
 #[cold]
 #[inline(never)]
 fn long_string(content: &[u8]) -> Option<String> {
-    let mut text = String::with_capacity(content.len());
+    let mut text = String::new();
+    long_string_into(content, &mut text)?;
+    Some(text)
+}
+
+/// As [`long_string`], behind `text`.
+#[cold]
+#[inline(never)]
+fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {
+    text.reserve_exact(content.len());
     let mut rest = content;
     while rest.len() > COPIED_AT_ONCE {
         // Where a character begins, as it does with one byte of any four: the others begin with the bits 10.
@@ -564,5 +609,5 @@ fn long_string(content: &[u8]) -> Option<String> {
         rest = behind;
     }
     text.push_str(long_text(rest)?);
-    Some(text)
+    Some(())
 }

@@ -42,6 +42,23 @@ pub trait Message: Default {
     ///
     /// If there is neither a message nor an error, or it is bad.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError>;
+
+    /// As [`decode_root`](Self::decode_root), over a message that is no longer needed and whose memory is used again.
+    /// Unless a message is read, the content of this one is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_root`](Self::decode_root).
+    #[inline]
+    fn decode_root_over(&mut self, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
+        Ok(match Self::decode_root(from)? {
+            Root::Message(message) => {
+                *self = message;
+                Root::Message(())
+            }
+            Root::Error(text) => Root::Error(text),
+        })
+    }
 }
 
 /// The fields of a message of the schema, in the Polyglot form. Implemented by generated code.
@@ -69,6 +86,18 @@ pub trait Fields: Default {
     ///
     /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// As [`decode_fields`](Self::decode_fields), over a message that is no longer needed and whose memory is used again.
+    /// After an error its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_fields`](Self::decode_fields).
+    #[inline]
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *self = Self::decode_fields(from)?;
+        Ok(())
+    }
 }
 
 /// The content of a body: a message, or an error in its place.
@@ -138,6 +167,16 @@ impl<M: Fields> Message for M {
             return no_message(<M as Fields>::NAME, from);
         }
         let decoded = M::decode_fields(from);
+        end_root(<M as Fields>::NAME, from, decoded)
+    }
+
+    #[inline(always)]
+    fn decode_root_over(&mut self, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
+        if !from.begin_root() {
+            *self = M::default(); // If the root is nil.
+            return no_message(<M as Fields>::NAME, from);
+        }
+        let decoded = self.decode_fields_over(from);
         end_root(<M as Fields>::NAME, from, decoded)
     }
 }
@@ -218,6 +257,14 @@ impl<M: Fields> Value for M {
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         from.message(M::decode_fields).map(Option::unwrap_or_default)
     }
+
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        if from.message(|from| self.decode_fields_over(from))?.is_none() {
+            *self = M::default();
+        }
+        Ok(())
+    }
 }
 
 impl<M: Fields> Element for M {
@@ -242,5 +289,11 @@ impl<M: Fields> Fields for Box<M> {
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         from.charge::<M>(1)?;
         M::decode_fields(from).map(Self::new)
+    }
+
+    #[inline]
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        from.charge::<M>(1)?;
+        M::decode_fields_over(self, from)
     }
 }

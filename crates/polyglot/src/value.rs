@@ -26,6 +26,18 @@ pub trait Value: Default {
     ///
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        *self = Self::decode(from)?;
+        Ok(())
+    }
 }
 
 /// A [`Value`] that can also be an element of a list or map: a scalar, a string, bytes or a message.
@@ -89,6 +101,11 @@ impl Value for String {
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         from.string()
     }
+
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        from.string_over(self)
+    }
 }
 
 impl Element for String {
@@ -111,6 +128,14 @@ impl Value for Vec<u8> {
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         from.slice().map(<[u8]>::to_vec)
+    }
+
+    #[inline]
+    fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        let content = from.slice()?;
+        self.clear();
+        self.extend_from_slice(content);
+        Ok(())
     }
 }
 
@@ -156,6 +181,11 @@ macro_rules! container {
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
                 <Self as Shape<T>>::decode(from)
+            }
+
+            #[inline]
+            fn decode_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+                <Self as Shape<T>>::decode_over(self, from)
             }
         }
     };

@@ -34,6 +34,12 @@ fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(byt
     let (rich, lost) = encoded(&message, Form::Extended);
     assert!(!lost);
     assert_eq!(decoded::<M>(&rich), message);
+    // Over one without anything, and over one whose lists are longer.
+    for over in [M::default(), M::decode(&*bytes.repeat(2)).unwrap()] {
+        let mut over = over;
+        assert_eq!(over.decode_root_over(&mut Decoder::new(&rich)).unwrap(), Root::Message(()));
+        assert_eq!(over, message);
+    }
     let (flat, lost) = encoded(&message, Form::Flat);
     let back = decoded::<M>(&flat);
     if !lost {

@@ -94,7 +94,9 @@ pub fn messages(data: &[u8]) {
 }
 
 fn round<M: Message>(body: &[u8], form: Form) {
-    let Ok(Root::Message(message)) = decode_root::<M>(&mut Decoder::new(body)) else { return };
+    let Ok(Root::Message(mut message)) = decode_root::<M>(&mut Decoder::new(body)) else { return };
+    let whole = matches!(message.decode_root_over(&mut Decoder::new(body)), Ok(Root::Message(())));
+    assert!(whole, "{} is not read over itself", M::NAME);
     let written = written(&message, form);
     let shared = Bytes::from(written.clone());
     let again = match decode_root::<M>(&mut Decoder::shared(&shared)) {

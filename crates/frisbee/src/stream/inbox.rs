@@ -82,10 +82,10 @@ impl Inbox {
     /// The next message, if it is one of less than 128 bytes and no [pause](Self::pause) is in front of it.
     #[inline(always)] // Once for each message.
     pub(super) fn peek_short(&self) -> Option<&[u8]> {
-        match self.copied.get(self.read..self.stop)? {
-            [length, rest @ ..] if *length < 0x80 => rest.get(..usize::from(*length)),
-            _ => None,
-        }
+        let before = self.copied.get(..self.stop)?;
+        let length = *before.get(self.read)?;
+        let rest = before.get(self.read + 1..)?;
+        if length < 0x80 { rest.get(..usize::from(length)) } else { None }
     }
 
     /// Goes on behind a message of this length that [`peek_short`](Self::peek_short) has given.

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
-use prost_types::field_descriptor_proto::Type as FieldType;
+use prost_types::field_descriptor_proto::{Label, Type as FieldType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
@@ -51,6 +51,12 @@ struct Lines {
     decode: Vec<TokenStream>,
     /// The fields of the resulting struct.
     result: Vec<TokenStream>,
+    /// Statements that decode over another message.
+    over: Vec<TokenStream>,
+    /// Statements behind these, for the oneofs.
+    over_end: Vec<TokenStream>,
+    /// Another message has memory that can be used again.
+    has_memory: bool,
 }
 
 /// `impl Fields for …`.
@@ -65,9 +71,21 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
             None => message.field_lines(field, has_oneofs, &mut lines)?,
         }
     }
-    let Lines { encode, decode, result } = lines;
+    let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
+    // Few programs need it, and these use it where they read.
+    let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
+    let over = has_memory.then(|| {
+        quote! {
+            #inline_over
+            fn decode_fields_over(&mut self, from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+                #(#over)*
+                #(#over_end)*
+                Ok(())
+            }
+        }
+    });
     let (to, from) = if encode.is_empty() { (quote! { _ }, quote! { _ }) } else { (quote! { to }, quote! { from }) };
     let encode = match encode.split_last() {
         Some((last, before)) => quote! { #(#before?;)* #last },
@@ -89,6 +107,7 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
                 #(#decode)*
                 Ok(Self { #(#result),* })
             }
+            #over
         }
     })
 }
@@ -115,22 +134,27 @@ impl Message<'_> {
         let name = field.name();
         let found = self.field(field)?;
         let rust = &found.ident;
-        let read = match &found.enumeration {
+        let over = |read: &TokenStream| quote! { self.#rust = #read; };
+        let (read, over) = match &found.enumeration {
             Some(path) => {
                 lines.encode.push(quote! { to.enumeration::<#path>(#name, &self.#rust) });
-                quote! { from.enumeration::<#path, _>(#name)? }
+                let read = quote! { from.enumeration::<#path, _>(#name)? };
+                (read.clone(), over(&read))
             }
             None => match self.externs.field_codec(field_type(field, self.index), found.boxed) {
                 Some(codec) => {
                     lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
-                    quote! { from.field_as::<#codec, _>(#name)? }
+                    let read = quote! { from.field_as::<#codec, _>(#name)? };
+                    (read.clone(), over(&read))
                 }
                 None => {
                     lines.encode.push(quote! { to.field(#name, &self.#rust) });
-                    quote! { from.field(#name)? }
+                    lines.has_memory |= has_memory(field) && map_value(field, self.index).is_none();
+                    (quote! { from.field(#name)? }, quote! { from.field_over(#name, &mut self.#rust)?; })
                 }
             },
         };
+        lines.over.push(over);
         if !by_statement {
             lines.result.push(quote! { #rust: #read });
             return Ok(());
@@ -155,20 +179,25 @@ impl Message<'_> {
         if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
             let oneof_name = oneof.name();
             lines.encode.push(quote! { to.oneof(#oneof_name, &self.#rust) });
-            lines.decode.push(quote! { let mut #local = from.oneof(#oneof_name)?; });
+            let begin = quote! { let mut #local = from.oneof(#oneof_name)?; };
+            lines.decode.push(begin.clone());
+            lines.over.push(begin);
+            lines.over_end.push(quote! { self.#rust = #local.into_option(); });
             lines.result.push(result);
         }
         let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
-        if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
+        let read = if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
             lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
-            lines.decode.push(quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; });
+            quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; }
         } else if let Some(codec) = self.externs.field_codec(field.type_name(), *boxed) {
             lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
-            lines.decode.push(quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; });
+            quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; }
         } else {
             lines.encode.push(quote! { to.flat_member(#name, #value) });
-            lines.decode.push(quote! { #local.member(from, #name, #path::#variant)?; });
-        }
+            quote! { #local.member(from, #name, #path::#variant)?; }
+        };
+        lines.decode.push(read.clone());
+        lines.over.push(read);
         Ok(())
     }
 
@@ -227,6 +256,12 @@ pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
             }
         }
     }
+}
+
+/// Whether a value of a field, which is not a map, has memory that another value can use.
+fn has_memory(field: &FieldDescriptorProto) -> bool {
+    let is_long = matches!(field.r#type(), FieldType::String | FieldType::Bytes | FieldType::Message);
+    is_long || field.label() == Label::Repeated
 }
 
 /// The value field of the entries of a map, or none for other fields.

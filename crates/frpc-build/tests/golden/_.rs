@@ -21,6 +21,14 @@ impl ::frpc::polyglot::Fields for Rootless {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { part: from.field("part")? })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("part", &mut self.part)?;
+        Ok(())
+    }
 }
 
 /// Nested message and enum types in `Rootless`.

@@ -25,6 +25,14 @@ impl ::frpc::polyglot::Fields for Echo {
             value: from.field("value")?,
         })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("value", &mut self.value)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -96,6 +104,18 @@ impl ::frpc::polyglot::Fields for Fields {
             value,
             value_: value_.into_option(),
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("value", &mut self.value)?;
+        let mut value_ = from.oneof("Value")?;
+        value_.member(from, "yes", fields::Value::Yes)?;
+        value_.enumeration_member::<fields::Kind>(from, "no", fields::Value::No)?;
+        self.value_ = value_.into_option();
+        Ok(())
     }
 }
 

@@ -80,6 +80,18 @@ impl ::frpc::polyglot::Fields for Comments {
             choice: choice.into_option(),
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("a", &mut self.a)?;
+        from.field_over("b", &mut self.b)?;
+        let mut choice = from.oneof("choice")?;
+        choice.member(from, "c", comments::Choice::C)?;
+        self.choice = choice.into_option();
+        Ok(())
+    }
 }
 
 /// Nested message and enum types in `Comments`.

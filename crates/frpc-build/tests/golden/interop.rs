@@ -105,6 +105,29 @@ impl ::frpc::polyglot::Fields for Scalars {
             color: from.enumeration::<Color, _>("color")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("flag", &mut self.flag)?;
+        from.field_over("i32", &mut self.i32)?;
+        from.field_over("i64", &mut self.i64)?;
+        from.field_over("u32", &mut self.u32)?;
+        from.field_over("u64", &mut self.u64)?;
+        from.field_over("s32", &mut self.s32)?;
+        from.field_over("s64", &mut self.s64)?;
+        from.field_over("fx32", &mut self.fx32)?;
+        from.field_over("fx64", &mut self.fx64)?;
+        from.field_over("sfx32", &mut self.sfx32)?;
+        from.field_over("sfx64", &mut self.sfx64)?;
+        from.field_over("f", &mut self.f)?;
+        from.field_over("d", &mut self.d)?;
+        from.field_over("text", &mut self.text)?;
+        from.field_over("raw", &mut self.raw)?;
+        self.color = from.enumeration::<Color, _>("color")?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -136,6 +159,15 @@ impl ::frpc::polyglot::Fields for Inner {
             name: from.field("name")?,
         })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("id", &mut self.id)?;
+        from.field_over("name", &mut self.name)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -164,6 +196,15 @@ impl ::frpc::polyglot::Fields for Middle {
             weight: from.field("weight")?,
             inner: from.field("inner")?,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("weight", &mut self.weight)?;
+        from.field_over("inner", &mut self.inner)?;
+        Ok(())
     }
 }
 
@@ -201,6 +242,17 @@ impl ::frpc::polyglot::Fields for Nested {
             middle: from.field("middle")?,
             absent: from.field("absent")?,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("label", &mut self.label)?;
+        from.field_over("first", &mut self.first)?;
+        from.field_over("middle", &mut self.middle)?;
+        from.field_over("absent", &mut self.absent)?;
+        Ok(())
     }
 }
 
@@ -274,6 +326,26 @@ impl ::frpc::polyglot::Fields for Lists {
             texts: from.field("texts")?,
             inners: from.field("inners")?,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("flags", &mut self.flags)?;
+        from.field_over("i32s", &mut self.i32s)?;
+        from.field_over("i64s", &mut self.i64s)?;
+        from.field_over("u32s", &mut self.u32s)?;
+        from.field_over("u64s", &mut self.u64s)?;
+        from.field_over("s32s", &mut self.s32s)?;
+        from.field_over("s64s", &mut self.s64s)?;
+        from.field_over("fx32s", &mut self.fx32s)?;
+        from.field_over("sfx64s", &mut self.sfx64s)?;
+        from.field_over("fs", &mut self.fs)?;
+        from.field_over("ds", &mut self.ds)?;
+        from.field_over("texts", &mut self.texts)?;
+        from.field_over("inners", &mut self.inners)?;
+        Ok(())
     }
 }
 
@@ -382,6 +454,20 @@ impl ::frpc::polyglot::Fields for Mixed {
             map_fourth: from.field("map_fourth")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("scalar_third", &mut self.scalar_third)?;
+        from.field_over("scalar_fifth", &mut self.scalar_fifth)?;
+        self.enum_seventh = from.enumeration::<Color, _>("enum_seventh")?;
+        from.field_over("list_second", &mut self.list_second)?;
+        from.field_over("list_sixth", &mut self.list_sixth)?;
+        from.field_over("message_first", &mut self.message_first)?;
+        from.field_over("map_fourth", &mut self.map_fourth)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -408,6 +494,14 @@ impl ::frpc::polyglot::Fields for Text {
         Ok(Self {
             value: from.field("value")?,
         })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("value", &mut self.value)?;
+        Ok(())
     }
 }
 
@@ -439,6 +533,15 @@ impl ::frpc::polyglot::Fields for Payload {
             seq: from.field("seq")?,
             data: from.field("data")?,
         })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("seq", &mut self.seq)?;
+        from.field_over("data", &mut self.data)?;
+        Ok(())
     }
 }
 

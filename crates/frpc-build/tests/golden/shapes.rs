@@ -55,6 +55,21 @@ impl ::frpc::polyglot::Fields for Order {
             level_by_name: from.enumeration::<Level, _>("level_by_name")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.level = from.enumeration::<Level, _>("level")?;
+        from.field_over("data", &mut self.data)?;
+        from.field_over("number", &mut self.number)?;
+        from.field_over("list", &mut self.list)?;
+        self.levels = from.enumeration::<Level, _>("levels")?;
+        from.field_over("message", &mut self.message)?;
+        from.field_over("map", &mut self.map)?;
+        self.level_by_name = from.enumeration::<Level, _>("level_by_name")?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -87,6 +102,15 @@ impl ::frpc::polyglot::Fields for Leaf {
             name: from.field("name")?,
             from: from.field("from")?,
         })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("name", &mut self.name)?;
+        from.field_over("from", &mut self.from)?;
+        Ok(())
     }
 }
 
@@ -126,6 +150,17 @@ impl ::frpc::polyglot::Fields for Tree {
             named: from.field("named")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("branches", &mut self.branches)?;
+        from.field_over("leaf", &mut self.leaf)?;
+        from.field_over("left", &mut self.left)?;
+        from.field_over("named", &mut self.named)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -159,6 +194,16 @@ impl ::frpc::polyglot::Fields for Outer {
             inners: from.field("inners")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.kinds = from.enumeration::<outer::middle::inner::Kind, _>("kinds")?;
+        from.field_over("middle", &mut self.middle)?;
+        from.field_over("inners", &mut self.inners)?;
+        Ok(())
+    }
 }
 
 /// Nested message and enum types in `Outer`.
@@ -189,6 +234,15 @@ pub mod outer {
                 inner: from.field("inner")?,
             })
         }
+        #[inline]
+        fn decode_fields_over(
+            &mut self,
+            from: &mut ::frpc::polyglot::Decoder<'_>,
+        ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+            self.kind = from.enumeration::<middle::inner::Kind, _>("kind")?;
+            from.field_over("inner", &mut self.inner)?;
+            Ok(())
+        }
     }
     /// Nested message and enum types in `Middle`.
     pub mod middle {
@@ -216,6 +270,15 @@ pub mod outer {
                     kind: from.enumeration::<inner::Kind, _>("kind")?,
                     back: from.field("back")?,
                 })
+            }
+            #[inline]
+            fn decode_fields_over(
+                &mut self,
+                from: &mut ::frpc::polyglot::Decoder<'_>,
+            ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+                self.kind = from.enumeration::<inner::Kind, _>("kind")?;
+                from.field_over("back", &mut self.back)?;
+                Ok(())
             }
         }
         /// Nested message and enum types in `Inner`.

@@ -23,6 +23,14 @@ impl ::frpc::polyglot::Fields for Item {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { name: from.field("name")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("name", &mut self.name)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -100,6 +108,26 @@ impl ::frpc::polyglot::Fields for Order {
             address,
             amounts,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        self.code = from
+            .enumeration::<super::super::super::money::currency::Code, _>("code")?;
+        let mut payment = from.oneof("payment")?;
+        payment
+            .enumeration_member::<
+                super::super::super::money::currency::Code,
+            >(from, "card", order::Payment::Card)?;
+        from.field_over("items", &mut self.items)?;
+        from.field_over("total", &mut self.total)?;
+        from.field_over("address", &mut self.address)?;
+        from.field_over("amounts", &mut self.amounts)?;
+        payment.member(from, "cash", order::Payment::Cash)?;
+        self.payment = payment.into_option();
+        Ok(())
     }
 }
 

@@ -25,4 +25,12 @@ impl ::frpc::polyglot::Fields for Address {
             street: from.field("street")?,
         })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("street", &mut self.street)?;
+        Ok(())
+    }
 }

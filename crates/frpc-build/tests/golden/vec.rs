@@ -370,6 +370,14 @@ impl ::frpc::polyglot::Fields for VString {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -394,6 +402,14 @@ impl ::frpc::polyglot::Fields for VBytes {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -524,6 +540,14 @@ impl ::frpc::polyglot::Fields for VMessage {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -546,6 +570,14 @@ impl ::frpc::polyglot::Fields for VDeep {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { next: from.field("next")? })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("next", &mut self.next)?;
+        Ok(())
     }
 }
 
@@ -572,6 +604,14 @@ impl ::frpc::polyglot::Fields for RBool {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -596,6 +636,14 @@ impl ::frpc::polyglot::Fields for RInt32 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -622,6 +670,14 @@ impl ::frpc::polyglot::Fields for RInt32Unpacked {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -646,6 +702,14 @@ impl ::frpc::polyglot::Fields for RSint32 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -672,6 +736,14 @@ impl ::frpc::polyglot::Fields for RSfixed32 {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -696,6 +768,14 @@ impl ::frpc::polyglot::Fields for RUint32 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -722,6 +802,14 @@ impl ::frpc::polyglot::Fields for RFixed32 {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -746,6 +834,14 @@ impl ::frpc::polyglot::Fields for RInt64 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -772,6 +868,14 @@ impl ::frpc::polyglot::Fields for RSint64 {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -796,6 +900,14 @@ impl ::frpc::polyglot::Fields for RSfixed64 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -822,6 +934,14 @@ impl ::frpc::polyglot::Fields for RUint64 {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -846,6 +966,14 @@ impl ::frpc::polyglot::Fields for RFixed64 {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -872,6 +1000,14 @@ impl ::frpc::polyglot::Fields for RFloat {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -896,6 +1032,14 @@ impl ::frpc::polyglot::Fields for RDouble {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -922,6 +1066,14 @@ impl ::frpc::polyglot::Fields for RString {
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
     }
+    #[inline(always)]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
+    }
 }
 
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
@@ -944,6 +1096,14 @@ impl ::frpc::polyglot::Fields for RMessage {
         from: &mut ::frpc::polyglot::Decoder<'_>,
     ) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("v", &mut self.v)?;
+        Ok(())
     }
 }
 
@@ -1628,6 +1788,21 @@ impl ::frpc::polyglot::Fields for Order {
             m: from.field("m")?,
             mm: from.field("mm")?,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("s", &mut self.s)?;
+        from.field_over("i", &mut self.i)?;
+        self.e = from.enumeration::<Plain, _>("e")?;
+        from.field_over("b", &mut self.b)?;
+        from.field_over("r", &mut self.r)?;
+        from.field_over("rs", &mut self.rs)?;
+        from.field_over("m", &mut self.m)?;
+        from.field_over("mm", &mut self.mm)?;
+        Ok(())
     }
 }
 

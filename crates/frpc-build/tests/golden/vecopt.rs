@@ -31,6 +31,16 @@ impl ::frpc::polyglot::Fields for VOptional {
             c: from.field("c")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("a", &mut self.a)?;
+        from.field_over("b", &mut self.b)?;
+        from.field_over("c", &mut self.c)?;
+        Ok(())
+    }
 }
 
 static VEC_OPT_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(

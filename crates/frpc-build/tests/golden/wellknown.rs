@@ -84,6 +84,30 @@ impl ::frpc::polyglot::Fields for Event {
             details,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        let mut source = from.oneof("source")?;
+        source
+            .enumeration_member::<
+                ::frpc::prost_types::NullValue,
+            >(from, "none", event::Source::None)?;
+        self.numbers = from
+            .field_as::<::frpc::polyglot::wellknown::Int64Value, _>("numbers")?;
+        from.field_over("at", &mut self.at)?;
+        self.name = from
+            .field_as::<::frpc::polyglot::wellknown::StringValue, _>("name")?;
+        from.field_over("details", &mut self.details)?;
+        source
+            .member_as::<
+                ::frpc::polyglot::wellknown::BytesValue,
+            >(from, "key", event::Source::Key)?;
+        source.member(from, "described", event::Source::Described)?;
+        self.source = source.into_option();
+        Ok(())
+    }
 }
 
 /// Nested message and enum types in `Event`.

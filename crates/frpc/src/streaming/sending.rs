@@ -53,16 +53,14 @@ where
     let mut batch = Batch(sender.batch());
     let batch = &mut batch.0;
     poll_fn(|context| {
-        let mut sent = 0;
-        let polled = send_some(
+        let (sent, polled) = send_some(
             batch,
             context,
-            &mut sent,
             |context| messages.as_mut().poll_next(context),
             &message,
             move |message, packet| {
                 let manner = Manner { flags, ..Manner::plain(form) };
-                body::put_message(packet, message, &manner).map_err(PutError::into_status)
+                body::put_message(packet, message, &manner)
             },
             &failure,
         );
@@ -75,50 +73,49 @@ where
 }
 
 /// Sends the messages of a stream that are ready, as many as may be sent at once. `next` takes an item of the stream,
-/// `message` gives its message, which `put` puts into a packet, and `failure` makes a status of an item without one. `sent`
-/// gets the number of messages sent.
+/// `message` gives its message, which `put` puts into a packet, and `failure` makes a status of an item without one. Gives
+/// the number of messages sent.
 #[inline(never)] // In a frame of its own, where few values compete for registers.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,
-    sent: &mut usize,
     mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<T>>,
     message: impl Fn(&T) -> Option<&M>,
-    put: impl Fn(&M, PacketWriter<'_>) -> Result<(), Status>,
+    put: impl Fn(&M, PacketWriter<'_>) -> Result<(), PutError>,
     failure: impl Fn(T) -> Status,
-) -> Poll<Result<(), Status>> {
-    while *sent < SENT_AT_ONCE {
-        if batch.poll_ready(context)?.is_pending() {
-            return Poll::Pending;
+) -> (usize, Poll<Result<(), Status>>) {
+    let mut sent = 0;
+    let last = loop {
+        match batch.poll_ready(context) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) => return (sent, Poll::Ready(Err(error.into()))),
+            Poll::Pending => return (sent, Poll::Pending),
         }
         let next = next(context);
         // By reference: moving an item takes as long as writing a small one.
-        let ended = match &next {
-            Poll::Ready(Some(item)) => match message(item).map(|message| batch.put(|packet| put(message, packet))) {
-                Some(Ok(())) => {
-                    *sent += 1;
-                    continue;
-                }
-                Some(Err(status)) => Err(status),
-                None => match next {
-                    Poll::Ready(Some(item)) => Err(failure(item)),
-                    _ => Ok(()),
-                },
-            },
-            Poll::Ready(None) => Ok(()),
-            Poll::Pending => {
-                batch.flush()?;
-                return Poll::Pending;
-            }
-        };
-        // Messages before the end are sent before it.
-        batch.flush()?;
-        return Poll::Ready(ended);
+        let Poll::Ready(Some(item)) = &next else { break Ok(next) };
+        let Some(message) = message(item) else { break Ok(next) };
+        if let Err(error) = batch.put(|packet| put(message, packet)) {
+            break Err(error.into_status());
+        }
+        sent += 1;
+        if sent == SENT_AT_ONCE {
+            // With messages always ready and another thread taking them, other tasks of this thread would starve.
+            context.waker().wake_by_ref();
+            break Ok(Poll::Pending);
+        }
+    };
+    // Messages before the end are sent before it.
+    if let Err(error) = batch.flush() {
+        return (sent, Poll::Ready(Err(error.into())));
     }
-    batch.flush()?;
-    // With messages always ready and another thread taking them, other tasks of this thread would starve.
-    context.waker().wake_by_ref();
-    Poll::Pending
+    let ended = match last {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(None)) => Poll::Ready(Ok(())),
+        Ok(Poll::Ready(Some(item))) => Poll::Ready(Err(failure(item))),
+        Err(status) => Poll::Ready(Err(status)),
+    };
+    (sent, ended)
 }
 
 /// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the

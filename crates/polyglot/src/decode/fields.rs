@@ -92,6 +92,24 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error its
+    /// content is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`field`](Self::field).
+    #[inline]
+    pub fn field_over<T: Value>(&mut self, name: &'static str, value: &mut T) -> Result<(), DecodeError> {
+        let left = self.rest.len();
+        match value.decode_over(self) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                *value = self.default_for_missing(error, left, name)?;
+                Ok(())
+            }
+        }
+    }
+
     /// Reads a field of an enum type: a number, or an option, list or map of numbers.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use bytes::Bytes;
 #[cfg(feature = "prost-types")]
 use polyglot::Enumeration;
 use polyglot::wellknown::Boxed;
-use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Undecoded, encode_root};
+use polyglot::{Codec, DecodeReason, Decoder, Element, EncodeReason, Encoder, Form, Message, Undecoded, encode_root};
 
 use crate::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
@@ -155,6 +155,21 @@ fn fields_that_an_older_peer_does_not_know_are_defaults_up_to_the_allowed_count(
             other => assert!(expected.is_none() && other.is_err()),
         }
     }
+}
+
+#[test]
+fn fields_that_may_be_missing_are_defaults_also_over_a_message_that_has_them() {
+    let full = encode(&One { v: "new".to_owned() }, Form::Flat);
+    for (input, expected) in [(&full[..], "new"), (&full[..2], ""), (&hex("00")[..], "")] {
+        let mut over = One { v: "old".to_owned() };
+        over.decode_root_over(&mut Decoder::new(input).with_trailing_defaults(1)).unwrap();
+        assert_eq!(over.v, expected);
+    }
+    let mut over = One { v: "old".to_owned() };
+    assert!(over.decode_root_over(&mut Decoder::new(&full[..2])).is_err());
+    // An error in the place of a message.
+    let error = over.decode_root_over(&mut Decoder::new(&hex("06050a0161"))).unwrap();
+    assert_eq!(error, polyglot::Root::Error("a".to_owned()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
-use polyglot::{Decoder, Encoder, Form, List, Map, MessageView, Root, decode_root, view_root};
+use polyglot::{Decoder, Encoder, Form, List, Map, Message, MessageView, Root, decode_root, view_root};
 use proptest::collection::{btree_map, hash_map, vec};
 use proptest::prelude::*;
 
@@ -164,6 +164,24 @@ proptest! {
         let bytes = Bytes::from(encode(&message, Form::Flat));
         let Root::Message(read) = decode_root::<Everything>(&mut Decoder::shared(&bytes))? else { panic!("an error") };
         prop_assert!(same(&read, &flattened(&message)));
+    }
+
+    #[test]
+    fn a_message_read_over_any_other_is_the_same_as_one_read_by_itself(message in everything(), mut over in everything()) {
+        let bytes = encode(&message, Form::Extended);
+        let mut decoder = Decoder::new(&bytes);
+        let left = decoder.container_memory();
+        prop_assert_eq!(over.decode_root_over(&mut decoder)?, Root::Message(()));
+        prop_assert_eq!(decoder.remaining(), 0);
+        prop_assert!(same(&over, &message));
+        let mut alone = Decoder::new(&bytes);
+        decode_root::<Everything>(&mut alone)?;
+        prop_assert_eq!(left - decoder.container_memory(), left - alone.container_memory());
+        // A cut one is the same error.
+        let cut = &bytes[..bytes.len() / 2];
+        let alone = decode_root::<Everything>(&mut Decoder::new(cut)).map_err(|error| error.to_string()).map(drop);
+        let error = over.decode_root_over(&mut Decoder::new(cut)).map_err(|error| error.to_string());
+        prop_assert_eq!(error.map(drop), alone);
     }
 
     #[test]

@@ -23,6 +23,12 @@ macro_rules! message {
             fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
                 Ok(Self { $($field: message!(@decode from, $field $(as $enumeration)?)),* })
             }
+
+            #[allow(unused_variables)]
+            fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+                $(message!(@over from, self, $field $(as $enumeration)?);)*
+                Ok(())
+            }
         }
     };
     (@encode $to:ident, $self:ident, $field:ident) => { $to.field(stringify!($field), &$self.$field)? };
@@ -32,6 +38,10 @@ macro_rules! message {
     (@decode $from:ident, $field:ident) => { $from.field(stringify!($field))? };
     (@decode $from:ident, $field:ident as $enumeration:ty) => {
         $from.enumeration::<$enumeration, _>(stringify!($field))?
+    };
+    (@over $from:ident, $self:ident, $field:ident) => { $from.field_over(stringify!($field), &mut $self.$field)? };
+    (@over $from:ident, $self:ident, $field:ident as $enumeration:ty) => {
+        $self.$field = $from.enumeration::<$enumeration, _>(stringify!($field))?
     };
 }
 
@@ -54,6 +64,10 @@ impl<T: polyglot::Value> Fields for One<T> {
 
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         Ok(Self { v: from.field("v")? })
+    }
+
+    fn decode_fields_over(&mut self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        from.field_over("v", &mut self.v)
     }
 }
 

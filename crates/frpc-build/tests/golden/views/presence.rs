@@ -43,6 +43,19 @@ impl ::frpc::polyglot::Fields for Optionals {
             inner: from.field("inner")?,
         })
     }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        from.field_over("number", &mut self.number)?;
+        from.field_over("word", &mut self.word)?;
+        from.field_over("data", &mut self.data)?;
+        self.color = from.enumeration::<Color, _>("color")?;
+        from.field_over("plain", &mut self.plain)?;
+        from.field_over("inner", &mut self.inner)?;
+        Ok(())
+    }
 }
 
 /// A view of [`Optionals`] that borrows from the body.
@@ -177,6 +190,26 @@ impl ::frpc::polyglot::Fields for Choices {
             last,
             from: from_,
         })
+    }
+    #[inline]
+    fn decode_fields_over(
+        &mut self,
+        from: &mut ::frpc::polyglot::Decoder<'_>,
+    ) -> ::core::result::Result<(), ::frpc::polyglot::DecodeError> {
+        let mut first = from.oneof("first")?;
+        first.member(from, "number", choices::First::Number)?;
+        first.enumeration_member::<choices::Mood>(from, "mood", choices::First::Mood)?;
+        first.enumeration_member::<Color>(from, "color", choices::First::Color)?;
+        first.member(from, "data", choices::First::Data)?;
+        let mut r#type = from.oneof("type")?;
+        r#type.member(from, "word", choices::Type::Word)?;
+        r#type.member(from, "flag", choices::Type::Flag)?;
+        from.field_over("last", &mut self.last)?;
+        from.field_over("from", &mut self.from)?;
+        first.member(from, "nested", choices::First::Nested)?;
+        self.first = first.into_option();
+        self.r#type = r#type.into_option();
+        Ok(())
     }
 }
 

@@ -1,0 +1,67 @@
+//! Messages of streams that are read over one another.
+
+use frisbee_tests::interop::{Interop, InteropClient, InteropServer, Range, Text};
+use frisbee_tests::{interop, left_to_service, serve, serve_interop};
+use frpc::{Code, Request, Response, ResponseStream, Server, Status, Streaming};
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// Replies with texts that are ready together, of which the tenth is long.
+struct Texts;
+
+impl Interop for Texts {
+    left_to_service!(echoes, echo_payload, do_nothing, fail, add, sleep, describe, count_up, sum_up);
+
+    async fn chat(&self, _request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        Ok(Response::new(ResponseStream::new(frpc::iter(texts().map(|value| Ok(Text { value }))))))
+    }
+}
+
+fn texts() -> impl Iterator<Item = String> + Send + 'static {
+    (0..30_usize).map(|number| number.to_string().repeat(if number == 10 { 300 } else { 1 }))
+}
+
+#[tokio::test]
+async fn short_messages_in_a_row_are_read_into_the_same_memory() {
+    let server = Server::builder().add_service(InteropServer::new(Texts));
+    let client = InteropClient::connect(serve(server).await.to_string()).await.unwrap();
+    let mut messages = client.chat(frpc::iter([])).await.unwrap().into_inner();
+    let (mut text, mut heard, mut moved) = (Text::default(), Vec::new(), 0);
+    while messages.message_over(&mut text).await.unwrap() {
+        heard.push(text.value.clone());
+        let roomy = String::with_capacity(text.value.len() + 64);
+        let mine = (roomy.as_ptr(), roomy.capacity());
+        text.value = roomy;
+        // Whether the next message is where this one was is known when it has come.
+        if let Some(next) = read(&mut messages, &mut text).await {
+            moved += usize::from((text.value.as_ptr(), text.value.capacity()) != mine);
+            heard.push(next);
+        }
+    }
+    assert_eq!(heard, texts().collect::<Vec<_>>());
+    // The first two, the long one, and the one behind it.
+    assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
+}
+
+async fn read(messages: &mut Streaming<Text>, text: &mut Text) -> Option<String> {
+    messages.message_over(text).await.unwrap().then(|| text.value.clone())
+}
+
+#[tokio::test]
+async fn a_stream_that_is_read_over_one_message_ends_as_it_does_otherwise() {
+    let client = InteropClient::connect(serve_interop().await.to_string()).await.unwrap();
+    let mut count = interop::Count { value: -1 };
+    let mut counts = client.count_up(Range { from: 5, count: 3 }).await.unwrap().into_inner();
+    for value in 5..8 {
+        assert!(counts.message_over(&mut count).await.unwrap());
+        assert_eq!(count.value, value);
+    }
+    assert!(!counts.message_over(&mut count).await.unwrap());
+    assert!(!counts.message_over(&mut count).await.unwrap());
+
+    let mut counts = client.count_up(Range { from: 0, count: -1 }).await.unwrap().into_inner();
+    assert!(counts.message_over(&mut count).await.unwrap());
+    assert!(counts.message_over(&mut count).await.unwrap());
+    assert_eq!(counts.message_over(&mut count).await.unwrap_err().code(), Code::OutOfRange);
+    assert!(!counts.message_over(&mut count).await.unwrap());
+}
