@@ -11,8 +11,8 @@
 //! turns; printed are medians of the rounds, and of the ratios of processor time to TCP. On one processor a spinning end only
 //! keeps the other one from its turn.
 //!
-//! Then: how long a short frame takes there and back between two spinning threads, by a bare ring and by streams; the
-//! memory of connections that are idle; and how soon the end of a process is noticed that is killed while it writes.
+//! Then: how long a short frame takes there and back between two spinning threads, by a bare ring, by streams in a runtime
+//! and by streams that block; the memory of connections that are idle; and how soon the end of a process is noticed that is killed while it writes.
 
 #[cfg(target_os = "linux")]
 mod measuring {
@@ -22,8 +22,9 @@ mod measuring {
     use benches::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer};
     use benches::rivals::Setup;
     use benches::rivals::frpc::Service;
-    use frisbee_shm::{Connector, Listener};
+    use frisbee_shm::{BlockingStream, Connector, Listener};
     use frpc::{Channel, Server, ServerBuilder, Workers};
+    use std::io::{Read, Write};
     use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::mpsc;
@@ -224,7 +225,33 @@ mod measuring {
         told.recv()?;
         let mut trips = runtime()?.block_on(stream_trips(&path, spin))?;
         print_trips("streams that spin", &mut trips);
-        server.join().map_err(|_| "the server has panicked")?
+        server.join().map_err(|_| "the server has panicked")??;
+        let (mut client, mut server) = runtime()?.block_on(blocking_ends(&folder.join("blocking"), spin))?;
+        let server = std::thread::spawn(move || {
+            let mut frame = [0; FRAME];
+            // It ends with the client.
+            while server.read_exact(&mut frame).is_ok() && server.write_all(&frame).is_ok() {}
+        });
+        let mut frame = [7; FRAME];
+        let mut trips = Vec::with_capacity(TRIPS);
+        for _ in 0..TRIPS {
+            let begun = Instant::now();
+            client.write_all(&frame)?;
+            client.read_exact(&mut frame)?;
+            trips.push(begun.elapsed());
+        }
+        print_trips("streams that block", &mut trips);
+        drop(client);
+        server.join().map_err(|_| "the server has panicked".into())
+    }
+
+    /// Both ends of a connection, for threads.
+    async fn blocking_ends(path: &Path, spin: Duration) -> Result<(BlockingStream, BlockingStream), BoxError> {
+        let listener = Listener::builder().spin(spin).bind(path)?;
+        let connector = Connector::new().spin(spin);
+        let connecting = async { connector.connect(path).await?.into_blocking().await };
+        let accepting = async { listener.accept().await?.into_blocking().await };
+        Ok(tokio::try_join!(connecting, accepting)?)
     }
 
     fn print_trips(name: &str, trips: &mut [Duration]) {

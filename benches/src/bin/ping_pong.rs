@@ -60,7 +60,7 @@ struct Cost {
 async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[Cost; 3], BoxError> {
     let server = move || Server::builder().io_backend(backend);
     let calls = Background::start(move |bound| serve_with(Setup::new(1), server(), bound))?;
-    let items = Background::start(move |bound| ours::serve_with(server(), bound))?;
+    let items = Background::start(move |bound| ours::serve_with::<false>(server(), bound))?;
     let (mut callers, mut streams) = (Vec::new(), Vec::new());
     for _ in 0..connections {
         callers.push(BenchmarkServiceClient::connect(calls.address().to_string()).await?);

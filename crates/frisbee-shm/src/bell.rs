@@ -46,11 +46,12 @@ impl Bells {
 
     /// Rings the bell of the peer.
     pub(crate) fn ring(&self) -> io::Result<()> {
-        match rustix::io::write(&self.peer, &[1]) {
-            // The peer has so many bells to hear that one more says nothing new.
-            Ok(_) | Err(Errno::AGAIN) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        ring(&self.peer)
+    }
+
+    /// The own bell and that of the peer, which no runtime watches any more.
+    pub(crate) fn into_pipes(self) -> (OwnedFd, OwnedFd) {
+        (self.own.into_inner(), self.peer)
     }
 
     /// Ready if the bell has rung since it was last heard; otherwise the task is woken when it does.
@@ -60,11 +61,24 @@ impl Bells {
         self.heard += 1;
         if self.heard == TAKEN_OUT_AFTER {
             self.heard = 0;
-            // What does not fit stays for the next time.
-            let _ = rustix::io::read(&self.own, &mut [0; PIPE]);
+            take_out(self.own.get_ref());
         }
         Poll::Ready(Ok(()))
     }
+}
+
+/// Rings a bell.
+pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
+    match rustix::io::write(bell, &[1]) {
+        // The peer has so many bells to hear that one more says nothing new.
+        Ok(_) | Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes what has rung out of a bell. What does not fit stays for the next time.
+pub(crate) fn take_out(bell: &OwnedFd) {
+    let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
 
 /// A pipe, by one of its ends.

@@ -155,7 +155,7 @@ impl Deciding {
     }
 
     /// The connection of a client that has taken the memory.
-    pub(crate) fn into_shared(self) -> io::Result<Shared<Option<Permit>>> {
+    pub(crate) fn into_shared(self) -> io::Result<Shared> {
         let (made, permit) = self.made.ok_or(Violation::Handshake)?;
         Ok(Shared::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
     }

@@ -55,9 +55,13 @@ mod sleep;
 #[cfg(not(frisbee_loom))]
 mod bell;
 #[cfg(not(frisbee_loom))]
+mod blocking;
+#[cfg(not(frisbee_loom))]
 mod connect;
 #[cfg(not(frisbee_loom))]
 mod deciding;
+#[cfg(not(frisbee_loom))]
+mod exchange;
 #[cfg(all(any(test, feature = "hostile"), not(frisbee_loom)))]
 #[cfg_attr(not(feature = "hostile"), allow(dead_code, unreachable_pub))]
 pub mod hostile;
@@ -84,6 +88,7 @@ mod waiting;
 
 #[cfg(not(frisbee_loom))]
 pub use {
+    blocking::BlockingStream,
     connect::{Connecting, Connector, connect, connector},
     listener::{Listener, ListenerBuilder},
     sharing::Sharing,

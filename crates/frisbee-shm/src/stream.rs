@@ -1,6 +1,7 @@
 //! A connection as users hold it: through shared memory, or over the socket alone.
 
-use crate::deciding::{Deciding, Decision, Permit};
+use crate::blocking::BlockingStream;
+use crate::deciding::{Deciding, Decision};
 use crate::shared::Shared;
 use crate::waiting::Wait;
 use std::fmt;
@@ -31,7 +32,7 @@ enum State {
     Plain(UnixStream),
     /// Of a server, before the first bytes of its client.
     Deciding(Box<Deciding>),
-    Shared(Box<Shared<Option<Permit>>>),
+    Shared(Box<Shared>),
     /// Agreeing on memory has failed.
     Failed,
 }
@@ -45,7 +46,7 @@ impl Stream {
         Self { state: State::Deciding(Box::new(deciding)) }
     }
 
-    pub(crate) fn shared(shared: Shared<Option<Permit>>) -> Self {
+    pub(crate) fn shared(shared: Shared) -> Self {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
@@ -80,6 +81,23 @@ impl Stream {
             State::Deciding(deciding) => deciding.move_here(),
             State::Shared(shared) => shared.move_here(),
             State::Failed => Ok(()),
+        }
+    }
+
+    /// Leaves the runtime for good: the stream that results blocks the threads that use it. At a server this waits until
+    /// the client has agreed on memory, or has sent something else.
+    ///
+    /// # Errors
+    /// If the connection has failed, or the system refuses.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the stream.
+    pub async fn into_blocking(mut self) -> io::Result<BlockingStream> {
+        std::future::poll_fn(|context| self.poll_decided(Wait::Data, context)).await?;
+        match self.state {
+            State::Plain(socket) => BlockingStream::plain(socket.into_std()?),
+            State::Shared(shared) => shared.into_blocking(),
+            State::Deciding(_) | State::Failed => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 

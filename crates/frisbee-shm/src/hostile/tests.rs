@@ -292,3 +292,41 @@ async fn a_peer_that_rewrites_indices_and_data_while_they_are_read_harms_its_con
     }
     assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_blocks_is_not_held_up_by_impossible_positions_bytes_on_the_socket_or_bells() {
+    /// What a peer does until the other end has failed.
+    type Misbehave = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
+    let claims: Misbehave = |peer, _| {
+        peer.set(Index::Written, 9000);
+        peer.ring()
+    };
+    let goes_on: Misbehave = |peer, _| {
+        peer.set(Index::Ring, 65_536);
+        peer.set(Index::Written, 2);
+        peer.ring()
+    };
+    let talks: Misbehave = |peer, _| peer.talk(b"hello?");
+    let floods: Misbehave = |peer, is_over| {
+        while !is_over() {
+            peer.ring()?;
+        }
+        Ok(())
+    };
+    for (misbehave, expected) in [
+        (claims, "claims to have written up to position 9000"),
+        (goes_on, "a ring of 65536 bytes that it has not sent"),
+        (talks, "sends bytes on the socket"),
+        (floods, "rings the bell for nothing"),
+    ] {
+        let scene = Scene::new();
+        let (stream, peer) = scene.connect(1).await;
+        let mut stream = stream.into_blocking().await.expect("the connection is there");
+        let reading = tokio::task::spawn_blocking(move || io::Read::read(&mut stream, &mut [0; 100]));
+        misbehave(&peer, &|| reading.is_finished()).expect("a pipe takes bells also when nobody hears them");
+        let read = timeout(LONG, reading).await.expect("it fails at once").expect("it does not panic");
+        let error = read.expect_err("the peer has done what no peer does");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}

@@ -77,7 +77,7 @@ fn a_rich_oneof_of_an_unknown_member_is_refused() {
 
 #[test]
 fn an_encoder_knows_when_the_flat_form_loses_presence() {
-    fn lost<M: polyglot::Message>(message: &M, form: Form) -> bool {
+    fn lost<M: Message>(message: &M, form: Form) -> bool {
         let mut out = Vec::new();
         let mut encoder = Encoder::new(&mut out).with_form(form);
         encode_root(message, &mut encoder).unwrap();

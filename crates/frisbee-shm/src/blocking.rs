@@ -1,0 +1,270 @@
+//! Connections of threads that do nothing else: they read and write without a runtime.
+
+use crate::deciding::Permit;
+use crate::exchange::{self, Beside, Exchange};
+use crate::waiting::Wait;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::fmt;
+use std::io::{self, IoSlice, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use tokio::io::ReadBuf;
+
+/// How often a thread that spins looks at the memory between two looks at the clock, which takes as long as some of these.
+const LOOKS: u32 = 64;
+
+/// How long a thread that spins does not look at the socket, by which it learns that the peer is gone.
+const SOCKET_EVERY: Duration = Duration::from_millis(1);
+
+/// A connection between two processes of one host that blocks the threads that use it, made by
+/// [`Stream::into_blocking`](crate::Stream::into_blocking).
+///
+/// It is for threads that have nothing else to do than to send frames and wait for others: no task has to be woken and polled
+/// between them. With [`spin`](crate::Connector::spin) at both ends a short frame is there and back in less than a
+/// microsecond. The end of input, errors and bytes that are left behave as those of a [`Stream`](crate::Stream).
+///
+/// ```
+/// use std::io::{Read, Write};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("echo.sock");
+/// let listener = frisbee_shm::Listener::builder().spin(Duration::from_micros(50)).bind(&path)?;
+/// let connector = frisbee_shm::Connector::new().spin(Duration::from_micros(50));
+/// let accepting = async { listener.accept().await?.into_blocking().await };
+/// let connecting = async { connector.connect(&path).await?.into_blocking().await };
+/// let (mut server, mut client) = tokio::try_join!(accepting, connecting)?;
+///
+/// let echoing = std::thread::spawn(move || -> std::io::Result<()> {
+///     let mut frame = [0; 4];
+///     server.read_exact(&mut frame)?;
+///     server.write_all(&frame)
+/// });
+///
+/// client.write_all(b"ping")?;
+/// let mut frame = [0; 4];
+/// client.read_exact(&mut frame)?;
+/// assert_eq!(&frame, b"ping");
+/// # echoing.join().expect("it does not panic")?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct BlockingStream {
+    state: State,
+}
+
+enum State {
+    Plain(UnixStream),
+    Shared(Box<Shared>),
+}
+
+/// As [`crate::shared::Shared`], for a thread.
+pub(crate) struct Shared {
+    pub(crate) exchange: Exchange,
+    pub(crate) line: Line,
+    pub(crate) spin: Duration,
+    /// How long a call may block.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) _permit: Option<Permit>,
+}
+
+/// What nobody watches.
+pub(crate) struct Line {
+    pub(crate) own: OwnedFd,
+    pub(crate) peer: OwnedFd,
+    pub(crate) socket: UnixStream,
+}
+
+impl Beside for Line {
+    fn ring(&self) -> io::Result<()> {
+        crate::bell::ring(&self.peer)
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl BlockingStream {
+    pub(crate) fn plain(socket: UnixStream) -> io::Result<Self> {
+        socket.set_nonblocking(false)?;
+        Ok(Self { state: State::Plain(socket) })
+    }
+
+    pub(crate) fn shared(shared: Shared) -> Self {
+        Self { state: State::Shared(Box::new(shared)) }
+    }
+
+    /// Whether the bytes go through shared memory.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.state, State::Shared(_))
+    }
+
+    /// How long reading or writing may block before it fails with [`TimedOut`](io::ErrorKind::TimedOut), or over a socket
+    /// with [`WouldBlock`](io::ErrorKind::WouldBlock) as std's does. At first it may for any time.
+    ///
+    /// # Errors
+    /// If it is zero.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a timeout of zero would never let anything come"));
+        }
+        match &mut self.state {
+            State::Plain(socket) => socket.set_read_timeout(timeout).and_then(|()| socket.set_write_timeout(timeout)),
+            State::Shared(shared) => {
+                shared.timeout = timeout;
+                Ok(())
+            }
+        }
+    }
+
+    /// Says that this end writes no more. What the peer still writes can be read.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn shutdown(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Plain(socket) => socket.shutdown(std::net::Shutdown::Write),
+            State::Shared(shared) => shared.exchange.close(&shared.line),
+        }
+    }
+}
+
+impl Read for BlockingStream {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match &mut self.state {
+            State::Plain(socket) => socket.read(into),
+            State::Shared(shared) => shared.read(into),
+        }
+    }
+}
+
+impl Write for BlockingStream {
+    #[inline]
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(from)])
+    }
+
+    #[inline]
+    fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        match &mut self.state {
+            State::Plain(socket) => socket.write_vectored(from),
+            State::Shared(shared) => shared.write(from),
+        }
+    }
+
+    /// There is nothing to flush: what was written is where the peer reads it.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl fmt::Debug for BlockingStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let carrier = if self.is_shared() { "shared memory" } else { "socket" };
+        f.debug_struct("BlockingStream").field("carrier", &carrier).finish()
+    }
+}
+
+impl Shared {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return Ok(0);
+        }
+        let (mut into, mut begun) = (ReadBuf::new(into), None);
+        loop {
+            // What had been written before the end is in the ring by now.
+            let is_over = self.exchange.is_over();
+            if self.exchange.read(&self.line, &mut into)? || is_over {
+                return Ok(into.filled().len());
+            }
+            self.wait(Wait::Data, &mut begun)?;
+        }
+    }
+
+    fn write(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        if from.iter().all(|slice| slice.is_empty()) {
+            return Ok(0);
+        }
+        let mut begun = None;
+        loop {
+            if self.exchange.is_closed() {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            let written = self.exchange.write(&self.line, from)?;
+            if written > 0 {
+                return Ok(written);
+            }
+            self.wait(Wait::Room, &mut begun)?;
+        }
+    }
+
+    /// Returns when it may be worth looking once more. `begun` is when this was called first.
+    fn wait(&mut self, wait: Wait, begun: &mut Option<Instant>) -> io::Result<()> {
+        let begun = *begun.get_or_insert_with(Instant::now);
+        if !self.spin.is_zero() && self.spin(wait, begun)? {
+            return Ok(());
+        }
+        if !self.exchange.may_sleep(wait)? {
+            return Ok(());
+        }
+        let left = self.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.sleep(left)
+    }
+
+    /// Looks again and again. `false` if nothing has come for as long as this may go on.
+    fn spin(&mut self, wait: Wait, begun: Instant) -> io::Result<bool> {
+        let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
+        let mut looked = begun;
+        loop {
+            for _ in 0..LOOKS {
+                if self.exchange.has_come(wait)? {
+                    return Ok(true);
+                }
+                std::hint::spin_loop();
+            }
+            let now = Instant::now();
+            if now.saturating_duration_since(looked) >= SOCKET_EVERY {
+                looked = now;
+                self.look_at_socket()?;
+                if self.exchange.has_ended() {
+                    return Ok(true);
+                }
+            }
+            if now.saturating_duration_since(begun) >= most {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Sleeps until the bell rings or something comes on the socket, or for as long as may be.
+    #[cold]
+    fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
+        let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        let Line { own, socket, .. } = &self.line;
+        let mut watched = [PollFd::new(own, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
+        match rustix::event::poll(&mut watched, most.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [has_rung, has_come] = watched.map(|watched| !watched.revents().is_empty());
+        if has_rung {
+            crate::bell::take_out(own);
+            self.exchange.handle_bell()?;
+        }
+        if has_come { self.look_at_socket() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look_at_socket(&mut self) -> io::Result<()> {
+        let socket = self.line.socket.as_fd();
+        self.exchange.handle_socket(socket, exchange::peek(socket))
+    }
+}

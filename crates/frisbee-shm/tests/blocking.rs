@@ -1,0 +1,158 @@
+//! Streams that block the threads that use them.
+#![cfg(target_os = "linux")]
+
+use frisbee_shm::{BlockingStream, Connector, Listener, Stream};
+use std::io::{self, Read, Write};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Ends that sleep at once, and ends that never do while the test lasts.
+const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_secs(3600)];
+
+/// A client that blocks, and a server that does not yet.
+fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.expect("there are threads");
+    let (client, server) = runtime.block_on(async {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let path = folder.path().join("socket");
+        let listener = Listener::builder().spin(spin).bind(&path).expect("nobody listens there");
+        let connecting = async {
+            let mut client = Connector::new().spin(spin).connect(&path).await?;
+            client.write_all(b"!").await?;
+            client.into_blocking().await
+        };
+        let accepting = async {
+            let mut server = listener.accept().await?;
+            server.read_exact(&mut [0]).await?;
+            io::Result::Ok(server)
+        };
+        tokio::try_join!(connecting, accepting).expect("they agree")
+    });
+    assert!(client.is_shared() && server.is_shared());
+    (client, server, runtime)
+}
+
+fn blocking_pair(spin: Duration) -> (BlockingStream, BlockingStream) {
+    let (client, server, runtime) = pair(spin);
+    let server = runtime.block_on(server.into_blocking()).expect("the connection is there");
+    // Neither end needs it any more.
+    drop(runtime);
+    (client, server)
+}
+
+fn numbered(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at % 251) as u8).collect()
+}
+
+#[test]
+fn bytes_of_every_length_go_both_ways_between_two_threads() {
+    for spin in SPINS {
+        let (mut client, mut server) = blocking_pair(spin);
+        let lengths = [1, 47, 1023, 1024, 1025, 70_000, 3 << 20, 5];
+        let echoing = std::thread::spawn(move || {
+            for length in lengths {
+                let mut frame = vec![0; length];
+                server.read_exact(&mut frame)?;
+                server.write_all(&frame)?;
+            }
+            io::Result::Ok(server)
+        });
+        for length in lengths {
+            let (sent, mut heard) = (numbered(length), vec![0; length]);
+            client.write_all(&sent).expect("the peer is there");
+            client.read_exact(&mut heard).expect("the peer is there");
+            assert!(sent == heard, "{length} bytes are others");
+        }
+        drop(echoing.join().expect("it does not panic").expect("the peer is there"));
+        assert_eq!(client.read(&mut [0]).expect("it is the end"), 0);
+        let error = client.write(&[0]).expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
+
+#[test]
+fn a_thread_talks_to_a_task_and_reads_what_was_written_before_the_end() {
+    for spin in SPINS {
+        let (mut client, mut server, runtime) = pair(spin.min(Duration::from_micros(20)));
+        runtime.spawn(async move {
+            let mut frame = [0; 47];
+            server.read_exact(&mut frame).await?;
+            server.write_all(&frame).await?;
+            server.write_all(&numbered(100_000)).await
+        });
+        client.write_all(&[7; 47]).expect("the peer is there");
+        client.shutdown().expect("the peer is there");
+        assert_eq!(
+            client.write(&[0]).expect_err("it has said that it writes no more").kind(),
+            io::ErrorKind::BrokenPipe
+        );
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).expect("the peer ends in order");
+        assert!(heard == [&[7; 47][..], &numbered(100_000)].concat());
+    }
+}
+
+#[test]
+fn a_thread_that_waits_learns_that_its_peer_is_gone() {
+    for spin in SPINS {
+        let (mut client, server) = blocking_pair(spin);
+        let waiting = std::thread::spawn(move || client.read(&mut [0]));
+        drop(server);
+        assert_eq!(waiting.join().expect("it does not panic").expect("it is the end"), 0);
+
+        let (mut client, server) = blocking_pair(spin);
+        let writing = std::thread::spawn(move || client.write_all(&vec![0; 64 << 20]));
+        drop(server);
+        let error = writing.join().expect("it does not panic").expect_err("there is no room");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
+
+#[test]
+fn a_timeout_bounds_waiting_and_loses_nothing() {
+    for spin in SPINS {
+        let (mut client, mut server) = blocking_pair(spin);
+        assert_eq!(
+            client.set_timeout(Some(Duration::ZERO)).expect_err("it is none").kind(),
+            io::ErrorKind::InvalidInput
+        );
+        client.set_timeout(Some(Duration::from_millis(1))).expect("it may be bounded");
+        for _ in 0..3 {
+            assert_eq!(client.read(&mut [0; 9]).expect_err("nothing comes").kind(), io::ErrorKind::TimedOut);
+        }
+        server.write_all(b"late").expect("the peer is there");
+        let mut heard = [0; 9];
+        assert_eq!(client.read(&mut heard).expect("it is there"), 4);
+        assert_eq!(heard[..4], *b"late");
+        // Nobody reads, so there is no room at last.
+        let error = client.write_all(&vec![0; 64 << 20]).expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}
+
+#[test]
+fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("nobody listens there");
+    let echoing = std::thread::spawn(move || {
+        // The first connection brings an offer, of which this server knows nothing.
+        drop(listener.accept()?.0);
+        let mut socket = listener.accept()?.0;
+        let mut frame = [0; 4];
+        socket.read_exact(&mut frame)?;
+        socket.write_all(&frame)?;
+        io::Result::Ok(socket)
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
+    let mut client = runtime.block_on(async { Connector::new().connect(&path).await?.into_blocking().await });
+    let client = client.as_mut().expect("the server listens");
+    assert!(!client.is_shared());
+    client.write_all(b"ping").expect("the peer is there");
+    let mut heard = [0; 4];
+    client.read_exact(&mut heard).expect("the peer is there");
+    assert_eq!(heard, *b"ping");
+    drop(echoing.join().expect("it does not panic"));
+    assert_eq!(client.read(&mut heard).expect("it is the end"), 0);
+}
