@@ -2,10 +2,12 @@
 
 use crate::BoxError;
 use crate::rivals::{Rival, Setup};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream as StdStream};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// A runtime for a thread of its own. It looks after 32 sockets at one time, as the workers of our servers do, and
@@ -15,6 +17,39 @@ use tokio::sync::oneshot;
 /// If the system refuses what it takes.
 pub fn one_core() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().max_io_events_per_tick(32).event_interval(1024).build()
+}
+
+/// Accepts connections on a free port of the loopback, and gives them in turn to runtimes on a thread for each core, each of
+/// which serves what it gets in its own way.
+///
+/// # Errors
+/// If the system refuses what it takes.
+pub async fn on_each_core<F>(
+    bound: Bound,
+    serve: impl Fn(UnboundedReceiver<StdStream>) -> F + Clone + Send + 'static,
+) -> Result<(), BoxError>
+where
+    F: Future<Output = Result<(), BoxError>>,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut workers = Vec::new();
+    for _ in 0..std::thread::available_parallelism()?.get() {
+        let (worker, connections) = unbounded_channel();
+        workers.push(worker);
+        let (runtime, serve) = (one_core()?, serve.clone());
+        std::thread::spawn(move || {
+            if let Err(error) = runtime.block_on(async move { serve(connections).await }) {
+                eprintln!("a worker has ended: {error}");
+            }
+        });
+    }
+    bound.at(listener.local_addr()?);
+    for worker in workers.iter().cycle() {
+        let (socket, _) = listener.accept().await?;
+        socket.set_nodelay(true)?;
+        worker.send(socket.into_std()?)?;
+    }
+    Ok(())
 }
 
 /// A server with a thread and a runtime of its own, stopped when dropped.

@@ -149,6 +149,7 @@ pub mod tonics {
     use crate::proto::flows::tonic::flows_server::{Flows as Service, FlowsServer};
     use crate::rivals::tonic::{endpoint, server};
     use std::pin::Pin;
+    use tokio::net::TcpStream;
     use tonic::transport::Channel;
     use tonic::transport::server::TcpIncoming;
     use tonic::{Request, Response, Status, Streaming};
@@ -183,13 +184,21 @@ pub mod tonics {
         Ok(count)
     }
 
+    /// Serves these connections.
+    pub async fn serve_with<S>(incoming: S) -> Result<(), BoxError>
+    where
+        S: futures_core::Stream<Item = std::io::Result<TcpStream>>,
+    {
+        Ok(server().add_service(FlowsServer::new(Served)).serve_with_incoming(incoming).await?)
+    }
+
     impl Flows for FlowsClient<Channel> {
         const NAME: &'static str = "tonic";
 
         async fn serve(bound: Bound) -> Result<(), BoxError> {
             let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
             bound.at(incoming.local_addr()?);
-            Ok(server().add_service(FlowsServer::new(Served)).serve_with_incoming(incoming).await?)
+            serve_with(incoming).await
         }
 
         async fn connect(address: SocketAddr) -> Result<Self, BoxError> {

@@ -131,6 +131,14 @@ impl Tally<'_> {
         }
     }
 
+    /// As [`end`](Self::end), of so many that were timed together: each took its part.
+    pub fn end_many(&mut self, begun: Option<Instant>, calls: u64) {
+        self.counted += if self.meter.counts() { calls } else { 0 };
+        if let Some(begun) = begun {
+            self.meter.record(begun.elapsed().div_f64(calls as f64));
+        }
+    }
+
     /// Calls that ended within the window.
     pub fn counted(&self) -> u64 {
         self.counted

@@ -12,6 +12,8 @@ pub mod raw;
 #[cfg(feature = "rivals")]
 pub mod router;
 #[cfg(feature = "rivals")]
+pub mod streams;
+#[cfg(feature = "rivals")]
 pub mod tarpc;
 pub mod tonic;
 #[cfg(feature = "rivals")]

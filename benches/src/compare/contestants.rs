@@ -52,7 +52,8 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
-            frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum,
+            frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic,
+            tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
             one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
             one_host::Frames, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
@@ -61,14 +62,22 @@ macro_rules! dispatch {
             doors::Through<doors::Ucall>)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent,
-            frpc::AtMost, tonic::Tonic, tarpc::Tarpc, volo::Strings,
+        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
+            frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings,
             axum::Axum)
     };
+    (streams, $name:expr, $run:ident($argument:expr)) => {{
+        use benches::rivals::streams;
+        dispatch!(@ streams::Streams, $name, $run($argument), streams::PerCore, streams::Plain, streams::Tonic,
+            streams::TonicPerCore, streams::Bare)
+    }};
     (@ $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
         use benches::rivals::*;
+        dispatch!(@ benches::contest::Contestant, $name, $run($argument), $($contestant),*)
+    }};
+    (@ $trait:path, $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
         match $name {
-            $(name if name == <$contestant as benches::contest::Contestant>::NAME => Some($run::<$contestant>($argument)),)*
+            $(name if name == <$contestant as $trait>::NAME => Some($run::<$contestant>($argument)),)*
             _ => None,
         }
     }};
@@ -77,7 +86,7 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use benches::rivals::{doors, frpc, one_host, raw, router};
+    use benches::rivals::{doors, frpc, one_host, raw, router, tarpc, tonic};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
@@ -87,6 +96,8 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <frpc::Concurrent as Contestant>::NAME,
         <frpc::AtMost as Contestant>::NAME,
         <frpc::Shares as Contestant>::NAME,
+        <tonic::PerCore as Contestant>::NAME,
+        <tarpc::InPlace as Contestant>::NAME,
         <one_host::Ours<one_host::UnixSocket> as Contestant>::NAME,
         <one_host::Ours<one_host::SharedMemory> as Contestant>::NAME,
         <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
@@ -119,6 +130,12 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        (
+            "frpc-plain",
+            "fRPC with its defaults: a server with a thread for each core, clients on tokio's multi-thread runtime",
+            SHARED,
+            Kind::Calls,
+        ),
         ("frpc", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
         ("frpc-shared", "fRPC, tokio's multi-thread runtime, at both ends", SHARED, Kind::Calls),
         (
@@ -138,7 +155,14 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
         ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Bytes),
         ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
-        ("tarpc", "bincode, no delay, queues of 16 384", SHARED, Kind::Calls),
+        ("tonic-cores", "the same with a runtime for each core, at both ends", PER_CORE, Kind::Calls),
+        ("tarpc", "bincode, no delay, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
+        (
+            "tarpc-in-place",
+            "the same with handlers in place and a runtime for each core, at both ends",
+            PER_CORE,
+            Kind::Calls,
+        ),
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
         ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledBytes),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
@@ -183,6 +207,9 @@ pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
     .into()
 }
 
+/// Those that stream.
+const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+
 impl Entry {
     /// Whether it takes part in a cell.
     pub(crate) fn takes(&self, cell: &Cell) -> bool {
@@ -206,6 +233,7 @@ impl Entry {
         }
         match (cell.section, self.kind) {
             (_, Kind::Door | Kind::Host | Kind::HostAlone) => false,
+            (Section::Streams, _) => STREAMS.contains(&self.name),
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
@@ -215,7 +243,7 @@ impl Entry {
             (Section::Hog | Section::Open | Section::Handler | Section::Idle, Kind::Frames) => false,
             (Section::Hog, _) if pooled => false,
             // An inline handler that sleeps would hold up its whole connection.
-            (Section::Handler, _) if self.name == "go-frpc" => false,
+            (Section::Handler, _) if ["go-frpc", "tarpc-in-place"].contains(&self.name) => false,
             _ => match cell.mode {
                 Mode::Reconnect => self.kind != Kind::Frames,
                 Mode::Open { .. } | Mode::Idle => !is_go,

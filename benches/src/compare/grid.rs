@@ -1,5 +1,6 @@
 //! What is measured: the originals' grid, and what it leaves out.
 
+use benches::rivals::streams::Way;
 use std::fmt;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(crate) enum Section {
     Connect,
     /// Both processes on one core.
     Pinned,
+    /// Messages of streams.
+    Streams,
     /// Calls at a fixed rate.
     Open,
     /// One connection that asks for very much beside a hundred that ask for little.
@@ -55,6 +58,8 @@ pub(crate) enum Mode {
     Beside(Hog),
     /// One call on each connection, then nothing.
     Idle,
+    /// Messages in streams that go this way, one on each connection.
+    Stream(Way),
 }
 
 /// What the greedy connection does.
@@ -108,8 +113,16 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
         cells.push(kept);
         cells.push(Cell { mode: Mode::Reconnect, ..kept });
     }
-    for in_flight in if quick { &[1][..] } else { &[1, 10] } {
-        cells.push(Cell { mode: Mode::Pinned, ..Cell::new(Section::Pinned, 1, *in_flight, 32) });
+    let pinned: &[_] = if quick { &[(1, 1)] } else { &[(1, 1), (16, 1), (1, 10), (16, 10), (128, 10), (1024, 10)] };
+    for (clients, in_flight) in pinned {
+        cells.push(Cell { mode: Mode::Pinned, ..Cell::new(Section::Pinned, *clients, *in_flight, 32) });
+    }
+    for way in Way::ALL {
+        let streams: &[_] =
+            if way == Way::PingPong { &[(1, 100), (16, 100)] } else { &[(1, 100), (16, 100), (1, 1 << 20)] };
+        for (clients, length) in if quick { &streams[..1] } else { streams } {
+            cells.push(Cell { mode: Mode::Stream(way), ..Cell::new(Section::Streams, *clients, 1, *length) });
+        }
     }
     for rate in if quick { &[20_000][..] } else { &[2_000, 20_000, 100_000] } {
         cells.push(Cell { mode: Mode::Open { rate: *rate }, ..Cell::new(Section::Open, 64, 1, 32) });
@@ -150,6 +163,7 @@ impl fmt::Display for Cell {
             Mode::Beside(Hog::Texts) => write!(f, ", beside texts of 4 MiB"),
             Mode::Beside(Hog::Calls) => write!(f, ", beside 10 000 calls at a time"),
             Mode::Idle => write!(f, ", idle"),
+            Mode::Stream(way) => write!(f, ", streams {way:?}"),
         }
     }
 }

@@ -9,8 +9,10 @@ use crate::contestants::{dispatch, is_per_core};
 use benches::BoxError;
 use benches::background::one_core;
 use benches::contest::{Contestant, Load, reconnect};
+use benches::flows::Flows as _;
 use benches::meter::{Meter, Phase};
 use benches::process::exit_with_parent;
+use benches::rivals::streams::{self, Streams, Way};
 use benches::rivals::{Rival, Setup};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -45,6 +47,9 @@ pub(crate) struct LoadArguments {
     /// Calls per second, whether there are replies or not.
     #[arg(long)]
     rate: Option<u32>,
+    /// Messages in streams that go this way.
+    #[arg(long)]
+    streams: Option<Way>,
 }
 
 /// How long connections are left alone before memory is looked at: time to give back what bursts needed.
@@ -78,6 +83,8 @@ pub(crate) fn main(arguments: &LoadArguments) -> Result<(), BoxError> {
         dispatch!(calls, name, load_idle(arguments))
     } else if arguments.rate.is_some() {
         dispatch!(calls, name, load_open(arguments))
+    } else if let Some(way) = arguments.streams {
+        dispatch!(streams, name, load_streaming((arguments, way)))
     } else {
         dispatch!(all, name, load_closed(arguments))
     };
@@ -203,6 +210,20 @@ fn load_closed<C: Contestant>(arguments: &LoadArguments) -> Result<Outcome, BoxE
     println!("ready");
     let drive = |(number, connection)| bench.carriers.of(number).spawn(C::drive(connection, bench.load(number)));
     let driving: Vec<_> = connections.into_iter().enumerate().map(drive).collect();
+    let seconds = bench.phases();
+    bench.sum_up(seconds, driving)
+}
+
+fn load_streaming<S: Streams>((arguments, way): (&LoadArguments, Way)) -> Result<Outcome, BoxError> {
+    let bench = Bench::new(arguments)?;
+    let mut clients = Vec::new();
+    for number in 0..arguments.clients {
+        let connecting = bench.carriers.of(number).spawn(S::Client::connect(arguments.address));
+        clients.push(bench.control.block_on(connecting)??);
+    }
+    println!("ready");
+    let drive = |(number, client)| bench.carriers.of(number).spawn(streams::drive(client, way, bench.load(number)));
+    let driving: Vec<_> = clients.into_iter().enumerate().map(drive).collect();
     let seconds = bench.phases();
     bench.sum_up(seconds, driving)
 }

@@ -77,9 +77,9 @@ fn serve_arguments(entry: &Entry, cell: &Cell) -> Vec<String> {
     // A server beside a hog has to carry what the hog sends.
     let in_flight = if let Mode::Beside(hog) = cell.mode { hog.load().0 } else { cell.in_flight };
     let sleep = cell.sleep.unwrap_or_default().as_micros();
-    ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()]
-        .map(String::from)
-        .into()
+    let numbers = ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()];
+    let streams = matches!(cell.mode, Mode::Stream(_)).then_some("--streams");
+    numbers.into_iter().chain(streams).map(String::from).collect()
 }
 
 fn load_arguments(entry: &Entry, cell: &Cell, address: &str, times: Times) -> Vec<String> {
@@ -96,6 +96,7 @@ fn load_arguments(entry: &Entry, cell: &Cell, address: &str, times: Times) -> Ve
         Mode::Reconnect => arguments.push("--reconnect".into()),
         Mode::Idle => arguments.push("--idle".into()),
         Mode::Open { rate } => arguments.extend(["--rate".into(), rate.to_string()]),
+        Mode::Stream(way) => arguments.extend(["--streams".into(), format!("{way:?}")]),
         Mode::Closed | Mode::Pinned | Mode::Beside(_) => {}
     }
     arguments

@@ -6,6 +6,7 @@ use crate::grid::{Cell, Mode, Section, grid};
 use crate::measure::Sample;
 use crate::{introduction, machine, runs};
 use benches::BoxError;
+use benches::rivals::streams::Way;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -99,7 +100,7 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
-const SECTIONS: [(Section, &str, &str); 10] = [
+const SECTIONS: [(Section, &str, &str); 11] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
     (
@@ -116,7 +117,15 @@ const SECTIONS: [(Section, &str, &str); 10] = [
     (
         Section::Pinned,
         "Both processes on one core",
-        "One connection, without the luck of how two processes share two cores.",
+        "The ratios of record: without the luck of how two processes share two cores.",
+    ),
+    (
+        Section::Streams,
+        "Messages of streams",
+        "One stream at a time on each connection, which ends after 20 000 messages or 16 MiB, and then the next. Processor \
+         time and rate are those of a message. `frisbee` is its streams without calls. Latencies are the time of a stream \
+         divided by its messages; in ping-pong, where each message waits for the one before to come back, they are round \
+         trips, on average of 200.",
     ),
     (
         Section::Open,
@@ -154,7 +163,7 @@ const SECTIONS: [(Section, &str, &str); 10] = [
 ];
 
 /// Whom the five figures in front compare.
-const SUMMARY: [&str; 5] = ["raw", "frpc", "tonic", "tarpc", "go-frpc"];
+const SUMMARY: [&str; 8] = ["raw", "frpc-plain", "frpc", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
 
 /// A figure of a run.
 type Figure = fn(&Sample) -> f64;
@@ -333,14 +342,15 @@ impl Results<'_> {
         let short = |in_flight| Cell::new(Section::Small, 16, in_flight, 32);
         for (in_flight, calls) in [(1, "one call"), (10, "ten calls")] {
             let cell = short(in_flight);
-            let ratios = (self.ratios(&cell, "frpc", "raw"), self.ratios(&cell, "tonic", "frpc"));
-            if let (Some([_, raw, _]), Some([_, tonic, _])) = ratios {
+            let ratios =
+                [("frpc-plain", "raw-shared"), ("frpc", "raw"), ("tonic", "frpc-plain"), ("tonic-cores", "frpc")];
+            let ratios = ratios.map(|(one, other)| self.ratios(&cell, one, other).map(|[_, median, _]| digits(median)));
+            if let [Some(plain), Some(raw), Some(tonic), Some(tonic_cores)] = ratios {
                 let _ = writeln!(
                     text,
-                    "* With {calls} in flight on each of 16 connections, frpc takes {} times the processor time of raw frames, \
-                     and tonic {} times that of frpc.",
-                    digits(raw),
-                    digits(tonic)
+                    "* With {calls} in flight on each of 16 connections, frpc with its defaults takes {plain} times the \
+                     processor time of raw frames in the same runtimes, and tonic with its defaults {tonic} times that of frpc; \
+                     with a runtime for each core at both ends it is {raw} times, and {tonic_cores} times."
                 );
             }
         }
@@ -384,6 +394,12 @@ fn group_title(cell: &Cell) -> String {
         Section::Handler => "Sleeping".into(),
         Section::Connect => "Connecting".into(),
         Section::Pinned => "One core".into(),
+        Section::Streams => match cell.mode {
+            Mode::Stream(Way::PingPong) => "Streams, there and back one by one".into(),
+            Mode::Stream(Way::Both) => "Streams, there and back".into(),
+            Mode::Stream(Way::Up) => "Streams to the server".into(),
+            _ => "Streams to the client".into(),
+        },
         Section::Open => "Fixed rate".into(),
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),
@@ -399,6 +415,7 @@ fn column(cell: &Cell) -> String {
         Mode::Closed if cell.section == Section::Connect => format!("{load} kept"),
         Mode::Closed if cell.section == Section::Hog => "alone".into(),
         Mode::Closed | Mode::Pinned => load,
+        Mode::Stream(_) => format!("{}, {} connections", cell.length_name(), cell.clients),
         Mode::Reconnect => format!("{load} connecting"),
         Mode::Open { rate } => format!("{rate}/s"),
         Mode::Beside(crate::grid::Hog::Texts) => "beside 4 MiB texts".into(),

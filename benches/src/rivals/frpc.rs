@@ -75,6 +75,8 @@ macro_rules! settings {
 settings! {
     /// A thread for each core.
     PerCore = "frpc": |server: ServerBuilder| server;
+    /// As in the first example of its documentation: a server with its defaults, and clients in tokio's multi-thread runtime.
+    Plain = "frpc-plain": |server: ServerBuilder| server;
     /// In the runtime of the caller.
     Shared = "frpc-shared": |server: ServerBuilder| server.workers(Workers::Caller);
     /// Servers on io_uring, and clients as ever.

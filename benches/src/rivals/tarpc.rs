@@ -1,13 +1,13 @@
 //! tarpc over TCP with bincode, its fastest format.
 //!
 //! No delay on either side, and no limit within reach on calls in flight or on queues. Handlers are spawned, as in
-//! its examples.
+//! its examples, or polled in place.
 
 use super::{Client, Rival, Setup};
 use crate::BoxError;
-use crate::background::Bound;
+use crate::background::{Bound, on_each_core};
 use crate::text::Text;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tarpc::server::{BaseChannel, Channel};
@@ -50,10 +50,8 @@ impl Rival for Tarpc {
         loop {
             let (socket, _) = listener.accept().await?;
             socket.set_nodelay(true)?;
-            let transport = serde_transport::new(codec().new_framed(socket), Bincode::default());
-            let config = server::Config { pending_response_buffer: QUEUE };
-            let requests = BaseChannel::new(config, transport).execute(Service(setup).serve());
-            tokio::spawn(requests.for_each(|handler| async move { drop(tokio::spawn(handler)) }));
+            let handlers = requests(socket, setup);
+            tokio::spawn(handlers.for_each(|handler| async move { drop(tokio::spawn(handler)) }));
         }
     }
 
@@ -66,6 +64,36 @@ impl Rival for Tarpc {
         config.pending_request_buffer = QUEUE;
         Ok(EchoesClient::new(config, transport).spawn())
     }
+}
+
+/// tarpc on a runtime for each core, at both ends, with handlers that are polled in place, one after the other.
+#[derive(Debug)]
+pub struct InPlace;
+
+impl Rival for InPlace {
+    const NAME: &'static str = "tarpc-in-place";
+    type Client = EchoesClient;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        on_each_core(bound, move |mut connections| async move {
+            while let Some(socket) = connections.recv().await {
+                tokio::spawn(requests(TcpStream::from_std(socket)?, setup).for_each(|handler| handler));
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn connect(address: SocketAddr, setup: Setup) -> Result<EchoesClient, BoxError> {
+        Tarpc::connect(address, setup).await
+    }
+}
+
+/// The handlers of a connection's calls.
+fn requests(socket: TcpStream, setup: Setup) -> impl Stream<Item = impl Future<Output = ()> + Send + 'static> {
+    let transport = serde_transport::new(codec().new_framed(socket), Bincode::default());
+    let config = server::Config { pending_response_buffer: QUEUE };
+    BaseChannel::new(config, transport).execute(Service(setup).serve())
 }
 
 fn codec() -> tarpc::tokio_util::codec::length_delimited::Builder {

@@ -5,12 +5,17 @@
 
 use super::{Client, Rival, Setup};
 use crate::BoxError;
-use crate::background::Bound;
+use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient;
 use crate::proto::benchmark::tonic::benchmark_service_server::{BenchmarkService, BenchmarkServiceServer};
 use crate::proto::benchmark::{Request as Echo, Response as Echoed};
 use crate::text::Text;
+use futures_core::Stream;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
@@ -43,6 +48,38 @@ impl Rival for Tonic {
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
         let channel = endpoint(address)?.connect().await?;
         Ok(BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX))
+    }
+}
+
+/// tonic on a runtime for each core, at both ends.
+#[derive(Debug)]
+pub struct PerCore;
+
+impl Rival for PerCore {
+    const NAME: &'static str = "tonic-cores";
+    type Client = BenchmarkServiceClient<Channel>;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        on_each_core(bound, move |connections| async move {
+            Ok(server().add_service(service(setup)).serve_with_incoming(Accepted(connections)).await?)
+        })
+        .await
+    }
+
+    async fn connect(address: SocketAddr, setup: Setup) -> Result<Self::Client, BoxError> {
+        Tonic::connect(address, setup).await
+    }
+}
+
+/// The connections of a worker.
+#[derive(Debug)]
+pub struct Accepted(pub UnboundedReceiver<std::net::TcpStream>);
+
+impl Stream for Accepted {
+    type Item = std::io::Result<TcpStream>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|socket| socket.map(TcpStream::from_std))
     }
 }
 
