@@ -372,6 +372,13 @@ impl Endpoint {
     /// Reads the prefix of a packet as far as the router has to. Says whether it is of a call of the accepting end.
     #[inline(never)] // So that packets without one are routed by code that knows of none.
     fn take_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
+        // Most are of requests.
+        !(self.calls.is_none() && prefix::is_plainly_forward(&packet.body)) && self.take_any_prefix(session, packet)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_any_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
         if self.is_backward(session, packet) {
             return true;
         }

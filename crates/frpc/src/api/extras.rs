@@ -38,7 +38,7 @@ impl Extras {
 
     #[inline(always)]
     pub(crate) fn metadata_mut(extras: &mut Held) -> &mut Metadata {
-        &mut extras.0.get_or_insert_with(spare::take).metadata
+        &mut extras.present().metadata
     }
 
     pub(crate) fn extensions(extras: Option<&Self>) -> &Extensions {
@@ -57,7 +57,7 @@ impl Extras {
     }
 
     pub(crate) fn extensions_mut(extras: &mut Held) -> &mut Extensions {
-        &mut extras.0.get_or_insert_with(spare::take).extensions
+        &mut extras.present().extensions
     }
 
     /// Whether nothing in it has memory of its own.
@@ -83,6 +83,15 @@ impl Held {
     #[inline]
     pub(crate) fn as_deref(&self) -> Option<&Extras> {
         self.0.as_deref()
+    }
+
+    /// What is here, or an empty box. By hand: the function of `Option` for this is not inlined.
+    #[inline(always)]
+    fn present(&mut self) -> &mut Extras {
+        match &mut self.0 {
+            Some(extras) => extras,
+            place => place.insert(spare::take()),
+        }
     }
 
     /// Leaves nothing here.

@@ -23,7 +23,7 @@ const ENTRY_SIZE: usize = 8;
 
 /// The memory of metadata that has entries, beside what many or long ones take, in bytes: its own, and the overhead of the
 /// allocator.
-const MEMORY: usize = 208;
+pub(crate) const MEMORY: usize = 208;
 
 /// Metadata of a request, a reply or a failure: up to 256 keys with values, of at most 60 KiB in all, where each entry
 /// counts eight bytes more.
@@ -97,10 +97,10 @@ impl Metadata {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// The length of all entries as they are sent, in bytes.
+    /// All entries as items of a prefix. `None` if they have marks, which are not sent.
     #[inline]
-    pub(crate) fn wire_len(&self) -> usize {
-        self.0.len()
+    pub(crate) fn plain_items(&self) -> Option<&[u8]> {
+        self.0.plain_bytes()
     }
 
     /// Writes all entries, as items of a prefix.
@@ -253,18 +253,14 @@ fn others(bytes: [u8; 8]) -> u64 {
 /// The bytes of a text that are looked at together, which the compiler does by a few vector instructions.
 const LANES: usize = 16;
 
-/// Whether a text is printable ASCII.
-#[inline(always)]
+/// Whether a text is printable ASCII. It stops at the first bytes that are not: of a loop that does not, the compiler makes
+/// one for very long texts, of a hundred times as much code.
+#[inline(never)]
 fn is_printable(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<LANES>() else { return is_short_printable(text) };
-    let mut wrong = [0; LANES];
     let (chunks, _) = text.as_chunks();
-    for chunk in chunks {
-        add_unprintable(&mut wrong, chunk);
-    }
     // Some of the last bytes may have been looked at before.
-    add_unprintable(&mut wrong, last);
-    u128::from_ne_bytes(wrong) == 0
+    chunks.iter().all(|chunk| is_zero(unprintable(chunk))) && is_zero(unprintable(last))
 }
 
 #[inline(never)]
@@ -272,12 +268,19 @@ fn is_short_printable(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Makes not zero where a byte is no printable ASCII.
+/// Not zero where a byte is no printable ASCII.
 #[inline]
-fn add_unprintable(wrong: &mut [u8; LANES], bytes: &[u8; LANES]) {
+fn unprintable(bytes: &[u8; LANES]) -> [u8; LANES] {
+    let mut wrong = [0; LANES];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
-        *wrong |= byte.wrapping_sub(b' ').saturating_sub(b'~' - b' ');
+        *wrong = byte.wrapping_sub(b' ').saturating_sub(b'~' - b' ');
     }
+    wrong
+}
+
+#[inline]
+fn is_zero(bytes: [u8; LANES]) -> bool {
+    u128::from_ne_bytes(bytes) == 0
 }
 
 fn is_binary(key: &[u8]) -> bool {

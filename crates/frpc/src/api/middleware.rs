@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use chain::Running;
 pub(crate) use chain::{Around, Chain, Lent, through};
+pub(crate) use last::{Begins, Makes};
 
 /// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
 ///
@@ -144,7 +145,7 @@ pub struct Call {
 
 /// What middleware sees of a call.
 #[derive(Debug)]
-struct Parts {
+pub(crate) struct Parts {
     title: Title,
     extras: Held,
     timeout: Option<Duration>,
@@ -170,6 +171,22 @@ impl Parts {
     #[inline]
     fn take(&mut self) -> (Option<Duration>, Origin, Held) {
         (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
+    }
+
+    /// Takes out what a request that is made here has beside its message.
+    #[inline]
+    pub(crate) fn take_own(&mut self) -> (Option<Duration>, Held) {
+        if !matches!(self.origin, Origin::Here) {
+            self.take_origin();
+        }
+        (self.timeout, self.extras.take())
+    }
+
+    /// Middleware has passed on a call that came from elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn take_origin(&mut self) {
+        self.origin = Origin::Here;
     }
 }
 

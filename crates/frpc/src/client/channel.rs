@@ -86,6 +86,8 @@ pub(crate) struct Beside {
     pub(crate) only_counts: bool,
     /// Calls are counted and an observer is told of them, and nothing else is done.
     pub(crate) only_tells: bool,
+    /// Calls have middleware, and nothing else is done around it.
+    pub(crate) only_wraps: bool,
 }
 
 impl Beside {
@@ -98,6 +100,7 @@ impl Beside {
     pub(crate) fn present(mut self) -> Option<Arc<Self>> {
         let only_observes = self.chain.is_none() && self.handed.is_none() && !self.hedges;
         (self.only_counts, self.only_tells) = (only_observes && !self.is_told(), only_observes && self.is_told());
+        self.only_wraps = self.chain.is_some() && self.handed.is_none() && self.watching.is_none();
         let is_present = !only_observes || self.watching.is_some();
         is_present.then(|| Arc::new(self))
     }
@@ -213,8 +216,7 @@ impl Channel {
     /// Polls a part of a call in the channel's runtime, if that happens outside of any.
     #[inline]
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
-        // A task is in a runtime, and this is quickly asked.
-        let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
+        let is_outside = !is_in_task() && Handle::try_current().is_err();
         let _entered = is_outside.then(|| self.inner.runtime.enter());
         poll()
     }
@@ -294,6 +296,12 @@ impl Channel {
             strict: strict_presence,
         }
     }
+}
+
+/// Whether a task is being polled, which is in a runtime. This is quickly asked.
+#[inline]
+pub(crate) fn is_in_task() -> bool {
+    tokio::task::try_id().is_some()
 }
 
 impl<T> Request<T> {

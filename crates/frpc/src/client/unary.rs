@@ -1,12 +1,14 @@
 //! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
+mod inner;
+
 use crate::api::extras::{Extras, Held};
 use crate::api::middleware::{About, Around, CallKind, Chain, Lent};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
 use crate::client::around::within_deadline;
 use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, mode};
-use crate::client::channel::{Beside, Channel};
+use crate::client::channel::{Beside, Channel, is_in_task};
 use crate::client::fleet::choice::Chosen;
 use crate::client::hand_off;
 use crate::client::hedging::{Hedge, Hedging};
@@ -15,7 +17,8 @@ use crate::deadline;
 use crate::observe::watching::{Begun, Watched};
 use crate::observe::{About as Observed, Token, TraceContext};
 use crate::schema::method::Method;
-use crate::{Code, Request, Response, Status};
+use crate::{CallResponse, Code, Request, Response, Status};
+use inner::Coming;
 use polyglot::Message;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -143,29 +146,7 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = &mut *self;
-        let failure = match &mut call.stage {
-            Stage::Waiting(waiting) => match ready!(Pin::new(waiting).poll(context)) {
-                Ok(reply) => {
-                    call.channel.channel().inner.retries.earn();
-                    return Poll::Ready(Ok(reply));
-                }
-                Err(failed) if failed.sent == Sent::Answered => return Poll::Ready(Err(failed.status)),
-                Err(failed) => Some(failed),
-            },
-            Stage::New => match call.send_now(context) {
-                Some(waiting) => {
-                    // A new call has nothing to drop.
-                    std::mem::forget(std::mem::replace(&mut call.stage, Stage::Waiting(waiting)));
-                    return Poll::Pending;
-                }
-                None => None,
-            },
-            Stage::Begun(_) => None,
-            Stage::Around(_) => return call.poll_around(context),
-            Stage::Elsewhere(future) => return future.as_mut().poll(context),
-        };
-        call.go_elsewhere(failure, context)
+        self.poll_here(context)
     }
 }
 
@@ -175,8 +156,35 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
+    /// Polls the call. A part of each that does.
+    #[inline(always)]
+    fn poll_here(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Status>> {
+        let failure = match &mut self.stage {
+            Stage::Waiting(waiting) => match ready!(Pin::new(waiting).poll(context)) {
+                Ok(reply) => {
+                    self.channel.channel().inner.retries.earn();
+                    return Poll::Ready(Ok(reply));
+                }
+                Err(failed) if failed.sent == Sent::Answered => return Poll::Ready(Err(failed.status)),
+                Err(failed) => Some(failed),
+            },
+            Stage::New => match self.send_now(context) {
+                Some(waiting) => {
+                    // A new call has nothing to drop.
+                    std::mem::forget(std::mem::replace(&mut self.stage, Stage::Waiting(waiting)));
+                    return Poll::Pending;
+                }
+                None => None,
+            },
+            Stage::Begun(_) => None,
+            Stage::Around(_) => return self.poll_around(context),
+            Stage::Elsewhere(future) => return future.as_mut().poll(context),
+        };
+        self.go_elsewhere(failure, context)
+    }
+
     /// Sends the call on the current connection, which has room for nearly all calls.
-    #[inline]
+    #[inline(always)]
     fn send_now(&mut self, context: &Context<'_>) -> Option<PendingCall<B>> {
         if deadline::is_anything_inherited() {
             return None; // Elsewhere, so that others look once.
@@ -256,23 +264,14 @@ where
     fn within_middleware(&mut self) -> Option<Around<Result<Response<B>, Status>>> {
         let Self { channel, method, timeout, .. } = self;
         let channel = channel.channel();
-        let beside = channel.beside.as_deref().filter(|beside| beside.handed.is_none() && beside.watching.is_none())?;
+        let beside = channel.beside.as_deref().filter(|beside| beside.only_wraps)?;
         let chain = beside.chain.as_ref()?;
         if timeout.is_some() || channel.inner.is_told || deadline::is_anything_inherited() {
             return None;
         }
-        let message = std::mem::take(&mut self.message);
-        let request = Request::together(message, None, Origin::Here, self.extras.take());
-        let title = About::new::<A, B>(**method, CallKind::Unary).title();
-        let (plain, method) = (channel.plain(), *method);
-        let make = move |request: Request<A>| Unary::new(plain, method, request);
-        Some(match chain.kept(Some(method)) {
-            Some(mut around) => {
-                around.begin(chain, || title, request, make);
-                around
-            }
-            None => chain.around(title, request, make),
-        })
+        let title = || About::new::<A, B>(**method, CallKind::Unary).title();
+        let coming = Coming::<_, B>::new(channel, method, &mut self.message);
+        Some(chain.begin(method, title, self.extras.take(), coming))
     }
 
     /// Polls a call within its middleware, which inherits nothing.
@@ -280,13 +279,18 @@ where
     fn poll_around(&mut self, context: &mut Context<'_>) -> Poll<Result<Response<B>, Status>> {
         let (channel, Stage::Around(stage)) = (self.channel.channel(), &mut self.stage) else { return Poll::Pending };
         let Some(around) = stage else { return Poll::Pending };
-        let ended = ready!(channel.poll_in_runtime(|| deadline::without(|| Pin::new(around).poll(context))));
+        let polled = if is_in_task() && !deadline::is_anything_inherited() {
+            around.poll_middleware(context)
+        } else {
+            poll_apart(channel, around, context)
+        };
+        let reply = around.reply(ready!(polled));
         if let Some(around) = stage.take()
             && let Some(chain) = channel.beside.as_ref().and_then(|beside| beside.chain.as_ref())
         {
             chain.keep(Some(self.method), around);
         }
-        Poll::Ready(ended)
+        Poll::Ready(reply)
     }
 
     #[cold]
@@ -336,6 +340,17 @@ where
         self.stage = Stage::Elsewhere(boxed);
         polled
     }
+}
+
+/// Polls a call within its middleware in the channel's runtime, and inherits nothing.
+#[cold]
+#[inline(never)]
+fn poll_apart<B: 'static>(
+    channel: &Channel,
+    around: &mut Around<Result<Response<B>, Status>>,
+    context: &mut Context<'_>,
+) -> Poll<Result<CallResponse, Status>> {
+    channel.poll_in_runtime(|| deadline::without(|| around.poll_middleware(context)))
 }
 
 impl Channel {

@@ -4,6 +4,7 @@ mod pending;
 
 use crate::api::extras::{Extras, Held};
 use crate::api::hand_off::HandOff;
+use crate::api::metadata;
 use crate::api::middleware::{About, Chain, Lent};
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
@@ -152,8 +153,7 @@ impl<S, H, A, F: Future, W: Watch, const PACKED: bool> Serving<S, H, A, F, W, PA
             if let Some(guard) = &self.guard {
                 guard.admit_by(&mut extras)?;
             }
-            let memory = Extras::metadata(extras.as_deref()).memory();
-            return Ok(Terms { extras, memory, ..Terms::default() });
+            return Ok(Terms { extras, memory: metadata::MEMORY, ..Terms::default() });
         }
         self.watch.begin(length, || prefix::trace(body));
         Terms::take(body, &mut self.came, self.guard.as_ref())

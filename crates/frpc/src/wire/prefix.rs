@@ -113,11 +113,11 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
 /// Writes a prefix with metadata and nothing else.
 #[inline(never)]
 fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
-    match metadata.wire_len() {
-        0 => {}
-        length @ ..0x80 => {
-            buffer.extend_from_slice(&[PREFIX, length as u8]); // Below 0x80.
-            metadata.put_items(buffer);
+    match metadata.plain_items() {
+        Some([]) => {}
+        Some(items) if items.len() < 0x80 => {
+            buffer.extend_from_slice(&[PREFIX, items.len() as u8]); // Below 0x80.
+            buffer.extend_from_slice(items);
         }
         _ => put_items(buffer, Said { metadata: Some(metadata), ..Said::default() }),
     }
@@ -271,11 +271,14 @@ pub(crate) fn is_bare(body: &[u8]) -> bool {
 /// Whether a body with a prefix belongs to a call of the accepting end.
 #[inline]
 pub(crate) fn is_backward(body: &[u8]) -> bool {
-    match body {
-        // In a short prefix, which most are, the third byte is the type of the first item.
-        [_, 0..0x80, kind, ..] if *kind != BACKWARD => false,
-        _ => is_first_backward(body),
-    }
+    !is_plainly_forward(body) && is_first_backward(body)
+}
+
+/// Whether a body has a short prefix, which most are, and it belongs to a call of the dialling end.
+#[inline]
+pub(crate) fn is_plainly_forward(body: &[u8]) -> bool {
+    // Its third byte is the type of the first item.
+    matches!(body, [_, 0..0x80, kind, ..] if *kind != BACKWARD)
 }
 
 #[cold]

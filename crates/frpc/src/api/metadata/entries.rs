@@ -88,6 +88,12 @@ impl Entries {
         if self.apart.is_empty() { self.in_place.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
+    /// The entries as they are sent, if none has a mark.
+    #[inline]
+    pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
+        if self.has_sensitive { None } else { Some(self.bytes()) }
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         if self.apart.is_empty() {
             self.in_place.get_mut(..self.length.into()).unwrap_or_default()
@@ -97,8 +103,7 @@ impl Entries {
     }
 
     /// The length of all entries as they are sent.
-    #[inline]
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.bytes().len()
     }
 

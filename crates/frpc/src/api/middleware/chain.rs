@@ -4,17 +4,20 @@
 //! makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and returns
 //! with the reply.
 
-use super::last::Last;
+use super::last::{Begins, By, Last};
 use super::place::{Erased, Place};
 use super::{About, Call, CallResponse, Middleware, Next, Parts, Title};
+use crate::api::extras::Held;
+use crate::api::request::Origin;
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 /// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
 /// others begin.
@@ -130,8 +133,20 @@ impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let (message, timeout, origin, extras) = request.apart();
+        self.begin_with(chain, title, (timeout, origin, extras), By::new(make, message));
+    }
+
+    /// Begins the next call, which has this beside its message.
+    #[inline(always)]
+    fn begin_with(
+        &mut self,
+        chain: &Arc<Chain>,
+        title: impl FnOnce() -> Title,
+        (timeout, origin, extras): (Option<Duration>, Origin, Held),
+        call: impl Begins,
+    ) {
         let outermost = self.outermost.as_mut().project();
-        let mut last = Last::new(outermost.last.take(), make, message);
+        let mut last = Last::new(outermost.last.take(), call);
         if chain.middleware.len() > 1 {
             last.rest = Rest::of(chain, 1);
         }
@@ -142,25 +157,40 @@ impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
     }
 }
 
+impl<B: 'static> Around<Result<Response<B>, Status>> {
+    /// Polls the middleware, until it has a [`reply`](Self::reply).
+    #[inline(always)]
+    pub(crate) fn poll_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
+        let outermost = self.outermost.as_mut().project();
+        let coming =
+            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
+        outermost.runs.poll(coming, context)
+    }
+
+    /// The reply of the call by what its middleware has returned.
+    #[inline(always)]
+    pub(crate) fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
+        let CallResponse { mut of } = returned?;
+        let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
+        match reply.and_then(Option::take) {
+            Some(message) => {
+                let response = Response::together(message, of.extras.take());
+                // The call has taken what was here before.
+                std::mem::forget(self.outermost.as_mut().project().last.replace(of));
+                Ok(response)
+            }
+            None => Err(Status::internal("a middleware returned the response of another call")),
+        }
+    }
+}
+
 impl<B: 'static> Future for Around<Result<Response<B>, Status>> {
     type Output = Result<Response<B>, Status>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let outermost = self.outermost.as_mut().project();
-        let coming =
-            outermost.last.take().and_then(|mut last| Some((Call { parts: last.parts.take()? }, Next { last })));
-        let polled = outermost.runs.poll(coming, context);
-        let CallResponse { mut of } = ready!(polled)?;
-        let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
-        Poll::Ready(match reply.and_then(Option::take) {
-            Some(message) => {
-                let response = Response::together(message, of.extras.take());
-                *outermost.last = Some(of);
-                Ok(response)
-            }
-            None => Err(Status::internal("a middleware returned the response of another call")),
-        })
+        let returned = ready!(self.poll_middleware(context));
+        Poll::Ready(self.reply(returned))
     }
 }
 
@@ -253,19 +283,49 @@ impl Chain {
     pub(crate) fn kept<T>(&self, method: Option<&'static Method>) -> Option<Around<T>> {
         // Nobody waits for memory, which can be had elsewhere.
         let mut kept = self.kept.try_lock()?;
-        let at = kept.iter().rposition(|(of, _)| of.map(std::ptr::from_ref) == method.map(std::ptr::from_ref))?;
         // Mostly it is the last one.
-        let (_, outermost) = if at + 1 == kept.len() { kept.pop()? } else { kept.swap_remove(at) };
+        let (_, outermost) = match kept.pop_if(|last| is_of(last, method)) {
+            Some(last) => last,
+            None => take_among(&mut kept, method)?,
+        };
         Some(Around { outermost, result: PhantomData })
     }
 
     /// Keeps the memory of a call of the method that has ended within this chain.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn keep<T>(&self, method: Option<&'static Method>, around: Around<T>) {
         let Some(mut kept) = self.kept.try_lock() else { return };
-        let replaced = if kept.len() < KEPT_MAX { None } else { Some(kept.swap_remove(0)) };
-        kept.push((method, around.outermost));
-        drop((kept, replaced));
+        if kept.len() < KEPT_MAX {
+            kept.push((method, around.outermost));
+        } else {
+            keep_instead(kept, (method, around.outermost));
+        }
+    }
+
+    /// Begins a call of the method within the chain, in the memory of another if some is kept. It has these extras beside
+    /// its message.
+    #[inline]
+    pub(crate) fn begin<B: Send + 'static>(
+        self: &Arc<Self>,
+        method: &'static Method,
+        title: impl FnOnce() -> Title,
+        extras: Held,
+        call: impl Begins,
+    ) -> Around<Result<Response<B>, Status>> {
+        let mut around = self.kept(Some(method)).unwrap_or_else(|| self.place());
+        around.begin_with(self, title, (None, Origin::Here, extras), call);
+        around
+    }
+
+    /// Memory for a call.
+    #[cold]
+    #[inline(never)]
+    fn place<T>(&self) -> Around<T> {
+        let outermost = match self.middleware.first() {
+            Some(middleware) => middleware.clone().place(),
+            None => Arc::new(|call: Call, next: Next| next.run(call)).place(),
+        };
+        Around { outermost, result: PhantomData }
     }
 
     /// Runs a call within the chain.
@@ -281,14 +341,32 @@ impl Chain {
         B: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let outermost = match self.middleware.first() {
-            Some(middleware) => middleware.clone().place(),
-            None => Arc::new(|call: Call, next: Next| next.run(call)).place(),
-        };
-        let mut around = Around { outermost, result: PhantomData };
+        let mut around = self.place();
         around.begin(self, || title, request, last);
         around
     }
+}
+
+/// Whether this is the memory of a call of the method.
+#[inline]
+fn is_of((of, _): &Ended, method: Option<&'static Method>) -> bool {
+    of.map(std::ptr::from_ref) == method.map(std::ptr::from_ref)
+}
+
+#[cold]
+#[inline(never)]
+fn take_among(kept: &mut Vec<Ended>, method: Option<&'static Method>) -> Option<Ended> {
+    let at = kept.iter().rposition(|ended| is_of(ended, method))?;
+    Some(kept.swap_remove(at))
+}
+
+/// Keeps this in place of the first one.
+#[cold]
+#[inline(never)]
+fn keep_instead(mut kept: MutexGuard<'_, Vec<Ended>>, ended: Ended) {
+    let replaced = kept.swap_remove(0);
+    kept.push(ended);
+    drop((kept, replaced));
 }
 
 /// Runs a call within a chain, if there is one.

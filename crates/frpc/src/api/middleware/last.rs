@@ -6,6 +6,7 @@ use super::place::Place;
 use crate::api::extras::Held;
 use crate::{Request, Response, Status};
 use std::any::Any;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -44,7 +45,7 @@ impl Last {
 }
 
 /// The call inside of all middleware.
-pub(super) trait Makes: Send {
+pub(crate) trait Makes: Send {
     /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
     /// reply stays here, and what is beside it in `extras`.
     fn poll(
@@ -54,11 +55,58 @@ pub(super) trait Makes: Send {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
-    /// What the next call is made of: an `Option` of its code and its message.
-    fn made_of(self: Pin<&mut Self>) -> &mut dyn Any;
+    /// Where the next call begins: the [`Begins::Place`] of such calls.
+    fn place(self: Pin<&mut Self>) -> &mut dyn Any;
 
     /// The reply: an `Option` of the type of the message.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
+}
+
+/// A call that is to begin inside of all middleware.
+pub(crate) trait Begins: Sized {
+    /// The part of a call that has ended in which another one begins.
+    type Place: Any;
+
+    /// Begins in the place of a call that has ended.
+    fn begin_in(self, place: &mut Self::Place);
+
+    /// Begins in memory of its own.
+    fn begin_apart(self) -> Pin<Box<dyn Makes>>;
+}
+
+/// A call that is made by a function of its request.
+pub(super) struct By<A, L, F> {
+    make: L,
+    message: A,
+    making: PhantomData<fn() -> F>,
+}
+
+impl<A, L, F> By<A, L, F> {
+    #[inline(always)]
+    pub(super) fn new(make: L, message: A) -> Self {
+        Self { make, message, making: PhantomData }
+    }
+}
+
+impl<A, B, L, F> Begins for By<A, L, F>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    type Place = Option<(L, A)>;
+
+    #[inline(always)]
+    fn begin_in(self, place: &mut Option<(L, A)>) {
+        *place = Some((self.make, self.message));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_apart(self) -> Pin<Box<dyn Makes>> {
+        Box::pin(Making { make: Some((self.make, self.message)), making: None, reply: None::<B> })
+    }
 }
 
 pin_project_lite::pin_project! {
@@ -104,7 +152,7 @@ where
         })
     }
 
-    fn made_of(self: Pin<&mut Self>) -> &mut dyn Any {
+    fn place(self: Pin<&mut Self>) -> &mut dyn Any {
         self.project().make
     }
 
@@ -116,35 +164,17 @@ where
 impl Last {
     /// A call that has yet to begin, in the boxes of one that has ended if there is one.
     #[inline(always)]
-    pub(super) fn new<A, B, L, F>(kept: Option<Box<Self>>, make: L, message: A) -> Box<Self>
-    where
-        A: Send + 'static,
-        B: Send + 'static,
-        L: FnOnce(Request<A>) -> F + Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-    {
+    pub(super) fn new<K: Begins>(kept: Option<Box<Self>>, call: K) -> Box<Self> {
         let Some(mut kept) = kept else {
-            let (call, extras) = (boxed(make, message), Held::default());
+            let (call, extras) = (call.begin_apart(), Held::default());
             return Box::new(Self { call, parts: None, is_coming: true, rest: None, extras, places: Vec::new() });
         };
-        match kept.call.as_mut().made_of().downcast_mut::<Option<(L, A)>>() {
-            Some(made_of) => *made_of = Some((make, message)),
+        match kept.call.as_mut().place().downcast_mut() {
+            Some(place) => call.begin_in(place),
             // It was one of another method.
-            None => kept.call = boxed(make, message),
+            None => kept.call = call.begin_apart(),
         }
         kept.is_coming = true;
         kept
     }
-}
-
-#[cold]
-#[inline(never)]
-fn boxed<A, B, L, F>(make: L, message: A) -> Pin<Box<dyn Makes>>
-where
-    A: Send + 'static,
-    B: Send + 'static,
-    L: FnOnce(Request<A>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    Box::pin(Making { make: Some((make, message)), making: None, reply: None::<B> })
 }

@@ -261,11 +261,11 @@ fn metadata_and_extensions_of_a_request_reach_the_handler_through_each_middlewar
     }
     let chain = chain.present().expect("it is not empty");
     let handler = async |request: Request<u32>| {
-        assert_eq!(request.timeout(), Some(std::time::Duration::from_secs(5)));
+        assert_eq!(request.timeout(), Some(Duration::from_secs(5)));
         Ok(Response::new(request.metadata().get("way").unwrap_or_default().to_owned()))
     };
     let request = |_| {
-        let timeout = Some(std::time::Duration::from_secs(5));
+        let timeout = Some(Duration::from_secs(5));
         Request::together(1, timeout, Origin::Here, Default::default())
     };
     let mut around = chain.around(title(), request(1), handler);
