@@ -34,7 +34,8 @@ impl Payload {
             return false;
         }
         if let Self::Frame(first) = self {
-            let mut frames = BytesMut::with_capacity(BATCH_MAX);
+            // It grows with what is charged for it.
+            let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
             frames.put_u8(BATCH);
             put(&mut frames, first);
             *self = Self::Batch(frames);
