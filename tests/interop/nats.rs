@@ -4,6 +4,7 @@
 //! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 //! `FRISBEE_BUS_MESSAGES` is how many messages each broker publishes, 10 000 unless it is set.
 
+mod batches;
 mod cluster;
 mod durable;
 mod slow;
@@ -335,7 +336,15 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
     let mut subscription = clients[0].subscribe(">").await.expect("the broker takes it");
     let stranger = async_nats::connect(&server.address).await.expect("NATS is there");
     for subject in ["test.t.a", "test.t", "test.t.a.b", "test.c", "other.t.a"] {
-        for payload in [&b""[..], b"x", b"\x03", &[0xFF; 1000], b"\x01\0\0\0\0\0\0\0\x01\0\x01\x01bx"] {
+        for payload in [
+            &b""[..],
+            b"x",
+            b"\x03",
+            &[0xFF; 1000],
+            b"\x01\0\0\0\0\0\0\0\x01\0\x01\x01bx",
+            b"\x04\0\x01",
+            b"\x04\0\x02\x04\0",
+        ] {
             stranger.publish(subject, payload.to_vec().into()).await.expect("NATS is there");
         }
     }

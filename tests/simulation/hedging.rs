@@ -2,7 +2,7 @@
 
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frpc::observe::Counters;
+use frpc::observe::{About, Counters, Ended, Observer, Side, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status, Streaming};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -25,6 +25,35 @@ struct All {
     slow_in: AtomicU64,
     /// What the handlers were told of the time that their callers wait.
     told: Mutex<Vec<Duration>>,
+    /// The spans with which handlers were called, in their order.
+    spans: Mutex<Vec<[u8; 8]>>,
+}
+
+/// Gives each attempt of a client a span of its own.
+#[derive(Clone, Default)]
+struct Spans(Arc<Mutex<Vec<[u8; 8]>>>);
+
+impl Spans {
+    fn give(&self, trace: &mut Option<TraceContext>) {
+        let mut given = self.0.lock();
+        let span = (given.len() as u64 + 1).to_be_bytes();
+        given.push(span);
+        *trace = TraceContext::new([7; 16], span, true);
+    }
+}
+
+impl Observer for Spans {
+    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+        assert_eq!(about.side(), Side::Client);
+        self.give(trace);
+        Token(0)
+    }
+
+    fn end(&self, _about: &About, _token: Token, _ended: &Ended) {}
+
+    fn retry(&self, _about: &About, _token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
+        self.give(trace);
+    }
 }
 
 #[derive(Clone)]
@@ -47,7 +76,9 @@ impl Service {
         let run = self.all.runs.fetch_add(1, Ordering::SeqCst) + 1;
         self.runs.fetch_add(1, Ordering::SeqCst);
         self.all.told.lock().extend(request.timeout());
+        self.all.spans.lock().extend(TraceContext::current().map(|trace| trace.span_id()));
         if self.all.refuse.load(Ordering::SeqCst) {
+            sleep(QUICK).await;
             return Err(Status::unavailable("not now"));
         }
         self.all.at_work.fetch_add(1, Ordering::SeqCst);
@@ -134,7 +165,7 @@ async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn servers_that_all_refuse_get_at_most_a_tenth_more_calls_than_are_made(world: World) {
+async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hedges_and_retries(world: World) {
     let builder = Channel::builder().hedge_after(QUICK / 2);
     let (client, all, _) = client(&world, 4, false, builder).await;
     let made = |calls: u64| {
@@ -151,7 +182,7 @@ async fn servers_that_all_refuse_get_at_most_a_tenth_more_calls_than_are_made(wo
     let before = all.runs.load(Ordering::SeqCst);
     made(300).await;
     let runs = all.runs.load(Ordering::SeqCst) - before;
-    assert!((300..=330).contains(&runs), "{runs} runs of 300 calls");
+    assert!((300..=310).contains(&runs), "{runs} runs of 300 calls");
 }
 
 #[sim_test(seeds = 10)]
@@ -196,4 +227,20 @@ async fn calls_that_may_have_effects_are_not_hedged(world: World) {
         }
     }
     assert_eq!((all.runs.load(Ordering::SeqCst), late), (100, 5));
+}
+
+#[sim_test(seeds = 5)]
+async fn each_attempt_of_a_hedged_call_has_the_span_that_the_observer_gave_it(world: World) {
+    let spans = Spans::default();
+    let builder = Channel::builder().observer(spans.clone()).hedge_after(10 * QUICK);
+    let (client, all, _) = client(&world, 3, false, builder).await;
+    let calls = 300;
+    for call in 0..calls {
+        all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
+        client.get(Time::default()).await.expect("servers work");
+    }
+    let given = spans.0.lock();
+    assert!(given.len() > calls, "some are hedged");
+    // One call is made after the other, so the attempts come in their order.
+    assert_eq!(*all.spans.lock(), *given);
 }

@@ -3,9 +3,12 @@
 //! There are two. One publishes and has the subscriptions; NATS does not send back what it has published. The other has
 //! those of queue groups, whose members are to get what their own broker publishes as well.
 
+use crate::batch;
+use crate::groups::{self, Groups};
+use crate::outgoing::{Outgoing, With, Writer};
 use crate::subjects::{Subjects, group};
 use async_nats::connection::State;
-use async_nats::{Client, ConnectOptions, Event, Message, Subject, ToServerAddrs};
+use async_nats::{Client, ConnectOptions, Event, Message, ToServerAddrs};
 use bytes::Bytes;
 use frisbee::pubsub::{Backplane, Interest, Joined, Node, Unsent};
 use futures_util::StreamExt;
@@ -13,22 +16,18 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
-/// The bytes that may wait to be written to NATS: an eighth of a second at 1 Gbit/s. What exceeds them does not leave
-/// the broker.
-const WAITING_MAX: usize = 16 * 1024 * 1024;
-
-/// The charge for a frame that waits, beside its bytes.
-const FRAME_CHARGE: usize = 128;
-
-/// Frames that are taken at one time: some reads' worth.
+/// Messages of NATS that are taken at one time: some reads' worth.
 const PORTION: usize = 256;
+
+/// The bytes of messages that are passed on at one time, so that a subscriber that is slow loses them in portions of this
+/// length. One message may be longer.
+const PASSED_MAX: usize = 16 * 1024;
 
 /// The longest pause before NATS is tried again, so that a bus is whole within two seconds after its server is back.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
@@ -52,8 +51,8 @@ pub struct NatsBus {
     node: Arc<OnceLock<Node>>,
     /// Messages were dropped since they came too fast. NATS's client says so of each.
     was_slow: Arc<AtomicBool>,
-    frames: UnboundedSender<(Subject, Bytes)>,
-    waiting: Arc<AtomicUsize>,
+    outgoing: Arc<Outgoing>,
+    groups: Arc<Groups>,
     /// The tasks of interests, by their numbers.
     interests: Mutex<HashMap<u64, AbortHandle>>,
     tasks: Mutex<Vec<AbortHandle>>,
@@ -113,9 +112,14 @@ impl NatsBus {
         let node = Arc::<OnceLock<Node>>::default();
         let options = options.skip_subject_validation(true);
         let was_slow = Arc::<AtomicBool>::default();
-        let (told, slow) = (node.clone(), was_slow.clone());
+        let outgoing = Arc::new(Outgoing::new(subjects.clone()));
+        let groups = Arc::new(Groups::new());
+        let (told, slow, asking, queue) = (node.clone(), was_slow.clone(), groups.clone(), outgoing.clone());
         let first = options.clone().no_echo().event_callback(move |event| {
             heed(told.get(), &slow, &event);
+            if matches!(event, Event::Connected) {
+                ask(&asking, &queue);
+            }
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
@@ -126,9 +130,8 @@ impl NatsBus {
             std::future::ready(())
         });
         let members = second.connect(&servers[..]).await.map_err(io::Error::other)?;
-        let (frames, receiver) = unbounded_channel();
-        let waiting = Arc::<AtomicUsize>::default();
-        let pumping = tokio::spawn(pump(client.clone(), receiver, waiting.clone()));
+        ask(&groups, &outgoing);
+        let pumping = tokio::spawn(pump(client.clone(), Writer::of(&outgoing)));
         Ok(Self {
             subjects,
             client,
@@ -136,15 +139,16 @@ impl NatsBus {
             runtime: Handle::current(),
             node,
             was_slow,
-            frames,
-            waiting,
+            outgoing,
+            groups,
             interests: Mutex::default(),
             tasks: Mutex::new(vec![pumping.abort_handle()]),
         })
     }
 
-    fn send(&self, subject: String, frame: Bytes) -> Result<(), Unsent> {
-        let (length, limit) = (frame.len(), self.client.max_payload());
+    /// The most bytes of a message of NATS, if it takes one of so many now.
+    fn room(&self, length: usize) -> Result<usize, Unsent> {
+        let limit = self.client.max_payload();
         if length > limit {
             return Err(Unsent::TooLong { length, limit });
         }
@@ -152,22 +156,16 @@ impl NatsBus {
         if state != State::Connected {
             return Err(Unsent::Away(format!("the connection to NATS is {state}")));
         }
-        let charge = length + FRAME_CHARGE;
-        let waiting = self.waiting.fetch_add(charge, Ordering::Relaxed);
-        if waiting > WAITING_MAX {
-            self.waiting.fetch_sub(charge, Ordering::Relaxed);
-            return Err(Unsent::Away(format!("{waiting} bytes wait to be written to NATS")));
-        }
-        let sent = self.frames.send((subject.into(), frame));
-        sent.map_err(|_| Unsent::Away("its runtime has ended".to_owned()))
+        Ok(limit)
     }
 }
 
 impl Backplane for NatsBus {
     fn attach(&self, node: Node) {
         assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
-        let hearing = hear(self.client.clone(), self.subjects.clone(), node.clone());
+        let hearing = hear(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
         let was_slow = self.was_slow.clone();
+        let (groups, outgoing) = (self.groups.clone(), self.outgoing.clone());
         let ticking = async move {
             let mut ticks = tokio::time::interval(TICK);
             loop {
@@ -177,6 +175,9 @@ impl Backplane for NatsBus {
                     node.linked();
                 }
                 node.tick();
+                if groups.tick() {
+                    say(groups::has_members(), &outgoing);
+                }
             }
         };
         let tasks = [self.runtime.spawn(hearing).abort_handle(), self.runtime.spawn(ticking).abort_handle()];
@@ -185,7 +186,11 @@ impl Backplane for NatsBus {
 
     fn join(&self, interest: &Arc<Interest>, joined: Joined) {
         let Some(node) = self.node.get().cloned() else { return };
-        let client = if interest.group().is_some() { &self.members } else { &self.client };
+        let is_member = interest.group().is_some();
+        if is_member && self.groups.enter() {
+            say(groups::has_members(), &self.outgoing);
+        }
+        let client = if is_member { &self.members } else { &self.client };
         let listening = listen(client.clone(), self.subjects.clone(), node, interest.clone(), joined);
         let task = self.runtime.spawn(listening).abort_handle();
         self.interests.lock().insert(interest.number(), task);
@@ -194,16 +199,22 @@ impl Backplane for NatsBus {
     fn leave(&self, interest: &Arc<Interest>) {
         if let Some(task) = self.interests.lock().remove(&interest.number()) {
             task.abort();
+            if interest.group().is_some() {
+                self.groups.exit();
+            }
         }
     }
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), Unsent> {
-        self.send(self.subjects.of_topic(topic), frame)
+        let limit = self.room(frame.len())?;
+        let with = if self.groups.may_be() { With::Nobody } else { With::Others(limit) };
+        self.outgoing.publish(topic, frame, with)
     }
 
     fn control(&self, frame: Bytes) {
-        if let Err(error) = self.send(self.subjects.control().to_owned(), frame) {
-            tracing::debug!(%error, "the other brokers on the bus are not asked now");
+        match self.room(frame.len()) {
+            Ok(_) => say(frame, &self.outgoing),
+            Err(error) => tracing::debug!(%error, "the other brokers on the bus are not asked now"),
         }
     }
 }
@@ -230,26 +241,41 @@ fn heed(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     }
 }
 
-/// Writes frames in their order. While NATS is away it waits.
-async fn pump(client: Client, mut frames: UnboundedReceiver<(Subject, Bytes)>, waiting: Arc<AtomicUsize>) {
-    let mut portion = Vec::with_capacity(PORTION);
-    while frames.recv_many(&mut portion, PORTION).await > 0 {
-        for (subject, frame) in portion.drain(..) {
-            let charge = frame.len() + FRAME_CHARGE;
+/// Says something to all other brokers.
+fn say(frame: impl Into<Bytes>, outgoing: &Outgoing) {
+    if let Err(error) = outgoing.control(frame.into()) {
+        tracing::debug!(%error, "the other brokers on the bus are not told now");
+    }
+}
+
+/// Asks which brokers have members of groups.
+fn ask(groups: &Groups, outgoing: &Outgoing) {
+    groups.ask();
+    say(groups::asks(), outgoing);
+}
+
+/// Writes what waits in its order. While NATS is away it waits.
+async fn pump(client: Client, writer: Writer) {
+    let mut portion = Vec::new();
+    loop {
+        writer.take(&mut portion).await;
+        for waiting in portion.drain(..) {
+            let charge = waiting.charge();
             // It may take less than when it was asked. The others will be told that something is missing.
-            if let Err(error) = client.publish(subject, frame).await {
-                tracing::debug!(%error, "a message is not published on the bus");
+            if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
+                tracing::debug!(%error, "messages are not published on the bus");
             }
-            waiting.fetch_sub(charge, Ordering::Relaxed);
+            writer.written(charge);
         }
     }
 }
 
 /// Listens to what other brokers ask.
-async fn hear(client: Client, subjects: Arc<Subjects>, node: Node) {
+async fn hear(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
     match client.subscribe(subjects.control().to_owned()).await {
         Ok(mut subscriber) => {
             while let Some(message) = subscriber.next().await {
+                groups.hear(&message.payload);
                 node.control(&message.payload);
             }
         }
@@ -291,7 +317,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
             biased;
             () = &mut settled, if joined.is_some() => joined = None,
             portion = messages.next() => match portion {
-                Some(portion) => deliver(&node, &subjects, &interest, portion),
+                Some(portion) => deliver(&node, &subjects, &interest, &portion),
                 None => return,
             },
         }
@@ -307,16 +333,20 @@ async fn settle(client: &Client, nobody: &str) {
     }
 }
 
-fn deliver(node: &Node, subjects: &Arc<Subjects>, interest: &Arc<Interest>, portion: Vec<Message>) {
-    let frame = |message: Message| (Topic(message.subject, subjects.clone()), message.payload);
-    node.deliver(interest, portion.into_iter().map(frame));
-}
-
-/// The topic in a subject.
-struct Topic(Subject, Arc<Subjects>);
-
-impl AsRef<str> for Topic {
-    fn as_ref(&self) -> &str {
-        self.1.topic_of(&self.0)
+fn deliver(node: &Node, subjects: &Subjects, interest: &Arc<Interest>, mut portion: &[Message]) {
+    while !portion.is_empty() {
+        let mut length = 0;
+        let fits = |message: &&Message| {
+            length += message.payload.len();
+            length <= PASSED_MAX
+        };
+        let count = portion.iter().take_while(fits).count().max(1);
+        let (now, later) = portion.split_at(count);
+        let frames = now.iter().flat_map(|message| {
+            let topic = subjects.topic_of(&message.subject);
+            batch::frames(&message.payload).map(move |frame| (topic, frame))
+        });
+        node.deliver(interest, frames);
+        portion = later;
     }
 }

@@ -21,9 +21,12 @@
 //! `async-nats` is a part of this interface, for its settings: users, TLS, timeouts.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod bus;
 #[cfg(feature = "durable")]
 pub mod durable;
+mod groups;
+mod outgoing;
 mod subjects;
 
 pub use async_nats;

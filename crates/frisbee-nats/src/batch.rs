@@ -1,0 +1,135 @@
+//! Several frames in one message of NATS, which so has to carry, parse and pass on one instead of many. docs/bus.md has the
+//! bytes.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+/// The bytes of a batch at most. So many of them may wait for a broker as there may be messages, so that they are short;
+/// frames of some ten bytes are cheap enough by this.
+pub(crate) const BATCH_MAX: usize = 2 * 1024;
+
+/// The first byte of a batch, which is that of no frame.
+const BATCH: u8 = 4;
+
+/// The bytes of a length.
+const LENGTH: usize = 2;
+
+/// A frame, or several.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    Frame(Bytes),
+    Batch(BytesMut),
+}
+
+impl Payload {
+    fn len(&self) -> usize {
+        match self {
+            Self::Frame(frame) => 1 + LENGTH + frame.len(),
+            Self::Batch(frames) => frames.len(),
+        }
+    }
+
+    /// Adds a frame, unless there would be more bytes than that.
+    pub(crate) fn add(&mut self, frame: &[u8], most: usize) -> bool {
+        if self.len() + LENGTH + frame.len() > most.min(BATCH_MAX) {
+            return false;
+        }
+        if let Self::Frame(first) = self {
+            // It grows with what is charged for it.
+            let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
+            frames.put_u8(BATCH);
+            put(&mut frames, first);
+            *self = Self::Batch(frames);
+        }
+        if let Self::Batch(frames) = self {
+            put(frames, frame);
+        }
+        true
+    }
+}
+
+impl From<Payload> for Bytes {
+    fn from(payload: Payload) -> Self {
+        match payload {
+            Payload::Frame(frame) => frame,
+            Payload::Batch(frames) => frames.freeze(),
+        }
+    }
+}
+
+fn put(frames: &mut BytesMut, frame: &[u8]) {
+    debug_assert!(frame.len() <= BATCH_MAX, "it would not fit into a batch");
+    frames.put_u16(frame.len() as u16);
+    frames.put_slice(frame);
+}
+
+/// The frames of a message of NATS. What is no batch is one frame, and a batch that is cut off ends with an empty one,
+/// which no broker sends.
+pub(crate) fn frames(payload: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
+    let is_batch = payload.first() == Some(&BATCH);
+    let mut rest = Some(if is_batch { payload.slice(1..) } else { payload.clone() });
+    std::iter::from_fn(move || {
+        let left = rest.as_mut()?;
+        if !is_batch {
+            return rest.take();
+        }
+        let Some((length, frames)) = left.split_first_chunk::<LENGTH>() else {
+            let is_cut_off = !left.is_empty();
+            rest = None;
+            return is_cut_off.then(Bytes::new);
+        };
+        let end = LENGTH + usize::from(u16::from_be_bytes(*length));
+        if end > LENGTH + frames.len() {
+            rest = None;
+            return Some(Bytes::new());
+        }
+        Some(left.split_to(end).slice(LENGTH..))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(payload: &Bytes) -> Vec<Bytes> {
+        frames(payload).collect()
+    }
+
+    #[test]
+    fn a_batch_has_the_bytes_that_the_page_states_and_a_frame_alone_stays_as_it_is() {
+        let mut payload = Payload::Frame("\x01one".into());
+        assert_eq!(all(&Payload::Frame("\x01one".into()).into()), ["\x01one"]);
+        assert!(payload.add(b"\x01three", BATCH_MAX) && payload.add(b"\x02", BATCH_MAX));
+        let bytes = Bytes::from(payload);
+        assert_eq!(bytes, &b"\x04\x00\x04\x01one\x00\x06\x01three\x00\x01\x02"[..]);
+        assert_eq!(all(&bytes), ["\x01one", "\x01three", "\x02"]);
+    }
+
+    #[test]
+    fn a_batch_is_never_longer_than_it_may_be() {
+        for most in [1, 50, 1000, BATCH_MAX, 1 << 20] {
+            let mut payload = Payload::Frame(vec![1; 20].into());
+            let added = (0..1000).take_while(|_| payload.add(&[1; 20], most)).count();
+            let bytes = Bytes::from(payload);
+            assert!(bytes.len() <= most.min(BATCH_MAX) || added == 0, "{} of {most} bytes", bytes.len());
+            assert!(bytes.len() + 22 > most.min(BATCH_MAX), "one more would fit into {most} bytes");
+            assert_eq!(all(&bytes).len(), 1 + added);
+        }
+        assert!(!Payload::Frame(vec![1; BATCH_MAX].into()).add(b"\x01", 1 << 20));
+    }
+
+    #[test]
+    fn a_batch_that_is_cut_off_ends_with_a_frame_that_is_none() {
+        let mut payload = Payload::Frame("\x01one".into());
+        assert!(payload.add(b"\x01two", BATCH_MAX));
+        let bytes = Bytes::from(payload);
+        for length in 2..bytes.len() {
+            let frames = all(&bytes.slice(..length));
+            let whole = usize::from(length >= 7);
+            let ends_whole = length == 7;
+            assert_eq!(frames.len(), whole + usize::from(!ends_whole), "{length} bytes");
+            assert!(ends_whole || frames.last().is_some_and(Bytes::is_empty), "{length} bytes");
+        }
+        assert_eq!(all(&b"\x04\xff\xff\x01"[..].into()), [""]);
+        assert_eq!(all(&Bytes::new()), [""], "an empty message is an empty frame");
+    }
+}

@@ -1,0 +1,85 @@
+//! In how many messages of NATS brokers write what is published in a row.
+
+use super::{PATIENCE, clients, next, until};
+use crate::databases::servers;
+use frisbee::pubsub::{Client, Subscription};
+use futures_util::StreamExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::time::timeout;
+
+/// Messages that are published in a row.
+const ROW: u64 = 1000;
+
+/// Publishes a row, and returns in how many messages of NATS it was written. A subscription hears all of it in order.
+async fn row(client: &Client, written: &mut async_nats::Subscriber, heard: &mut Subscription) -> u64 {
+    let publisher = client.publisher("numbers").expect("it is a topic");
+    for number in 1..ROW {
+        publisher.publish(number.to_string()).await.expect("the broker is there");
+    }
+    publisher.publish("end").await.expect("the broker is there");
+    for number in 1..ROW {
+        assert_eq!(next(heard).await.expect("nothing is lost"), format!("numbers {number}"));
+    }
+    assert_eq!(next(heard).await.expect("nothing is lost"), "numbers end");
+    let mut count = 0;
+    loop {
+        let message = timeout(PATIENCE, written.next()).await.expect("it comes").expect("NATS is there");
+        count += 1;
+        // The last of a batch stands at its end.
+        if message.payload.ends_with(b"end") {
+            return count;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_in_a_row_are_written_as_few_and_one_by_one_while_there_is_a_group() {
+    let Some(server) = servers::nats(&[]).await else { return };
+    let clients = clients(&server.address).await;
+    let observer = async_nats::connect(&server.address).await.expect("NATS is there");
+    let mut written = observer.subscribe("test.t.numbers").await.expect("NATS is there");
+    observer.flush().await.expect("NATS is there");
+    let mut heard = clients[1].subscribe("numbers").await.expect("the broker takes it");
+    // Brokers that have just begun wait for what others say of groups.
+    let few = async {
+        loop {
+            let count = row(&clients[0], &mut written, &mut heard).await;
+            if count < ROW / 2 {
+                return count;
+            }
+        }
+    };
+    let few = timeout(PATIENCE, few).await.expect("they are written as few");
+    let mut shares = Vec::new();
+    for client in &clients[1..] {
+        let mut jobs = client.queue_subscribe("numbers", "workers").await.expect("the broker takes it");
+        let share = Arc::<AtomicU64>::default();
+        shares.push(share.clone());
+        tokio::spawn(async move {
+            while jobs.recv().await.is_ok() {
+                share.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    let sum = || shares.iter().map(|share| share.load(Ordering::SeqCst)).sum::<u64>();
+    let mut published = 0;
+    let single = async {
+        loop {
+            let count = row(&clients[0], &mut written, &mut heard).await;
+            published += ROW;
+            until("the group hears all", || sum() == published).await;
+            if count == ROW {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, single).await.expect("they are written one by one");
+    let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
+    assert_eq!(row(&clients[0], &mut written, &mut heard).await, ROW);
+    until("the group hears all", || sum() == published + ROW).await;
+    let shares: Vec<_> =
+        shares.iter().zip(before).map(|(share, before)| share.load(Ordering::SeqCst) - before).collect();
+    println!("{ROW} messages were written as {few}; shares of a group {shares:?}");
+    assert!(shares.iter().all(|share| *share > ROW / 3), "{shares:?}");
+}
