@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_so_many_bytes_may_wait_and_what_is_written_makes_room() {
+    async fn only_so_many_bytes_may_wait_and_those_written_make_room() {
         let (outgoing, writer) = outgoing();
         let frame = Bytes::from(vec![1; 1 << 20]);
         let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();

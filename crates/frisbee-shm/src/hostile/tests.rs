@@ -294,7 +294,7 @@ async fn a_peer_that_rewrites_indices_and_data_while_they_are_read_harms_its_con
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thread_that_blocks_is_not_held_up_by_impossible_positions_bytes_on_the_socket_or_bells() {
+async fn a_thread_that_blocks_gets_an_error_for_false_claims_talk_and_bells() {
     /// What a peer does until the other end has failed.
     type Misbehave = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Misbehave = |peer, _| {

@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_read_over_any_other_is_the_same_as_one_read_by_itself(message in everything(), mut over in everything()) {
+    fn a_message_read_over_any_other_is_as_if_read_by_itself(message in everything(), mut over in everything()) {
         let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
         let left = decoder.container_memory();
