@@ -104,14 +104,19 @@ impl Connector {
             tracing::debug!(%error, "no shared memory is offered");
             return Ok(Stream::plain(socket));
         }
-        offer::send(&socket, Message::new(Says::Offer, self.ring_max), &[])?;
-        match timeout(ANSWER, answer(&socket)).await {
+        self.offer(socket, path.as_ref()).await
+    }
+
+    /// Offers over a socket, and connects to the path once more if its server does not know of offers.
+    async fn offer(&self, socket: UnixStream, path: &Path) -> io::Result<Stream> {
+        match timeout(ANSWER, answer(&socket, self.ring_max)).await {
             Ok(Ok(Some((Message { says: Says::Accepted, ring, .. }, descriptors)))) => {
                 self.settle(socket, ring, &descriptors).await
             }
             Ok(Ok(Some((Message { says: Says::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
-            // It is no server that knows of offers, or none that keeps to what it says.
-            _ => UnixStream::connect(&path).await.map(Stream::plain),
+            // It is no server that knows of offers, or none that keeps to what it says. It may close the connection
+            // even before the offer is written.
+            _ => UnixStream::connect(path).await.map(Stream::plain),
         }
     }
 
@@ -150,7 +155,24 @@ impl Connector {
 }
 
 /// What a server says to an offer; `None` for anything that is no answer.
-async fn answer(socket: &UnixStream) -> io::Result<Option<(Message, Received)>> {
+async fn answer(socket: &UnixStream, ring_max: u32) -> io::Result<Option<(Message, Received)>> {
+    offer::send(socket, Message::new(Says::Offer, ring_max), &[])?;
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
     Ok(answer.filter(|(message, _)| message.version == offer::VERSION))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_closes_before_the_offer_is_written_is_talked_to_plainly() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let path = folder.path().join("socket");
+        let _listener = tokio::net::UnixListener::bind(&path).expect("nobody listens there");
+        let (socket, peer) = UnixStream::pair().expect("there are descriptors");
+        drop(peer);
+        let stream = Connector::new().offer(socket, &path).await.expect("the server listens");
+        assert!(!stream.is_shared());
+    }
 }
