@@ -6,6 +6,8 @@ pub mod axum;
 pub mod doors;
 pub mod frpc;
 #[cfg(feature = "rivals")]
+pub mod observed;
+#[cfg(feature = "rivals")]
 pub mod one_host;
 #[cfg(feature = "rivals")]
 pub mod raw;

@@ -39,6 +39,8 @@ enum Kind {
     Host,
     /// The same, on one connection with one call at a time.
     HostAlone,
+    /// Calls that are counted or traced.
+    Observed,
     /// Calls through doors.
     Door,
     /// Calls, in Go.
@@ -54,6 +56,7 @@ macro_rules! dispatch {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
             frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic,
             tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
+            observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
             one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
             one_host::Frames, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
@@ -86,7 +89,7 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use benches::rivals::{doors, frpc, one_host, raw, router, tarpc, tonic};
+    use benches::rivals::{doors, frpc, observed, one_host, raw, router, tarpc, tonic};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
@@ -98,6 +101,7 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <frpc::Shares as Contestant>::NAME,
         <tonic::PerCore as Contestant>::NAME,
         <tarpc::InPlace as Contestant>::NAME,
+        <observed::TonicCoresTraced as Contestant>::NAME,
         <one_host::Ours<one_host::UnixSocket> as Contestant>::NAME,
         <one_host::Ours<one_host::SharedMemory> as Contestant>::NAME,
         <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
@@ -166,6 +170,20 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
         ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledBytes),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
+        ("frpc-counted", "frpc-plain with counters and histograms at both ends", SHARED, Kind::Observed),
+        (
+            "frpc-traced",
+            "the same with traces for OpenTelemetry at both ends, of which one in a hundred is recorded",
+            SHARED,
+            Kind::Observed,
+        ),
+        (
+            "tonic-traced",
+            "tonic with such traces by tonic-tracing-opentelemetry at both ends, and without counters",
+            SHARED,
+            Kind::Observed,
+        ),
+        ("tonic-cores-traced", "the same as tonic-cores", PER_CORE, Kind::Observed),
         ("frpc-unix", "fRPC as frpc over a Unix socket", PER_CORE, Kind::Host),
         ("frpc-shm", "fRPC as frpc through shared memory", PER_CORE, Kind::Host),
         ("frpc-shm-spin", "the same, both ends spin for 20 us before they sleep", PER_CORE, Kind::Host),
@@ -207,6 +225,9 @@ pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
     .into()
 }
 
+/// Those beside which calls are counted and traced.
+const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
+
 /// Those that stream.
 const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
 
@@ -233,6 +254,8 @@ impl Entry {
         }
         match (cell.section, self.kind) {
             (_, Kind::Door | Kind::Host | Kind::HostAlone) => false,
+            (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
+            (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.

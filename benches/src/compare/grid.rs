@@ -31,6 +31,8 @@ pub(crate) enum Section {
     Pinned,
     /// Messages of streams.
     Streams,
+    /// Calls that are counted and traced, beside calls that are not.
+    Observed,
     /// Calls at a fixed rate.
     Open,
     /// One connection that asks for very much beside a hundred that ask for little.
@@ -123,6 +125,9 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
         for (clients, length) in if quick { &streams[..1] } else { streams } {
             cells.push(Cell { mode: Mode::Stream(way), ..Cell::new(Section::Streams, *clients, 1, *length) });
         }
+    }
+    for in_flight in if quick { &[10][..] } else { &[1, 10] } {
+        cells.push(Cell::new(Section::Observed, 16, *in_flight, 32));
     }
     for rate in if quick { &[20_000][..] } else { &[2_000, 20_000, 100_000] } {
         cells.push(Cell { mode: Mode::Open { rate: *rate }, ..Cell::new(Section::Open, 64, 1, 32) });

@@ -100,7 +100,7 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
-const SECTIONS: [(Section, &str, &str); 11] = [
+const SECTIONS: [(Section, &str, &str); 12] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
     (
@@ -126,6 +126,12 @@ const SECTIONS: [(Section, &str, &str); 11] = [
          time and rate are those of a message. `frisbee` is its streams without calls. Latencies are the time of a stream \
          divided by its messages; in ping-pong, where each message waits for the one before to come back, they are round \
          trips, on average of 200.",
+    ),
+    (
+        Section::Observed,
+        "Calls that are counted and traced",
+        "Of both, one trace in a hundred is recorded, the decision travels with the calls, and spans go in batches to an \
+         exporter that drops them. Durations and codes of fRPC's calls are counted as well.",
     ),
     (
         Section::Open,
@@ -400,6 +406,7 @@ fn group_title(cell: &Cell) -> String {
             Mode::Stream(Way::Up) => "Streams to the server".into(),
             _ => "Streams to the client".into(),
         },
+        Section::Observed => "Observed".into(),
         Section::Open => "Fixed rate".into(),
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),

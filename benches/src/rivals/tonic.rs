@@ -10,12 +10,16 @@ use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceCl
 use crate::proto::benchmark::tonic::benchmark_service_server::{BenchmarkService, BenchmarkServiceServer};
 use crate::proto::benchmark::{Request as Echo, Response as Echoed};
 use crate::text::Text;
+use bytes::Bytes;
 use futures_core::Stream;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tonic::body::Body;
+use tonic::client::GrpcService;
+use tonic::codegen::Body as HttpBody;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
@@ -46,9 +50,23 @@ impl Rival for Tonic {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        let channel = endpoint(address)?.connect().await?;
-        Ok(BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX))
+        Ok(echo_client(Self::channel(address).await?))
     }
+}
+
+impl Tonic {
+    /// A connection with the settings of its client.
+    pub(super) async fn channel(address: SocketAddr) -> Result<Channel, BoxError> {
+        Ok(endpoint(address)?.connect().await?)
+    }
+}
+
+/// The client of the service over a channel, with or without layers around it.
+pub(super) fn echo_client<T>(channel: T) -> BenchmarkServiceClient<T>
+where
+    T: GrpcService<Body, ResponseBody: HttpBody<Data = Bytes, Error: Into<BoxError> + Send> + Send + 'static>,
+{
+    BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX)
 }
 
 /// tonic on a runtime for each core, at both ends.
@@ -127,7 +145,11 @@ impl BenchmarkService for Service {
     }
 }
 
-impl Client for BenchmarkServiceClient<Channel> {
+impl<T> Client for BenchmarkServiceClient<T>
+where
+    T: GrpcService<Body, Future: Send> + Clone + Send + Sync + 'static,
+    T::ResponseBody: HttpBody<Data = Bytes, Error: Into<BoxError> + Send> + Send + 'static,
+{
     type CallResponse = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {

@@ -1,0 +1,147 @@
+//! Calls that are counted and traced, ours and tonic's.
+//!
+//! Of both, one trace in a hundred is recorded, the decision travels with the calls, and spans go in batches to an
+//! exporter that drops them. tonic has the layers that its users add for this: those of `tonic-tracing-opentelemetry` at
+//! both ends, over a registry of `tracing` that takes their spans and no others. Its calls are not counted.
+
+use super::frpc::{Ours, Setting};
+use super::tonic::{Accepted, Tonic, echo_client, incoming, server, service};
+use super::{Rival, Setup};
+use crate::BoxError;
+use crate::background::{Bound, on_each_core};
+use crate::proto::benchmark::BenchmarkServiceClient;
+use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
+use frpc::observe::Counters;
+use frpc::{ChannelBuilder, ServerBuilder};
+use frpc_otel::Telemetry;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
+use std::net::SocketAddr;
+use std::sync::{LazyLock, Once};
+use tonic::transport::Channel;
+use tonic_tracing_opentelemetry::middleware::{client, server as at_server};
+use tower::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// The part of the traces that is recorded.
+const SAMPLED: f64 = 0.01;
+
+/// Where the spans of tonic's layers come from, as `tracing` calls it.
+const TARGET: &str = "otel::tracing";
+
+static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
+
+static TELEMETRY: LazyLock<Telemetry> =
+    LazyLock::new(|| Telemetry::new().spans(tracer(Sampler::AlwaysOn)).sample(SAMPLED).trust_peers());
+
+/// fRPC with its defaults, and counters with histograms at both ends.
+pub type Counted = Ours<CountedSetting>;
+
+/// The same, and traces.
+pub type Traced = Ours<TracedSetting>;
+
+/// See [`Counted`].
+#[derive(Debug)]
+pub struct CountedSetting;
+
+impl Setting for CountedSetting {
+    const NAME: &'static str = "frpc-counted";
+
+    fn server(server: ServerBuilder) -> ServerBuilder {
+        server.counters(&COUNTERS)
+    }
+
+    fn client(client: ChannelBuilder) -> ChannelBuilder {
+        client.counters(&COUNTERS).calls::<BenchmarkServiceClient>()
+    }
+}
+
+/// See [`Traced`].
+#[derive(Debug)]
+pub struct TracedSetting;
+
+impl Setting for TracedSetting {
+    const NAME: &'static str = "frpc-traced";
+
+    fn server(server: ServerBuilder) -> ServerBuilder {
+        CountedSetting::server(server).observer(TELEMETRY.clone())
+    }
+
+    fn client(client: ChannelBuilder) -> ChannelBuilder {
+        CountedSetting::client(client).observer(TELEMETRY.clone())
+    }
+}
+
+/// tonic with traces, on its default runtime.
+#[derive(Debug)]
+pub struct TonicTraced;
+
+impl Rival for TonicTraced {
+    const NAME: &'static str = "tonic-traced";
+    type Client = TonicClient<client::OtelGrpcService<Channel>>;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        subscribe();
+        let server = server().layer(at_server::OtelGrpcLayer::default()).add_service(service(setup));
+        Ok(server.serve_with_incoming(incoming(bound)?).await?)
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
+        subscribe();
+        Ok(echo_client(client::OtelGrpcLayer.layer(Tonic::channel(address).await?)))
+    }
+}
+
+/// The same on a runtime for each core, at both ends.
+#[derive(Debug)]
+pub struct TonicCoresTraced;
+
+impl Rival for TonicCoresTraced {
+    const NAME: &'static str = "tonic-cores-traced";
+    type Client = <TonicTraced as Rival>::Client;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        subscribe();
+        on_each_core(bound, move |connections| async move {
+            let server = server().layer(at_server::OtelGrpcLayer::default()).add_service(service(setup));
+            Ok(server.serve_with_incoming(Accepted(connections)).await?)
+        })
+        .await
+    }
+
+    async fn connect(address: SocketAddr, setup: Setup) -> Result<Self::Client, BoxError> {
+        TonicTraced::connect(address, setup).await
+    }
+}
+
+/// Has the spans of this process recorded, as tonic's users do.
+fn subscribe() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
+        let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(SAMPLED)));
+        let spans = tracing_opentelemetry::layer().with_tracer(tracer(sampler));
+        let only = Targets::new().with_target(TARGET, LevelFilter::TRACE);
+        tracing_subscriber::registry().with(spans.with_filter(only)).init();
+    });
+}
+
+/// What makes spans, which are exported in batches.
+fn tracer(sampler: Sampler) -> SdkTracer {
+    let provider = SdkTracerProvider::builder().with_sampler(sampler).with_batch_exporter(Nowhere).build();
+    provider.tracer("compare")
+}
+
+/// An exporter that takes everything and sends nothing.
+#[derive(Debug)]
+struct Nowhere;
+
+impl SpanExporter for Nowhere {
+    async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+        Ok(())
+    }
+}
