@@ -87,6 +87,12 @@ impl Connector {
         self
     }
 
+    /// As [`spin`](Self::spin), unless it spins for longer already.
+    pub fn spin_at_least(self, least: Duration) -> Self {
+        let most = self.spin.max(least);
+        self.spin(most)
+    }
+
     /// As [`connect`].
     ///
     /// # Errors

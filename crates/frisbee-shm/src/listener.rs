@@ -205,6 +205,12 @@ impl ListenerBuilder {
         self
     }
 
+    /// As [`spin`](Self::spin), unless it spins for longer already.
+    pub fn spin_at_least(self, least: Duration) -> Self {
+        let most = self.spin.max(least);
+        self.spin(most)
+    }
+
     /// Listens on a path. A file that a killed server has left behind is replaced. The umask decides who may connect:
     /// restrict the folder.
     ///

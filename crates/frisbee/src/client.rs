@@ -172,7 +172,8 @@ impl ClientBuilder {
     }
 
     /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. See [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
+    /// all. Through shared memory the server then wakes it with no system call. See
+    /// [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.busy_poll = time;
         self
@@ -324,11 +325,13 @@ impl ClientBuilder {
     /// The path of an address at which memory is offered, and how.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
-        match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
-            (Some(path), connector) => Some((path, connector.clone().unwrap_or_default())),
-            (None, Some(connector)) => Some((address.strip_prefix("unix:")?, connector.clone())),
-            (None, None) => None,
-        }
+        let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
+            (Some(path), connector) => (path, connector.clone().unwrap_or_default()),
+            (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
+            (None, None) => return None,
+        };
+        // A driver that comes back by itself needs no bell, and its peer learns that from the transport.
+        Some((path, connector.spin_at_least(self.busy_poll)))
     }
 
     fn is_secured(&self) -> bool {
@@ -533,6 +536,19 @@ mod tests {
             let missing = if cfg!(target_os = "linux") { "feature shm" } else { "Linux alone" };
             assert!(wrong.is_some_and(|wrong| wrong.contains(missing)), "{wrong:?}");
         }
+    }
+
+    #[cfg(all(feature = "shm", target_os = "linux"))]
+    #[test]
+    fn a_connection_that_polls_busily_spins_in_shared_memory_for_as_long_at_least() {
+        use crate::shm::Connector;
+        let [short, long] = [5, 7].map(Duration::from_millis);
+        let spins = |builder: ClientBuilder| format!("{:?}", builder.offers_memory("unix+shm:/socket"));
+        let expected = |spin| format!("{:?}", Some(("/socket", Connector::new().spin(spin))));
+        let busy = Client::builder().busy_poll(short);
+        assert_eq!(spins(busy.clone()), expected(short));
+        assert_eq!(spins(busy.shared_memory(Connector::new().spin(long))), expected(long));
+        assert_eq!(spins(Client::builder()), expected(Duration::ZERO));
     }
 
     #[tokio::test(start_paused = true)]

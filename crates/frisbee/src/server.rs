@@ -190,7 +190,7 @@ impl ServerBuilder {
     ///
     /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
     /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
-    /// to do, and slows down everything else that wants it.
+    /// to do, and slows down everything else that wants it. Clients that share memory make no system call to wake it then.
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.busy_poll = time;
         self
@@ -426,7 +426,8 @@ impl ServerBuilder {
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        return self.shared_memory.clone().map(crate::shm::ListenerBuilder::sharing).transpose();
+        // As of a client: see `ClientBuilder::offers_memory`.
+        return self.shared_memory.clone().map(|sharing| sharing.spin_at_least(self.busy_poll).sharing()).transpose();
         #[cfg(not(all(feature = "shm", target_os = "linux")))]
         Ok(None)
     }
