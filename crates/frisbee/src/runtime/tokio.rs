@@ -17,6 +17,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -571,8 +572,8 @@ where
 
     #[inline(never)] // With the buffer on the stack.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
-        let mut discarded = [0; 4096];
-        let mut buffer = tokio::io::ReadBuf::new(&mut discarded);
+        let mut discarded = [MaybeUninit::uninit(); 4096];
+        let mut buffer = tokio::io::ReadBuf::uninit(&mut discarded);
         let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
         Ok(read.map(|()| buffer.filled().len()))
     }
