@@ -415,7 +415,18 @@ where
         if let Some(mut body) = self.engine.core.body_mut() {
             let room = body.missing().min(PIECE_MAX);
             let mut target = body.buffer().limit(room);
-            let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            // TLS gives no more than a record at a time, of 16 KiB, and a turn for each would cost more than reading it.
+            while self.buffers
+                && let Poll::Ready(count @ 1..) = read
+                && target.has_remaining_mut()
+            {
+                match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
+                    Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
+                    // The task is woken when there is more, and the next read finds the end again.
+                    Poll::Ready(0) | Poll::Pending => break,
+                }
+            }
             return Ok(read.map(|count| {
                 body.appended();
                 if count == 0 { Read::Eof } else { Read::Body(count) }
