@@ -351,12 +351,12 @@ impl ClientBuilder {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
-            let secured = tls.connect(io, &name, self.server_name.as_deref()).await.map_err(failed)?;
+            let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
+            let (secured, may_be_refused) = connected.map_err(failed)?;
             let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
-            let asks = self.config.common.hello;
+            let waits = may_be_refused && self.config.common.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
-            // With TLS 1.3, the server rejects this end's certificate only after the handshake.
-            if asks {
+            if waits {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
