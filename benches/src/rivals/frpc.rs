@@ -41,7 +41,9 @@ impl<S: Setting> Rival for Ours<S> {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        Ok(BenchmarkServiceClient::new(S::client(Channel::builder()).connect(address.to_string()).await?))
+        // As `BenchmarkServiceClient::connect` does, with settings.
+        let channel = S::client(Channel::builder().calls::<BenchmarkServiceClient>());
+        Ok(BenchmarkServiceClient::new(channel.connect(address.to_string()).await?))
     }
 }
 
