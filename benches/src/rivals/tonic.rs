@@ -46,8 +46,7 @@ impl Rival for Tonic {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        let channel = endpoint(address)?.connect().await?;
-        Ok(BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX))
+        Ok(client(endpoint(address)?.connect().await?))
     }
 }
 
@@ -97,12 +96,22 @@ pub fn server() -> Server {
 /// # Errors
 /// None for addresses of sockets.
 pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
-    Ok(Endpoint::try_from(format!("http://{address}"))?
+    endpoint_of(&format!("http://{address}"))
+}
+
+/// As [`endpoint`], by its address with the scheme.
+pub(super) fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
+    Ok(Endpoint::try_from(address.to_owned())?
         .tcp_nodelay(true)
         .buffer_size(BUFFER)
         .initial_stream_window_size(WINDOWS.0)
         .initial_connection_window_size(WINDOWS.1)
         .max_frame_size(FRAME_MAX))
+}
+
+/// A client with the settings above.
+pub(super) fn client(channel: Channel) -> BenchmarkServiceClient<Channel> {
+    BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX)
 }
 
 /// Connections to a free port of the loopback.
