@@ -35,8 +35,9 @@ pub(crate) use executor::Worker;
 #[non_exhaustive]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own. The first accepts, and a connection goes to the one
-    /// that has the fewest. The default for servers: busy connections do not starve their neighbours as on a work-stealing runtime. If a
-    /// handler blocks a thread or computes for long, another thread takes its place; threads of io_uring have none.
+    /// that has the fewest. The default for servers: busy connections do not starve their neighbours as on a
+    /// work-stealing runtime. If a handler blocks a thread or computes for long, another thread takes its place; threads
+    /// of io_uring have none.
     #[default]
     PerCore,
     /// So many such threads, at least one.
