@@ -1,6 +1,7 @@
 //! Child processes, which never outlive this one: they end when their standard input does, and are killed when dropped.
 
 use crate::BoxError;
+use crate::rivals::tls;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::Pid;
@@ -25,7 +26,12 @@ impl Process {
     /// If it cannot be started.
     pub fn start(program: &Path, arguments: &[String], pinned: bool) -> Result<Self, BoxError> {
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command
+            .env(tls::VARIABLE, tls::passed_on())
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
         let mut child = if pinned { on_first_core(|| command.spawn())?? } else { command.spawn()? };
         let stdout = child.stdout.take().ok_or("the output is a pipe")?;
         let clock = clock_getcpuclockid(pid(&child)?)?;

@@ -17,6 +17,8 @@ pub mod router;
 pub mod streams;
 #[cfg(feature = "rivals")]
 pub mod tarpc;
+#[cfg(feature = "rivals")]
+pub mod tls;
 pub mod tonic;
 #[cfg(feature = "rivals")]
 pub mod volo;

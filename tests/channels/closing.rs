@@ -104,6 +104,12 @@ async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connectio
 async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
     let server = narrow();
     let channel = channel_to(vec![server.clone()]).await;
+    channel
+        .connection()
+        .expect("it is connected")
+        .peer_known()
+        .await
+        .expect("it says that it takes one call at a time");
     let client = InteropClient::new(channel.clone());
     let [long, waiting] = [10_000, 0].map(|millis| {
         let client = client.clone();

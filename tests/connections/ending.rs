@@ -17,7 +17,7 @@ use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -325,8 +325,9 @@ async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_le
     }
 }
 
-/// Wants to be called at a time that has passed, always, and says something before its peer does.
-struct Hasty;
+/// Wants to be called at a time that has passed, always, and says something before its peer does. A permit comes with
+/// each connection to which it has said it.
+struct Hasty(Arc<Semaphore>);
 
 impl Router for Hasty {
     type Session = bool;
@@ -344,6 +345,7 @@ impl Router for Hasty {
         if !std::mem::replace(has_said, true) {
             let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
             said.expect("it is short enough");
+            self.0.add_permits(1);
         }
         turn.again_when_written();
         Some(turn.now - Duration::from_secs(1))
@@ -352,12 +354,14 @@ impl Router for Hasty {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others() {
-    let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty).await;
+    let said = Arc::new(Semaphore::new(0));
+    let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(said.clone())).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let _first = TcpStream::connect(address).await.expect("the server listens");
     let mut second = Raw::connect(address).await;
+    let _both = said.acquire_many(2).await.expect("it is open");
     second.write(&packet(1, 10, b"echo")).await;
     let answers = [second.next().await, second.next().await].map(|answer| answer.expect("it answers").body);
     assert_eq!(answers, ["welcome", "echo"]);
@@ -365,10 +369,13 @@ async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others(
 
 #[tokio::test]
 async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty).await.expect("loopback has free ports");
+    let said = Arc::new(Semaphore::new(0));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(said.clone())).await;
+    let server = server.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
+    let _said = said.acquire().await.expect("it is open");
     // A packet behind an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");

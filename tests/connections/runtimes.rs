@@ -211,11 +211,11 @@ fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brou
 async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_closed() {
     for workers in KINDS {
         let authority = Authority::default();
-        let (_, server) = authority.configurations();
+        let server = authority.asking_configuration();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
         let (said, has_said) = oneshot::channel();
-        // Shakes hands, and says nothing of itself.
+        // Shakes hands, asks for a certificate, and says nothing of itself.
         let silent = tokio::spawn(async move {
             let (socket, _) = listener.accept().await.expect("the client comes");
             let mut socket = tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("it shakes hands");

@@ -1,17 +1,21 @@
 //! TLS: what is let in, what is not, and how that is said.
 
 use super::transports::expect_service;
+use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
+use frisbee::tls::rustls::{ServerConfig, ServerConnection};
 use frisbee::tls::{ClientTls, ServerTls, TlsError};
-use frisbee::{Client, ClientBuilder, CloseReason, Connection, Handlers, Operation, ProtocolError};
+use frisbee::{Client, ClientBuilder, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Workers};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// No error may take longer than a second; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -90,6 +94,73 @@ async fn a_client_without_the_certificate_that_is_demanded_is_told_so() {
     let client = authority.client().with_identity(authority.issue_until("somebody", 2001)).unwrap();
     let error = tls_error(connect(address, &client).await);
     assert!(matches!(&error, TlsError::Refused(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn connecting_over_tls_waits_for_no_hello_of_a_server_that_asks_for_no_certificate() {
+    let authority = Authority::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = authority.configurations().1;
+    let silent = tokio::spawn(async move {
+        let mut session = ServerConnection::new(config).unwrap();
+        let (mut socket, _) = listener.accept().await.unwrap();
+        while session.is_handshaking() {
+            let mut bytes = Vec::new();
+            session.write_tls(&mut bytes).unwrap();
+            socket.write_all(&bytes).await.unwrap();
+            let mut bytes = [0; 4096];
+            let count = socket.read(&mut bytes).await.unwrap();
+            session.read_tls(&mut &bytes[..count]).unwrap();
+            session.process_new_packets().unwrap();
+        }
+        socket
+    });
+    let connection = connect(address, &authority.client()).await.expect("the handshake is enough");
+    assert_eq!(connection.peer(), PeerKind::Unknown);
+    silent.await.unwrap();
+}
+
+#[tokio::test]
+async fn clients_resume_sessions_when_they_connect_again() {
+    let authority = Authority::default();
+    let mut config = ServerConfig::clone(&authority.configurations().1);
+    let sessions = Arc::new(Sessions { kept: ServerSessionMemoryCache::new(16), resumed: AtomicUsize::new(0) });
+    config.session_storage = sessions.clone();
+    let address = serve(&ServerTls::from_config(Arc::new(config))).await;
+    let tls = authority.client();
+    for resumed in [0, 1, 2] {
+        let channel = Channel::builder().tls(tls.clone()).connect(address.to_string()).await.unwrap();
+        expect_service(&channel).await;
+        assert_eq!(sessions.resumed.load(Ordering::Relaxed), resumed);
+    }
+}
+
+/// The sessions of a server, and how many of them it has been asked for.
+#[derive(Debug)]
+struct Sessions {
+    kept: Arc<ServerSessionMemoryCache>,
+    resumed: AtomicUsize,
+}
+
+impl StoresServerSessions for Sessions {
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
+        self.kept.put(key, value)
+    }
+
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.kept.get(key)
+    }
+
+    fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let taken = self.kept.take(key)?;
+        self.resumed.fetch_add(1, Ordering::Relaxed);
+        Some(taken)
+    }
+
+    fn can_cache(&self) -> bool {
+        true
+    }
 }
 
 #[tokio::test]
@@ -186,7 +257,7 @@ async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
     assert_eq!(error, TlsError::Closed);
 
     // A server that talks first, in plain text.
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();

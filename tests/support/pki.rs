@@ -1,5 +1,6 @@
 //! Certificates made for one test: authorities, servers and clients.
 
+use frisbee::tls::rustls::server::WebPkiClientVerifier;
 use frisbee::tls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use frisbee::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use rcgen::{
@@ -107,6 +108,21 @@ impl Authority {
         let client = ClientConfig::builder_with_provider(provider);
         let client = client.with_safe_default_protocol_versions().expect("there are some");
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
+    }
+
+    /// What rustls needs for a server for loopback that asks for a certificate and lets in those that have none.
+    pub fn asking_configuration(&self) -> Arc<ServerConfig> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(self.certificate()).expect("it is a certificate");
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+        let verifier = verifier.allow_unauthenticated().build().expect("there is an authority");
+        let server = ServerConfig::builder_with_provider(provider);
+        let server = server.with_safe_default_protocol_versions().expect("there are some");
+        let (certificate, key) = self.sign("127.0.0.1", 2100);
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let server = server.with_client_cert_verifier(verifier).with_single_cert(vec![certificate.der().clone()], key);
+        Arc::new(server.expect("the key fits"))
     }
 
     /// How a TLS client begins. The server answers it with a signature, whoever sends it.

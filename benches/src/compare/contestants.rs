@@ -43,6 +43,10 @@ enum Kind {
     Observed,
     /// Calls through doors.
     Door,
+    /// Over TLS.
+    Tls,
+    /// The same, with bytes instead of strings.
+    TlsBytes,
     /// Calls, in Go.
     Go,
     /// Calls in Go on connections that carry one at a time.
@@ -62,12 +66,13 @@ macro_rules! dispatch {
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
             doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
             doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
-            doors::Through<doors::Ucall>)
+            doors::Through<doors::Ucall>, tls::RawPerCore, tls::RawShared, frpc::SecuredPerCore, frpc::SecuredPlain,
+            frpc::SecuredShares, tls::Tonic)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
             frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings,
-            axum::Axum)
+            axum::Axum, tls::RawCallPerCore, tls::RawCallShared, frpc::SecuredPerCore, frpc::SecuredPlain, tls::Tonic)
     };
     (streams, $name:expr, $run:ident($argument:expr)) => {{
         use benches::rivals::streams;
@@ -89,7 +94,7 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use benches::rivals::{doors, frpc, observed, one_host, raw, router, tarpc, tonic};
+    use benches::rivals::{doors, frpc, observed, one_host, raw, router, tarpc, tls, tonic};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
@@ -107,6 +112,9 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
         <one_host::Frames as Contestant>::NAME,
         <doors::FramesOverWebSocket as Contestant>::NAME,
+        <tls::RawPerCore as Contestant>::NAME,
+        <frpc::SecuredPerCore as Contestant>::NAME,
+        <frpc::SecuredShares as Contestant>::NAME,
     ]
     .contains(&name)
 }
@@ -130,6 +138,8 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
     const PER_CORE: &str = "raw";
     const SHARED: &str = "raw-shared";
     const NATIVE: &str = "frpc";
+    const SECURED: &str = "raw-tls";
+    const SECURED_SHARED: &str = "raw-tls-shared";
     let rust = [
         ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
@@ -208,6 +218,12 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
         ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
         ("ucall", "JSON-RPC over TCP, which closes the connection behind each reply", NATIVE, Kind::Door),
+        ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
+        ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-tls", "frpc over TLS", SECURED, Kind::Tls),
+        ("frpc-bytes-tls", "frpc-bytes over TLS", SECURED, Kind::TlsBytes),
+        ("tonic-tls", "tonic over TLS", SECURED_SHARED, Kind::Tls),
     ];
     let own = std::env::current_exe().expect("a running program has a path");
     rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
@@ -236,6 +252,9 @@ impl Entry {
     pub(crate) fn takes(&self, cell: &Cell) -> bool {
         /// Connections that fit into the usual limit on open files.
         const CONNECTIONS_MAX: usize = 12_000;
+        if cell.section == Section::Tls {
+            return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
+        }
         let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledBytes | Kind::GoPooled);
         if pooled && cell.clients * cell.in_flight > CONNECTIONS_MAX {
             return false;
@@ -253,7 +272,7 @@ impl Entry {
                 || self.kind == Kind::HostAlone && is_alone;
         }
         match (cell.section, self.kind) {
-            (_, Kind::Door | Kind::Host | Kind::HostAlone) => false,
+            (_, Kind::Door | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
             (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
             (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),

@@ -43,6 +43,8 @@ pub(crate) enum Section {
     OneHost,
     /// Services that are called through doors, beside native calls.
     Doors,
+    /// Calls over TLS, and a connection for each call.
+    Tls,
 }
 
 /// How the calls are made.
@@ -143,6 +145,12 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     }
     for (in_flight, length) in [(1, 32), (10, 32), (1, 1 << 20)] {
         cells.push(Cell::new(Section::Doors, 16, in_flight, length));
+    }
+    for (in_flight, length) in [(10, 32), (1, 1 << 20)] {
+        cells.push(Cell::new(Section::Tls, 16, in_flight, length));
+    }
+    for clients in [1, 32] {
+        cells.push(Cell { mode: Mode::Reconnect, ..Cell::new(Section::Tls, clients, 1, 32) });
     }
     cells.retain(|cell| cell.clients * cell.in_flight * cell.length <= IN_FLIGHT_MAX);
     cells

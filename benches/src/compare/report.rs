@@ -100,7 +100,7 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
-const SECTIONS: [(Section, &str, &str); 12] = [
+const SECTIONS: [(Section, &str, &str); 13] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
     (
@@ -165,6 +165,12 @@ const SECTIONS: [(Section, &str, &str); 12] = [
         "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
          compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
          own clients, `frpc-grpc` and `tonic` by tonic's.",
+    ),
+    (
+        Section::Tls,
+        "Over TLS",
+        "TLS 1.3 with one certificate of ECDSA on P-256. Those that connect for each call resume sessions as each does by \
+         default. Ratios are those to raw frames and to tonic over TLS.",
     ),
 ];
 
@@ -258,7 +264,8 @@ impl Results<'_> {
         }
         self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
             let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
-            let tonic = self.ratios(cell, "tonic", entry.name).filter(|_| entry.name != "tonic");
+            let rival = if cell.section == Section::Tls { "tonic-tls" } else { "tonic" };
+            let tonic = self.ratios(cell, rival, entry.name).filter(|_| entry.name != rival);
             let spread = |spread: Option<[f64; 3]>| {
                 spread.map_or("-".into(), |[least, median, greatest]| {
                     format!("**{}** [{}, {}]", digits(median), digits(least), digits(greatest))
@@ -412,6 +419,8 @@ fn group_title(cell: &Cell) -> String {
         Section::Idle => "Idle".into(),
         Section::OneHost => format!("One host, {}", cell.length_name()),
         Section::Doors => "JSON".into(),
+        Section::Tls if cell.mode == Mode::Reconnect => "TLS, connecting".into(),
+        Section::Tls => format!("TLS, {}", cell.length_name()),
     }
 }
 

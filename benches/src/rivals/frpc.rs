@@ -41,7 +41,9 @@ impl<S: Setting> Rival for Ours<S> {
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        Ok(BenchmarkServiceClient::new(S::client(Channel::builder()).connect(address.to_string()).await?))
+        // As `BenchmarkServiceClient::connect` does, with settings.
+        let channel = S::client(Channel::builder().calls::<BenchmarkServiceClient>());
+        Ok(BenchmarkServiceClient::new(channel.connect(address.to_string()).await?))
     }
 }
 
@@ -90,6 +92,80 @@ settings! {
     /// Every handler has a task of its own, and sixteen of them at most are at work for a connection.
     AtMost = "frpc-at-most-16": |server: ServerBuilder| server.policy(Policy::AtMost(16));
 }
+
+/// fRPC over TLS, set up in one of these ways.
+#[cfg(feature = "rivals")]
+mod secured {
+    use super::{Ours, Service, Setting};
+    use crate::BoxError;
+    use crate::background::Bound;
+    use crate::proto::bulk::{BulkServiceClient, BulkServiceServer};
+    use crate::rivals::{Rival, Setup, tls};
+    use frpc::{Channel, ChannelBuilder, Server, ServerBuilder};
+    use std::net::SocketAddr;
+
+    /// A thread for each core.
+    #[derive(Debug)]
+    pub struct PerCore;
+
+    /// As in the first example of its documentation.
+    #[derive(Debug)]
+    pub struct Plain;
+
+    impl Setting for PerCore {
+        const NAME: &'static str = "frpc-tls";
+
+        fn server(server: ServerBuilder) -> ServerBuilder {
+            server.tls(tls::of_server())
+        }
+
+        fn client(client: ChannelBuilder) -> ChannelBuilder {
+            client.tls(tls::of_client())
+        }
+    }
+
+    impl Setting for Plain {
+        const NAME: &'static str = "frpc-plain-tls";
+
+        fn server(server: ServerBuilder) -> ServerBuilder {
+            PerCore::server(server)
+        }
+
+        fn client(client: ChannelBuilder) -> ChannelBuilder {
+            PerCore::client(client)
+        }
+    }
+
+    /// With a thread for each core, and messages that share their bytes.
+    #[derive(Debug)]
+    pub struct SecuredShares;
+
+    impl Rival for SecuredShares {
+        const NAME: &'static str = "frpc-bytes-tls";
+        type Client = BulkServiceClient;
+
+        async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+            let server = PerCore::server(Server::builder()).add_service(BulkServiceServer::new(Service(setup)));
+            let server = server.bind("127.0.0.1:0").await?;
+            bound.at(server.local_addr());
+            Ok(server.serve().await?)
+        }
+
+        async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
+            let channel = PerCore::client(Channel::builder().calls::<BulkServiceClient>());
+            Ok(BulkServiceClient::new(channel.connect(address.to_string()).await?))
+        }
+    }
+
+    /// With a thread for each core at both ends.
+    pub type SecuredPerCore = Ours<PerCore>;
+
+    /// With clients in tokio's multi-thread runtime.
+    pub type SecuredPlain = Ours<Plain>;
+}
+
+#[cfg(feature = "rivals")]
+pub use secured::{SecuredPerCore, SecuredPlain, SecuredShares};
 
 /// How long a connection that polls keeps its thread awake: longer than any pause between two calls of a closed loop.
 const AWAKE: Duration = Duration::from_millis(5);

@@ -9,7 +9,6 @@ use super::tonic::{Accepted, Tonic, echo_client, incoming, server, service};
 use super::{Rival, Setup};
 use crate::BoxError;
 use crate::background::{Bound, on_each_core};
-use crate::proto::benchmark::BenchmarkServiceClient;
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
 use frpc::observe::Counters;
 use frpc::{ChannelBuilder, ServerBuilder};
@@ -56,7 +55,7 @@ impl Setting for CountedSetting {
     }
 
     fn client(client: ChannelBuilder) -> ChannelBuilder {
-        client.counters(&COUNTERS).calls::<BenchmarkServiceClient>()
+        client.counters(&COUNTERS)
     }
 }
 

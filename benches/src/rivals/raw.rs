@@ -29,13 +29,7 @@ impl Contestant for PerCore {
     type Connection = TcpStream;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        let mut workers = Vec::new();
-        for _ in 0..std::thread::available_parallelism()?.get() {
-            let runtime = one_core()?;
-            workers.push(runtime.handle().clone());
-            std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
-        }
-        serve(&workers, bound).await
+        serve(&a_worker_for_each_core()?, bound, echo).await
     }
 
     async fn connect(address: SocketAddr, _setup: Setup, _load: Load) -> Result<TcpStream, BoxError> {
@@ -52,7 +46,7 @@ impl Contestant for Shared {
     type Connection = TcpStream;
 
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        serve(&[Handle::current()], bound).await
+        serve(&[Handle::current()], bound, echo).await
     }
 
     async fn connect(address: SocketAddr, _setup: Setup, _load: Load) -> Result<TcpStream, BoxError> {
@@ -73,7 +67,26 @@ const READ: usize = 64 * 1024;
 /// Whoever writes this much has to read meanwhile, or both ends may wait for each other with full sockets.
 const MUCH: usize = 256 * 1024;
 
-async fn serve(workers: &[Handle], bound: Bound) -> Result<(), BoxError> {
+/// Threads with a runtime each, which live as long as the process.
+pub(super) fn a_worker_for_each_core() -> Result<Vec<Handle>, BoxError> {
+    let mut workers = Vec::new();
+    for _ in 0..std::thread::available_parallelism()?.get() {
+        let runtime = one_core()?;
+        workers.push(runtime.handle().clone());
+        std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+    }
+    Ok(workers)
+}
+
+/// Accepts connections, and gives them in turn to the workers, each of which serves what it gets by this function.
+pub(super) async fn serve<F>(
+    workers: &[Handle],
+    bound: Bound,
+    serve: impl Fn(TcpStream) -> F + Copy + Send + 'static,
+) -> Result<(), BoxError>
+where
+    F: Future<Output = Result<(), BoxError>> + Send,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     bound.at(listener.local_addr()?);
     for worker in workers.iter().cycle() {
@@ -82,7 +95,7 @@ async fn serve(workers: &[Handle], bound: Bound) -> Result<(), BoxError> {
         let socket = socket.into_std()?;
         worker.spawn(async move {
             // A client that goes away is no fault.
-            let _ = echo(TcpStream::from_std(socket)?).await;
+            let _ = serve(TcpStream::from_std(socket)?).await;
             Ok::<_, std::io::Error>(())
         });
     }
@@ -96,11 +109,12 @@ pub(super) async fn echo(mut socket: impl AsyncRead + AsyncWrite + Unpin) -> Res
         frames.read(&mut socket).await?;
         let complete = frames.complete(|_, _| Ok(()))?;
         socket.write_all(&frames.buffer[..complete]).await?;
+        socket.flush().await?;
         frames.consume(complete);
     }
 }
 
-async fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> {
+pub(super) async fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> {
     let socket = TcpStream::connect(address).await?;
     socket.set_nodelay(true)?;
     Ok(socket)
@@ -117,6 +131,7 @@ pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load:
     while !callers.waiting.is_empty() {
         if out.len() < MUCH {
             socket.write_all(&out).await?;
+            socket.flush().await?;
             frames.read(&mut socket).await?;
         } else {
             frames.read_while_writing(&mut socket, &out).await?;
@@ -132,6 +147,33 @@ pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load:
         frames.consume(complete);
     }
     Ok(callers.tally.counted())
+}
+
+/// Sends one frame, and gives the body of the one that comes back.
+pub(super) async fn call(socket: &mut (impl AsyncRead + AsyncWrite + Unpin), body: &[u8]) -> Result<Vec<u8>, BoxError> {
+    let mut out = Vec::new();
+    put(0, body, &mut out);
+    socket.write_all(&out).await?;
+    // What a transport has buffered.
+    socket.flush().await?;
+    let (mut frames, mut reply) = (Frames::default(), None);
+    while reply.is_none() {
+        frames.read(socket).await?;
+        frames.complete(|_, body| {
+            reply = Some(body.to_vec());
+            Ok(())
+        })?;
+    }
+    reply.ok_or_else(|| "there is no reply".into())
+}
+
+/// Writes a frame.
+fn put(id: u16, body: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0, 0x0F]);
+    out.extend_from_slice(&id.to_be_bytes());
+    out.extend_from_slice(&10_u16.to_be_bytes());
+    out.extend_from_slice(&(body.len() as u32).to_be_bytes());
+    out.extend_from_slice(body);
 }
 
 /// What is in flight on a connection, for each id the text that has to come back.
@@ -157,11 +199,7 @@ impl<'a> Callers<'a> {
         text.advance();
         self.waiting.push_back((caller, self.tally.begin()));
         let body = text.as_bytes();
-        out.extend_from_slice(&[0, 0x0F]);
-        out.extend_from_slice(&(caller as u16).to_be_bytes());
-        out.extend_from_slice(&10_u16.to_be_bytes());
-        out.extend_from_slice(&(body.len() as u32).to_be_bytes());
-        out.extend_from_slice(body);
+        put(caller as u16, body, out);
     }
 
     fn receive(&mut self, id: u16, body: &[u8]) -> Result<usize, BoxError> {
@@ -193,7 +231,10 @@ impl Frames {
         out: &[u8],
     ) -> Result<(), BoxError> {
         let (mut reader, mut writer) = tokio::io::split(socket);
-        let mut written = std::pin::pin!(writer.write_all(out));
+        let mut written = std::pin::pin!(async {
+            writer.write_all(out).await?;
+            writer.flush().await
+        });
         loop {
             tokio::select! {
                 done = &mut written => {

@@ -115,7 +115,12 @@ pub fn server() -> Server {
 /// # Errors
 /// None for addresses of sockets.
 pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
-    Ok(Endpoint::try_from(format!("http://{address}"))?
+    endpoint_of(&format!("http://{address}"))
+}
+
+/// As [`endpoint`], by its address with the scheme.
+pub(super) fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
+    Ok(Endpoint::try_from(address.to_owned())?
         .tcp_nodelay(true)
         .buffer_size(BUFFER)
         .initial_stream_window_size(WINDOWS.0)

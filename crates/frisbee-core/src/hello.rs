@@ -58,6 +58,10 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
 /// The first bytes of a HELLO, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
 
+/// The length of a HELLO without further items, at most: the signature and the version, four numbers of up to five
+/// bytes, and two items without a value.
+const NUMBERS_MAX: usize = 5 + 4 * (2 + 5) + 2 * 2;
+
 const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
@@ -101,15 +105,17 @@ impl Hello {
 
     /// The body of the packet.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = SIGNATURE.to_vec();
+        let mut bytes = Vec::with_capacity(NUMBERS_MAX + self.items.0.len());
+        bytes.extend_from_slice(&SIGNATURE);
         bytes.push(self.version);
+        let mut value = Vec::with_capacity(5);
         for (kind, number) in [
             (BODY_MAX_ITEM, self.body_max),
             (STREAMS, self.streams_max),
             (CALLS, self.calls_max),
             (CREDIT, self.stream_credit),
         ] {
-            let mut value = Vec::with_capacity(5);
+            value.clear();
             tlv::put_varint(&mut value, number.into());
             tlv::put_item(&mut bytes, kind, &value);
         }

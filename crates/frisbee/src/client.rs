@@ -354,12 +354,12 @@ impl ClientBuilder {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let failed = |error| Error::Tls { address: name.clone(), source: error };
-            let secured = tls.connect(io, &name, self.server_name.as_deref()).await.map_err(failed)?;
+            let connected = tls.connect(io, &name, self.server_name.as_deref()).await;
+            let (secured, may_be_refused) = connected.map_err(failed)?;
             let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
-            let asks = self.config.common.hello;
+            let waits = may_be_refused && self.config.common.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
-            // With TLS 1.3, the server rejects this end's certificate only after the handshake.
-            if asks {
+            if waits {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
@@ -459,25 +459,29 @@ where
     T: Send + 'static,
 {
     let mut addresses = addresses.into_iter().peekable();
-    let mut trying = JoinSet::new();
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name resolves to no address");
+    let Some(first) = addresses.next() else { return Err(failed) };
+    if addresses.peek().is_none() {
+        // Most names have one address, which needs no task: another thread would be woken to run it.
+        return connect(first).await;
+    }
+    let mut trying = JoinSet::new();
+    trying.spawn(connect(first));
     loop {
-        if let Some(address) = addresses.next() {
-            trying.spawn(connect(address));
-        }
         let connected = if addresses.peek().is_some() {
-            match tokio::time::timeout(ADDRESS_HEAD_START, trying.join_next()).await {
-                Ok(connected) => connected,
-                Err(_) => continue,
-            }
+            tokio::time::timeout(ADDRESS_HEAD_START, trying.join_next()).await.ok()
         } else {
-            trying.join_next().await
+            Some(trying.join_next().await)
         };
         match connected {
-            Some(Ok(Ok(socket))) => return Ok(socket),
-            Some(Ok(Err(error))) => failed = error,
-            Some(Err(error)) => failed = io::Error::other(error),
-            None => return Err(failed),
+            Some(Some(Ok(Ok(socket)))) => return Ok(socket),
+            Some(Some(Ok(Err(error)))) => failed = error,
+            Some(Some(Err(error))) => failed = io::Error::other(error),
+            Some(None) if addresses.peek().is_none() => return Err(failed),
+            Some(None) | None => {}
+        }
+        if let Some(address) = addresses.next() {
+            trying.spawn(connect(address));
         }
     }
 }

@@ -1,15 +1,18 @@
-//! Accepting connections, and ending them in good order. Sockets that listen already: `server/passed.rs`.
+//! Servers: their settings, and their life. What is accepted: `server/accepting.rs`. Sockets that listen already:
+//! `server/passed.rs`.
 
+mod accepting;
 mod passed;
 
-use crate::acceptor::{Acceptor, Arrived, Entry, Host, Open};
+use self::accepting::Listening;
+use crate::acceptor::{Acceptor, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
 use crate::inspect::Inspector;
 use crate::newcomers::{Newcomers, SILENT_MAX};
-use crate::transport::{Movable, Socket};
-use crate::workers::{Place, Pool, Worker, Workers};
+use crate::transport::{Socket, second};
+use crate::workers::{Pool, Workers};
 use crate::{Config, Error, IoBackend, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
@@ -17,7 +20,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{fmt, io};
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio::runtime::Handle;
@@ -29,9 +32,6 @@ use std::path::Path;
 
 /// How long a shutdown lets connections finish, by default. Orchestrators give 30 s before they kill.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The first and the longest pause after the system has refused to accept, for lack of file descriptors for instance.
-const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
 /// How many connections may wait to be accepted: as many as Linux allows by default. A fleet that reconnects at once
 /// should find places, or try again a second later.
@@ -74,9 +74,12 @@ pub(crate) struct Bound<L, R> {
 }
 
 /// A listening socket.
-pub(crate) trait Listener {
+pub(crate) trait Listener: Send + 'static {
     /// Whether an io_uring may drive the connections that it accepts.
     const TAKES_RINGS: bool;
+
+    /// Leaves the reactor it belongs to for that of the current runtime.
+    fn move_here(&mut self) -> io::Result<()>;
 
     /// The next connection.
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>>;
@@ -84,6 +87,11 @@ pub(crate) trait Listener {
 
 impl Listener for TcpListener {
     const TAKES_RINGS: bool = true;
+
+    fn move_here(&mut self) -> io::Result<()> {
+        *self = Self::from_std(second(self)?.into())?;
+        Ok(())
+    }
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
         Self::poll_accept(self, context).map_ok(|(socket, peer)| {
@@ -528,34 +536,23 @@ impl<L: Listener, R: Router> Bound<L, R> {
         if pool.is_shared() {
             Open::tie(&host.open);
         }
-        let mut shutdown = pin!(shutdown);
-        let mut pause = ACCEPT_PAUSE.0;
-        loop {
-            let accepted = poll_fn(|context| match shutdown.as_mut().poll(context) {
-                Poll::Ready(()) => Poll::Ready(None),
-                Poll::Pending => listener.poll_accept(context).map(Some),
-            });
-            match accepted.await {
-                None => break,
-                Some(Ok((socket, ends))) => {
-                    pause = ACCEPT_PAUSE.0;
-                    place(&host, &pool.next(), socket, ends);
-                }
-                Some(Err(error)) if is_about_one_connection(&error) => {
-                    tracing::debug!(%error, "a connection ended before it was accepted");
-                }
-                Some(Err(error)) => {
-                    // Silent clients have to make room for others.
-                    if host.newcomers.make_room() {
-                        pause = ACCEPT_PAUSE.0;
-                    }
-                    host.budget.counts.count_unaccepted(&error, pause, Instant::now());
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(ACCEPT_PAUSE.1);
-                }
+        let pool = Arc::new(pool);
+        let (listening, accepting) = Listening::new(listener, &host, &pool).map_err(Error::Workers)?;
+        match pool.first() {
+            Some(worker) => {
+                worker.spawn(accepting);
+                shutdown.await;
+            }
+            None => {
+                let (mut shutdown, mut accepting) = (pin!(shutdown), pin!(accepting));
+                poll_fn(|context| match shutdown.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(()),
+                    Poll::Pending => accepting.as_mut().poll(context),
+                })
+                .await;
             }
         }
-        drop(listener);
+        drop(listening);
         host.drain().await;
         Ok(())
     }
@@ -568,63 +565,6 @@ impl<L: Listener, R: Router> Bound<L, R> {
         }
         L::TAKES_RINGS && !self.settings.is_proxied
     }
-}
-
-/// Has a connection driven where it belongs.
-fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends) {
-    let Some(entry) = Open::admit(&host.open) else { return };
-    let runtime = match place {
-        Place::Caller => None,
-        Place::Worker(worker) => Some(*worker),
-        #[cfg(all(feature = "uring", target_os = "linux"))]
-        Place::Ring(rings) => {
-            let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
-            let Some(engine) = host.connect(ends, &entry) else { return };
-            match socket.into_std() {
-                Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
-                Err(error) => tracing::warn!(%error, "a connection could not be passed to its ring"),
-            }
-            return;
-        }
-    };
-    match socket {
-        Socket::Tcp(socket) => spawn(host, runtime, socket, ends, entry),
-        #[cfg(unix)]
-        Socket::Unix(socket) => spawn(host, runtime, socket, ends, entry),
-        #[cfg(all(feature = "shm", target_os = "linux"))]
-        Socket::Sharing(stream) => spawn(host, runtime, stream, ends, entry),
-    }
-}
-
-/// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
-    let host = host.clone();
-    // A task keeps the memory of its first state for as long as it lives.
-    let arrived = Box::new(Arrived { ends, entry });
-    let Some(worker) = worker else {
-        let runtime = host.runtime.clone();
-        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, arrived, None).await }));
-        return;
-    };
-    // The socket belongs to the caller's reactor and has to move to the worker's.
-    let moving = socket.leave();
-    worker.spawn(async move {
-        match moving.and_then(T::arrive) {
-            Ok(socket) => {
-                let context = Some(host.runtime.clone());
-                host.serve(socket, arrived, context).await;
-            }
-            Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
-        }
-    });
-}
-
-/// Whether accepting failed for the one connection that was to be accepted, so that the next may succeed at once.
-fn is_about_one_connection(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
-    )
 }
 
 /// Listens on the first of the addresses that can be bound.

@@ -20,6 +20,8 @@
 //! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
 
+mod asking;
+
 use crate::CloseReason;
 use crate::transport::Io;
 use parking_lot::RwLock;
@@ -249,7 +251,7 @@ impl ClientTls {
     /// If the cryptography does not serve any version of TLS.
     pub fn new(servers: Authorities) -> Result<Self, TlsError> {
         let config = client_config(&servers, None)?;
-        Ok(Self { current: Arc::new(RwLock::new(Arc::new(config))), servers: Some(servers) })
+        Ok(Self { current: Arc::new(RwLock::new(asking::noting(&config))), servers: Some(servers) })
     }
 
     /// Shows this identity to servers that ask for one: mutual TLS.
@@ -264,7 +266,7 @@ impl ClientTls {
 
     /// From a configuration of rustls, for settings that are not offered here.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
-        Self { current: Arc::new(RwLock::new(config)), servers: None }
+        Self { current: Arc::new(RwLock::new(asking::noting(&config))), servers: None }
     }
 
     /// Presents this identity from now on, or none. Open connections keep theirs.
@@ -274,13 +276,13 @@ impl ClientTls {
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
         let servers = self.servers.as_ref().ok_or_else(has_its_own_identity)?;
         let config = client_config(servers, identity)?;
-        *self.current.write() = Arc::new(config);
+        *self.current.write() = asking::noting(&config);
         Ok(())
     }
 
     /// Uses this configuration of rustls from now on.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
-        *self.current.write() = config;
+        *self.current.write() = asking::noting(&config);
     }
 
     /// Makes the handshake on a transport, with a server that certifies this name. The result is a transport again, for
@@ -299,24 +301,27 @@ impl ClientTls {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect(io, server_name, Some(server_name)).await
+        Ok(self.connect(io, server_name, Some(server_name)).await?.0)
     }
 
-    /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address.
+    /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address. Also
+    /// whether the server may still refuse this end's certificate: with TLS 1.3 it does so after the handshake.
     pub(crate) async fn connect<T: Io>(
         &self,
         io: T,
         address: &str,
         name: Option<&str>,
-    ) -> Result<TlsStream<T>, TlsError> {
+    ) -> Result<(TlsStream<T>, bool), TlsError> {
         let host = || address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
         let name = name.unwrap_or_else(host);
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
         let connector = TlsConnector::from(self.current.read().clone());
-        let connected = connector.connect(name, io).await.map_err(|error| TlsError::from(&error))?;
-        Ok(connected.into())
+        let (connected, is_asked) = asking::noted(connector.connect(name, io)).await;
+        let connected = connected.map_err(|error| TlsError::from(&error))?;
+        let is_late = connected.get_ref().1.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
+        Ok((connected.into(), is_asked && is_late))
     }
 }
 

@@ -197,12 +197,12 @@ pub(crate) trait Movable: Io + Sized {
 
 /// By a second descriptor of the same socket, since the first cannot be taken out of its place.
 #[cfg(unix)]
-fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
+pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
     socket.as_fd().try_clone_to_owned()
 }
 
 #[cfg(windows)]
-fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result<std::os::windows::io::OwnedSocket> {
+pub(crate) fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result<std::os::windows::io::OwnedSocket> {
     socket.as_socket().try_clone_to_owned()
 }
 

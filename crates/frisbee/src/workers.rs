@@ -34,9 +34,10 @@ pub(crate) use executor::Worker;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Workers {
-    /// One thread for each core, each with a runtime of its own among which connections are handed round. The
-    /// default for servers: busy connections do not starve their neighbours as on a work-stealing runtime. If a
-    /// handler blocks a thread or computes for long, another thread takes its place; threads of io_uring have none.
+    /// One thread for each core, each with a runtime of its own. The first accepts, and a connection goes to the one
+    /// that has the fewest. The default for servers: busy connections do not starve their neighbours as on a
+    /// work-stealing runtime. If a handler blocks a thread or computes for long, another thread takes its place; threads
+    /// of io_uring have none.
     #[default]
     PerCore,
     /// So many such threads, at least one.
@@ -153,7 +154,22 @@ impl Pool {
         }
     }
 
-    /// The worker of the next connection.
+    /// The first of a server's workers, which accepts.
+    pub(crate) fn first(&self) -> Option<&Worker> {
+        if let Self::Threads(threads) = self { threads.workers.first() } else { None }
+    }
+
+    /// The worker of a server's next connection: of tokio's the one that has the fewest.
+    pub(crate) fn least(&self) -> Place<'_> {
+        match self {
+            Self::Threads(threads) => {
+                threads.workers.iter().min_by_key(|worker| worker.load()).map_or(Place::Caller, Place::Worker)
+            }
+            _ => self.next(),
+        }
+    }
+
+    /// The worker of the next connection, each in turn.
     pub(crate) fn next(&self) -> Place<'_> {
         match self {
             Self::Caller => Place::Caller,

@@ -9,7 +9,7 @@ pub(crate) mod table;
 use crate::access::visitor::Visitor;
 use crate::calls::ServerKind;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
-use crate::calls::failures::lost;
+use crate::calls::failures::{lost, lost_early};
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
@@ -361,8 +361,10 @@ impl Router for Endpoint {
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
-        if let Some(calls) = self.calls.as_ref().or_else(|| session.calls()) {
-            calls.end(lost(reason));
+        match &self.calls {
+            Some(calls) if !calls.has_shown() => calls.end(lost_early(reason)),
+            Some(calls) => calls.end(lost(reason)),
+            None => session.calls().into_iter().for_each(|calls| calls.end(lost(reason))),
         }
         self.offer.mounts.disconnected(session.mounted, reason);
     }

@@ -17,6 +17,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -414,7 +415,18 @@ where
         if let Some(mut body) = self.engine.core.body_mut() {
             let room = body.missing().min(PIECE_MAX);
             let mut target = body.buffer().limit(room);
-            let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            // TLS gives no more than a record at a time, of 16 KiB, and a turn for each would cost more than reading it.
+            while self.buffers
+                && let Poll::Ready(count @ 1..) = read
+                && target.has_remaining_mut()
+            {
+                match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
+                    Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
+                    // The task is woken when there is more, and the next read finds the end again.
+                    Poll::Ready(0) | Poll::Pending => break,
+                }
+            }
             return Ok(read.map(|count| {
                 body.appended();
                 if count == 0 { Read::Eof } else { Read::Body(count) }
@@ -571,8 +583,8 @@ where
 
     #[inline(never)] // With the buffer on the stack.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
-        let mut discarded = [0; 4096];
-        let mut buffer = tokio::io::ReadBuf::new(&mut discarded);
+        let mut discarded = [MaybeUninit::uninit(); 4096];
+        let mut buffer = tokio::io::ReadBuf::uninit(&mut discarded);
         let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
         Ok(read.map(|()| buffer.filled().len()))
     }

@@ -1,6 +1,6 @@
 //! Unix sockets: listening on a path, and the credentials of clients.
 
-use super::Socket;
+use super::{Socket, second};
 use crate::connection::{Ends, UnixCredentials};
 use crate::server::{Bound, Listener};
 use crate::{Error, Router};
@@ -124,6 +124,11 @@ impl Drop for UnixSocket {
 
 impl Listener for UnixSocket {
     const TAKES_RINGS: bool = false;
+
+    fn move_here(&mut self) -> io::Result<()> {
+        self.listener = UnixListener::from_std(second(&self.listener)?.into())?;
+        Ok(())
+    }
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
         self.listener.poll_accept(context).map_ok(|(socket, _)| {

@@ -49,6 +49,17 @@ pub(super) struct Shared {
     state: Mutex<State>,
     /// Ends the wait for sockets and timers.
     waiting: OnceLock<Waker>,
+    /// The connections of a server that it drives.
+    driven: AtomicUsize,
+}
+
+/// A connection that a worker drives, as long as this lives.
+pub(crate) struct Driven(Arc<Shared>);
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        self.0.driven.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -127,8 +138,12 @@ enum Next {
 impl Worker {
     pub(crate) fn start(number: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build()?;
-        let shared =
-            Arc::new(Shared { runtime: runtime.handle().clone(), state: Mutex::default(), waiting: OnceLock::new() });
+        let shared = Arc::new(Shared {
+            runtime: runtime.handle().clone(),
+            state: Mutex::default(),
+            waiting: OnceLock::new(),
+            driven: AtomicUsize::new(0),
+        });
         let core = Arc::new(Core {
             shared: shared.clone(),
             runtime,
@@ -157,6 +172,22 @@ impl Worker {
     #[cfg(test)]
     pub(super) fn is_asleep(&self) -> bool {
         self.0.state.lock().is_asleep
+    }
+
+    /// Whether it polls the task that asks.
+    pub(crate) fn is_current(&self) -> bool {
+        CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
+    }
+
+    /// Counts a connection.
+    pub(crate) fn driven(&self) -> Driven {
+        self.0.driven.fetch_add(1, Ordering::Relaxed);
+        Driven(self.0.clone())
+    }
+
+    /// How many connections it drives.
+    pub(crate) fn load(&self) -> usize {
+        self.0.driven.load(Ordering::Relaxed)
     }
 
     /// Runs a task in the context of [its runtime](Self::handle).

@@ -2,11 +2,20 @@
 
 use crate::Status;
 use crate::schema::method::Method;
-use frisbee::{CloseReason, SendError};
+use frisbee::{CloseKind, CloseReason, SendError};
 
 /// The status of a call whose connection has ended.
 pub(crate) fn lost(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
+}
+
+/// The same, if the kind of the server was not known yet: what has shown to speak another protocol has run no call.
+#[cold]
+pub(crate) fn lost_early(reason: &CloseReason) -> Status {
+    match reason.kind() {
+        CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
+        _ => lost(reason),
+    }
 }
 
 /// The status of calls on a closed channel.

@@ -16,9 +16,11 @@ use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -38,6 +40,8 @@ const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
+const PANICKED: &str = "connecting panicked";
+
 /// The means to make a connection.
 pub(crate) struct Maker {
     pub(crate) client: ClientBuilder,
@@ -53,15 +57,15 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    /// Begins to make a connection. Once made, it is the current one.
-    fn dial(&self, place: &Arc<Place>) -> Dial {
+    /// Makes a connection. Once made, it is the current one.
+    fn make(&self, place: &Arc<Place>) -> impl Future<Output = Result<Made, Failed>> + Send + use<> {
         let pulse = self.pulse.clone();
         let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), pulse.as_ref());
         let calls = Arc::new(calls);
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
         let (place, made) = (place.clone(), self.made.clone());
-        Dial(self.runtime.spawn(async move {
+        async move {
             let dialled = dialler.dial(client, endpoint).await;
             if let Some(watching) = &offer.watching {
                 watching.count_dialled(dialled.is_ok());
@@ -74,7 +78,12 @@ impl Maker {
             }
             made.notify_waiters();
             Ok((at, connection))
-        }))
+        }
+    }
+
+    /// As [`make`](Self::make), in a task, which goes on when no caller waits any more.
+    fn dial(&self, place: &Arc<Place>) -> Dial {
+        Dial(self.runtime.spawn(self.make(place)))
     }
 }
 
@@ -162,15 +171,18 @@ impl Making {
         }
     }
 
-    /// Makes the first connection, in one attempt.
+    /// Makes the first connection, in one attempt. It needs no task, for which another thread would be woken, since
+    /// nobody but the caller waits for it.
     pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
-        let made = match self.dialled().await {
-            Ok(made) => made.map_err(|(_, error)| error)?,
-            Err(ended) => {
-                let source = io::Error::other(why_ended(&ended));
-                return Err(frisbee::Error::Connect { address: self.name().to_owned(), source });
+        let mut making = pin!(self.maker.make(&self.place));
+        let made = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| making.as_mut().poll(context))) {
+            Ok(polled) => polled.map_err(|(_, error)| error),
+            Err(_) => {
+                let (address, source) = (self.name().to_owned(), io::Error::other(PANICKED));
+                Poll::Ready(Err(frisbee::Error::Connect { address, source }))
             }
-        };
+        });
+        let made = made.await?;
         self.progress.lock().made = Some(made);
         Ok(())
     }
@@ -386,7 +398,7 @@ impl Drop for Waiting<'_> {
 
 /// Why the task of an attempt ended without an outcome.
 fn why_ended(ended: &JoinError) -> &'static str {
-    if ended.is_panic() { "connecting panicked" } else { RUNTIME_ENDED }
+    if ended.is_panic() { PANICKED } else { RUNTIME_ENDED }
 }
 
 /// A connection that counts as a failure.

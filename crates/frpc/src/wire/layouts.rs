@@ -19,7 +19,9 @@ impl Layout {
     /// The item in HELLO: the length of the name and the name, the fingerprint, the number of earlier fingerprints and
     /// these, and the operations, each as the difference to the one before.
     pub(crate) fn item(&self) -> Bytes {
-        let mut item = Vec::new();
+        // Lengths and most differences of operations have one byte.
+        let fingerprints = 8 * (1 + self.compatible.len());
+        let mut item = Vec::with_capacity(2 + self.service.len() + fingerprints + self.operations.len());
         put_varint(&mut item, self.service.len() as u64);
         item.extend_from_slice(self.service.as_bytes());
         item.extend_from_slice(&self.fingerprint.to_be_bytes());

@@ -1,0 +1,188 @@
+//! Accepting connections, and finding each its place.
+//!
+//! A server with threads of its own accepts on the first of them, which drives what it has accepted unless another has
+//! fewer connections: a connection that comes to an idle server wakes one thread. Other servers accept where they are
+//! polled.
+
+use super::Listener;
+use crate::Router;
+use crate::acceptor::{Arrived, Entry, Host, Open};
+use crate::connection::Ends;
+use crate::transport::{Movable, Socket};
+use crate::workers::executor::wake_last;
+use crate::workers::{Place, Pool, Worker};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The first and the longest pause after the system has refused to accept, for lack of file descriptors for instance.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
+
+/// Connections that are accepted before the other tasks of the thread have their turn. Each takes some ten
+/// microseconds.
+const AT_ONCE: usize = 32;
+
+/// A socket that listens until this is dropped.
+pub(super) struct Listening<L> {
+    listener: Arc<Mutex<Option<L>>>,
+    /// Ends the future that accepts.
+    _closed: oneshot::Sender<()>,
+}
+
+impl<L: Listener> Listening<L> {
+    /// Also a future that accepts connections. It is for the first of the workers, if there are some.
+    pub(super) fn new<R: Router>(
+        mut listener: L,
+        host: &Arc<Host<R>>,
+        pool: &Arc<Pool>,
+    ) -> io::Result<(Self, impl Future<Output = ()> + Send + use<L, R>)> {
+        if let Some(worker) = pool.first() {
+            let _entered = worker.handle().enter();
+            listener.move_here()?;
+        }
+        let (closed, is_closed) = oneshot::channel();
+        let listener = Arc::new(Mutex::new(Some(listener)));
+        // The pool ends with its server, whichever of its threads still accepts.
+        let accepting = accept(listener.clone(), is_closed, host.clone(), Arc::downgrade(pool));
+        Ok((Self { listener, _closed: closed }, accepting))
+    }
+}
+
+impl<L> Drop for Listening<L> {
+    /// Closes the socket at once, whichever thread accepts.
+    fn drop(&mut self) {
+        let listener = self.listener.lock().take();
+        drop(listener);
+    }
+}
+
+/// Accepts connections until the listener is closed.
+async fn accept<L: Listener, R: Router>(
+    listener: Arc<Mutex<Option<L>>>,
+    mut is_closed: oneshot::Receiver<()>,
+    host: Arc<Host<R>>,
+    pool: Weak<Pool>,
+) {
+    let is_of_worker = pool.upgrade().is_some_and(|pool| pool.first().is_some());
+    let mut pause = PAUSE.0;
+    let mut accepted = 0;
+    let mut has_let_others = false;
+    loop {
+        let next = poll_fn(|context| {
+            if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
+                // Connections that have ended at the same time are not counted any more when the next finds its place.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if accepted == AT_ONCE {
+                accepted = 0;
+                // Tasks of workers have no budget. Others do, and come to their end by themselves.
+                if wake_last(context.waker()) {
+                    return Poll::Pending;
+                }
+            }
+            if std::pin::Pin::new(&mut is_closed).poll(context).is_ready() {
+                return Poll::Ready(None);
+            }
+            let listener = listener.lock();
+            let Some(listener) = &*listener else { return Poll::Ready(None) };
+            // A connection that was accepted is taken in before the listener can be closed, so that a shutdown waits
+            // for it.
+            let admitted = |(socket, ends)| (socket, ends, Open::admit(&host.open));
+            let polled = listener.poll_accept(context).map_ok(admitted).map(Some);
+            has_let_others = polled.is_ready();
+            polled
+        });
+        match next.await {
+            None => return,
+            Some(Ok((socket, ends, entry))) => {
+                accepted += 1;
+                pause = PAUSE.0;
+                let (Some(entry), Some(pool)) = (entry, pool.upgrade()) else { return };
+                place(&host, &pool.least(), socket, ends, entry);
+            }
+            Some(Err(error)) if is_about_one_connection(&error) => {
+                tracing::debug!(%error, "a connection ended before it was accepted");
+            }
+            Some(Err(error)) => {
+                // Silent clients have to make room for others.
+                if host.newcomers.make_room() {
+                    pause = PAUSE.0;
+                }
+                host.budget.counts.count_unaccepted(&error, pause, Instant::now());
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSE.1);
+            }
+        }
+    }
+}
+
+/// Has a connection driven where it belongs.
+fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends, entry: Entry) {
+    let runtime = match place {
+        Place::Caller => None,
+        Place::Worker(worker) => Some(*worker),
+        #[cfg(all(feature = "uring", target_os = "linux"))]
+        Place::Ring(rings) => {
+            let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
+            let Some(engine) = host.connect(ends, &entry) else { return };
+            match socket.into_std() {
+                Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
+                Err(error) => tracing::warn!(%error, "a connection could not be passed to its ring"),
+            }
+            return;
+        }
+    };
+    match socket {
+        Socket::Tcp(socket) => spawn(host, runtime, socket, ends, entry),
+        #[cfg(unix)]
+        Socket::Unix(socket) => spawn(host, runtime, socket, ends, entry),
+        #[cfg(all(feature = "shm", target_os = "linux"))]
+        Socket::Sharing(stream) => spawn(host, runtime, stream, ends, entry),
+    }
+}
+
+/// Drives a connection on a worker, or on the runtime of the caller.
+fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
+    let host = host.clone();
+    // A task keeps the memory of its first state for as long as it lives.
+    let arrived = Box::new(Arrived { ends, entry });
+    let Some(worker) = worker else {
+        let runtime = host.runtime.clone();
+        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, arrived, None).await }));
+        return;
+    };
+    let driven = worker.driven();
+    if worker.is_current() {
+        worker.spawn(async move {
+            let _driven = driven;
+            let context = Some(host.runtime.clone());
+            host.serve(socket, arrived, context).await;
+        });
+        return;
+    }
+    // The socket belongs to the reactor of this thread and has to move to the worker's.
+    let moving = socket.leave();
+    worker.spawn(async move {
+        let _driven = driven;
+        match moving.and_then(T::arrive) {
+            Ok(socket) => {
+                let context = Some(host.runtime.clone());
+                host.serve(socket, arrived, context).await;
+            }
+            Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
+        }
+    });
+}
+
+/// Whether accepting failed for the one connection that was to be accepted, so that the next may succeed at once.
+fn is_about_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
+    )
+}

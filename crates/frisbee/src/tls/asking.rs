@@ -1,0 +1,56 @@
+//! Whether a server has asked its client for a certificate. rustls tells it to what finds the certificate alone, which all
+//! connections with the same settings share, or no session would be resumed.
+
+use rustls::client::ResolvesClientCert;
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, SignatureScheme};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+thread_local! {
+    /// A server has asked in the handshake that this thread works on.
+    static IS_ASKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The same settings, which [`noted`] understands.
+pub(super) fn noting(config: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.client_auth_cert_resolver = Arc::new(Noting(config.client_auth_cert_resolver));
+    Arc::new(config)
+}
+
+/// Makes a handshake; also whether the server has asked for a certificate.
+pub(super) async fn noted<F: Future>(handshake: F) -> (F::Output, bool) {
+    let mut handshake = pin!(handshake);
+    let mut is_asked = false;
+    let done = poll_fn(|context| {
+        // The transport may be TLS, with a handshake of its own.
+        let of_others = IS_ASKED.replace(false);
+        let polled = handshake.as_mut().poll(context);
+        is_asked |= IS_ASKED.replace(of_others);
+        polled
+    });
+    let done = done.await;
+    (done, is_asked)
+}
+
+/// Notes that it is used.
+#[derive(Debug)]
+struct Noting(Arc<dyn ResolvesClientCert>);
+
+impl ResolvesClientCert for Noting {
+    fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        IS_ASKED.set(true);
+        self.0.resolve(issuers, schemes)
+    }
+
+    fn only_raw_public_keys(&self) -> bool {
+        self.0.only_raw_public_keys()
+    }
+
+    fn has_certs(&self) -> bool {
+        self.0.has_certs()
+    }
+}
