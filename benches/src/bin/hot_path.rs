@@ -59,10 +59,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 30] = [
+const CASES: [(&str, u64); 31] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
+    ("connecting", 500),
     ("balanced_1_in_flight", 3000),
     ("balanced_10_in_flight", 5000),
     ("chosen_10_in_flight", 5000),
@@ -141,6 +142,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            "connecting" => connecting(calls).await,
             "balanced_1_in_flight" => balanced(BALANCED, 1, calls).await,
             "balanced_10_in_flight" => balanced(BALANCED, 10, calls).await,
             "chosen_10_in_flight" => balanced(1, 10, calls).await,
@@ -184,6 +186,16 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::task::yield_now().await;
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// One call on each of so many connections, one after the other: connecting and closing are a part of the call.
+async fn connecting(calls: u64) -> Result<(), BoxError> {
+    let address = started(frpc::Server::builder().config(untimed()), 1).await?;
+    for _ in 0..calls {
+        let client = Caller::of(BenchmarkServiceClient::connect(address.as_str()).await?);
+        drive(&client, 1, 32, 1).await;
+    }
     Ok(())
 }
 

@@ -105,7 +105,7 @@ impl Hello {
 
     /// The body of the packet.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(NUMBERS_MAX + self.items.0.len());
+        let mut bytes = Vec::with_capacity(NUMBERS_MAX.saturating_add(self.items.0.len()));
         bytes.extend_from_slice(&SIGNATURE);
         bytes.push(self.version);
         let mut value = Vec::with_capacity(5);

@@ -98,7 +98,7 @@ pub struct StreamView {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
-    /// Its tasks: connections, and handlers that wait.
+    /// Its tasks: connections, handlers that wait, and of the first worker also the one that accepts.
     pub tasks: usize,
     /// The tasks that wait for their turn.
     pub ready: usize,

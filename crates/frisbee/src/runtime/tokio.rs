@@ -412,25 +412,8 @@ where
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
-        if let Some(mut body) = self.engine.core.body_mut() {
-            let room = body.missing().min(PIECE_MAX);
-            let mut target = body.buffer().limit(room);
-            let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
-            // TLS gives no more than a record at a time, of 16 KiB, and a turn for each would cost more than reading it.
-            while self.buffers
-                && let Poll::Ready(count @ 1..) = read
-                && target.has_remaining_mut()
-            {
-                match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
-                    Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
-                    // The task is woken when there is more, and the next read finds the end again.
-                    Poll::Ready(0) | Poll::Pending => break,
-                }
-            }
-            return Ok(read.map(|count| {
-                body.appended();
-                if count == 0 { Read::Eof } else { Read::Body(count) }
-            }));
+        if self.engine.core.body_mut().is_some() {
+            return self.poll_read_body(context);
         }
         with_scratch(|scratch| {
             if scratch.capacity() < READ_MAX {
@@ -441,6 +424,30 @@ where
             let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
             Ok(read.map(|count| if count == 0 { Read::Eof } else { Read::Input(scratch.split().freeze()) }))
         })
+    }
+
+    /// Reads on with a large body. Apart, so that reads of packets know nothing of it.
+    #[inline(never)]
+    fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
+        let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
+        let room = body.missing().min(PIECE_MAX);
+        let mut target = body.buffer().limit(room);
+        let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+        // TLS gives no more than a record at a time, of 16 KiB, and a turn for each would cost more than reading it.
+        while self.buffers
+            && let Poll::Ready(count @ 1..) = read
+            && target.has_remaining_mut()
+        {
+            match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
+                Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
+                // The task is woken when there is more, and the next read finds the end again.
+                Poll::Ready(0) | Poll::Pending => break,
+            }
+        }
+        Ok(read.map(|count| {
+            body.appended();
+            if count == 0 { Read::Eof } else { Read::Body(count) }
+        }))
     }
 
     /// Writes the bytes that wait, as far as the socket takes them and up to a piece; ready when none are left.

@@ -15,8 +15,8 @@ thread_local! {
 }
 
 /// The same settings, which [`noted`] understands.
-pub(super) fn noting(config: &ClientConfig) -> Arc<ClientConfig> {
-    let mut config = config.clone();
+pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
+    let mut config = Arc::unwrap_or_clone(config);
     config.client_auth_cert_resolver = Arc::new(Noting(config.client_auth_cert_resolver));
     Arc::new(config)
 }
