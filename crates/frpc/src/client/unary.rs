@@ -504,7 +504,10 @@ impl Channel {
                 }
             };
             match made {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    self.inner.retries.earn();
+                    return Ok(reply);
+                }
                 Err(failed) => failure = Some(failed),
             }
         }
