@@ -183,6 +183,13 @@ async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hed
     made(300).await;
     let runs = all.runs.load(Ordering::SeqCst) - before;
     assert!((300..=310).contains(&runs), "{runs} runs of 300 calls");
+    all.refuse.store(false, Ordering::SeqCst);
+    made(300).await;
+    all.refuse.store(true, Ordering::SeqCst);
+    let before = all.runs.load(Ordering::SeqCst);
+    made(300).await;
+    let runs = all.runs.load(Ordering::SeqCst) - before;
+    assert!((305..=310).contains(&runs), "calls that succeed earn retries: {runs} runs of 300 calls");
 }
 
 #[sim_test(seeds = 10)]

@@ -9,6 +9,7 @@
 //! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test simulation
 //! ```
 
+mod asking;
 mod balancing;
 mod bus;
 mod changing;

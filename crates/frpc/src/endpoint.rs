@@ -3,6 +3,7 @@
 pub(crate) mod clauses;
 pub(crate) mod in_place;
 pub(crate) mod offer;
+mod questions;
 pub(crate) mod session;
 pub(crate) mod table;
 
@@ -83,8 +84,15 @@ impl Router for Endpoint {
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         // Of several servers, the one for a call is chosen by what they say of themselves.
         let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
+        let answers = self.answers().then(|| (report::ANSWERS, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered.chain(called).chain(asked).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
+        offered
+            .chain(called)
+            .chain(asked)
+            .chain(answers)
+            .chain(unpacks)
+            .chain(self.offer.mounts.hello_items())
+            .collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -262,6 +270,9 @@ impl Router for Endpoint {
                     calls.server = ServerKind::Unpacking;
                 }
             });
+            if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::ANSWERS)) {
+                calls.expect_answers();
+            }
             calls.show();
         } else if let Some(calls) = session.calls() {
             calls.handle_client_known(peer);
@@ -371,7 +382,8 @@ impl Router for Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the prefix of a packet as far as the router has to. Says whether it is of a call of the accepting end.
+    /// Reads the prefix of a packet as far as the router has to. Says whether it is of a call of the accepting end, or a
+    /// question.
     #[inline(never)] // So that packets without one are routed by code that knows of none.
     fn take_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
         // Most are of requests.
@@ -381,7 +393,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn take_any_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
-        if self.is_backward(session, packet) {
+        if self.is_backward(session, packet) || self.is_question(session, packet) {
             return true;
         }
         if let Some(calls) = &self.calls {
@@ -504,11 +516,15 @@ impl Endpoint {
             && !self.offer.mounts.contains(packet.operation)
     }
 
-    /// At the dialling end, serves a call of the accepting end. At the accepting end, takes the reply to one.
+    /// At the dialling end, serves a call of the accepting end. At the accepting end, takes the reply to one, or answers a
+    /// question.
     #[cold]
     #[inline(never)]
     fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if self.calls.is_none() {
+            if report::is_question(&packet.body) {
+                return self.answer(session, &packet, outbox);
+            }
             match session.calls() {
                 Some(_) => session.replies.push(packet),
                 None => {

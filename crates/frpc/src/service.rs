@@ -6,6 +6,7 @@ pub(crate) mod failures;
 pub(crate) mod guarded;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
+mod health;
 pub(crate) mod in_flight;
 #[cfg(feature = "json")]
 pub(crate) mod json;

@@ -35,6 +35,11 @@ impl Reports {
         last != 0 && now.saturating_sub(last) <= LASTS
     }
 
+    /// Whether there have been any at all.
+    pub(super) fn have_come(&self) -> bool {
+        self.last.load(Ordering::Relaxed) != 0
+    }
+
     /// Notes a report, in place of an earlier one of this server, or of the oldest.
     pub(super) fn note(&self, place: u32, now: u64) {
         let mut kept = self.kept.lock();
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn the_report_of_the_server_with_the_least_cost_is_good_for_one_call() {
         let reports = Reports::default();
-        assert!(!reports.come(1) && reports.best(1, |_| 0).is_none());
+        assert!(!reports.come(1) && !reports.have_come() && reports.best(1, |_| 0).is_none());
         (0..4).for_each(|place| reports.note(place, 1));
         let cost = |place: u32| 100 - u64::from(place);
         assert_eq!(reports.best(2, cost), Some((3, 97)));
@@ -84,7 +89,7 @@ mod tests {
         assert_eq!(reports.best(2, cost), Some((2, 98)));
         (0..3).for_each(|place| reports.spend(place));
         assert_eq!(reports.best(2, cost), None);
-        assert!(reports.come(2), "there will be others");
+        assert!(reports.come(2) && reports.have_come(), "there will be others");
     }
 
     #[test]

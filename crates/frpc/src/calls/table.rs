@@ -25,6 +25,8 @@ pub(crate) struct CallTable {
     retired: AtomicBool,
     /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
+    /// The server answers questions.
+    answers: AtomicBool,
     /// How well the server works, if it is one of a fleet.
     pulse: Option<Arc<Pulse>>,
     /// The place in which a channel holds the link.
@@ -90,6 +92,16 @@ impl CallTable {
     /// Whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server answers questions.
+    pub(crate) fn expect_answers(&self) {
+        self.answers.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server answers questions.
+    pub(crate) fn answers(&self) -> bool {
+        self.answers.load(Ordering::Relaxed)
     }
 
     /// At the accepting end: notes the kind of the peer.

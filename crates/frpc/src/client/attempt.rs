@@ -17,7 +17,7 @@ use crate::wire::body::{self, Flags, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Waiter;
-use frisbee::{BODY_MAX_LEAST, Operation, Outbox, PacketId};
+use frisbee::{BODY_MAX_LEAST, Outbox, PacketId};
 use polyglot::{Form, Message, Nesting};
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -25,9 +25,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-
-/// How many calls may be given up and not answered before the connection is replaced: half of all ids.
-const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
 /// connection, which may be late when the runtime is busy.
@@ -424,41 +421,16 @@ impl<B> PendingCall<B> {
         }
     }
 
-    /// Gives the call up, and sends a CANCEL to an extended server. When too many ids are reserved by calls that were
-    /// given up, further calls use a new connection.
-    #[cold]
-    fn give_up(&self, ticket: Ticket) {
-        let table = &self.link.calls;
-        let given_up = self.link.connection.send_now(|outbox| {
-            table.calls.lock().give_up(ticket, |id, operation| {
-                let mut packet = outbox.packet(id, Operation::CANCEL);
-                packet.put_slice(&body::cancel(operation));
-                let sent = packet.finish();
-                debug_assert!(sent.is_ok(), "short packets are within every limit");
-            });
-        });
-        let given_up = table.with(|calls| {
-            if given_up.is_err() {
-                calls.give_up(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
-            }
-            calls.given_up()
-        });
-        // The accepting end cannot replace its connection.
-        if given_up >= GIVEN_UP_MAX && !self.link.backward {
-            table.retire();
-        }
-    }
-
     /// Gives the call up, and counts it if it is observed.
     #[cold]
     #[inline(never)]
     fn leave(&self) {
         match self.ticket {
             Held::No => {}
-            Held::Sent(ticket) => self.give_up(ticket),
+            Held::Sent(ticket) => self.link.give_up(ticket),
             Held::Counted(ticket) | Held::Told(ticket) => {
                 let over = self.link.calls.calls.lock().over_now(ticket);
-                self.give_up(ticket);
+                self.link.give_up(ticket);
                 if let Some(over) = over {
                     self.count_over(Code::Cancelled, &over);
                 }
@@ -489,7 +461,7 @@ impl<B: Message> PendingCall<B> {
             }
             (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
             (None, Ended::Expired) => {
-                self.give_up(ticket);
+                self.link.give_up(ticket);
                 (self.expired(), Sent::Answered)
             }
             (None, Ended::Reply(())) => unreachable!("it has been read"),

@@ -509,7 +509,8 @@ impl ChannelBuilder {
         let clock = FleetClock::new();
         let makes = self.makes(&offer, &made, Some(&clock));
         let all = diallers.map(|dialler| makes(Arc::new(dialler))).collect();
-        let Some(fleet) = fleet::connected(all, clock, made, self.patience, &Handle::current()).await else {
+        let terms = self.fleet.of_list();
+        let Some(fleet) = fleet::connected(all, clock, made, self.patience, terms, &Handle::current()).await else {
             return Err(Error::NoServers);
         };
         Ok(self.channel(Servers::Several(Arc::new(fleet?)), &offer))
@@ -604,7 +605,8 @@ impl ChannelBuilder {
 
     fn channel(self, servers: Servers, offer: &Offer) -> Channel {
         let watching = offer.watching.clone();
-        let hedge_after = self.fleet.hedge_after.filter(|_| matches!(servers, Servers::Several(_)));
+        let is_fleet = matches!(servers, Servers::Several(_));
+        let hedge_after = self.fleet.hedge_after.filter(|_| is_fleet);
         let inner = Arc::new(ChannelShared {
             servers,
             retries: RetryBudget::default(),
@@ -619,7 +621,8 @@ impl ChannelBuilder {
             let shared: Arc<dyn Loads> = inner.clone();
             watching.show_channel(Arc::downgrade(&shared));
         }
-        let (chain, hedges) = (self.chain.present(), hedge_after.is_some());
-        Channel { inner, beside: Beside { chain, watching, hedges, ..Beside::default() }.present() }
+        let (chain, deliberates) =
+            (self.chain.present(), hedge_after.is_some() || is_fleet && self.fleet.asked.is_some());
+        Channel { inner, beside: Beside { chain, watching, deliberates, ..Beside::default() }.present() }
     }
 }

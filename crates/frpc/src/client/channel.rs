@@ -80,8 +80,8 @@ pub(crate) struct Beside {
     pub(crate) handed: Option<HandedOff>,
     /// Who observes calls.
     pub(crate) watching: Option<Arc<Watching>>,
-    /// Calls may be made at a second server as well.
-    pub(crate) hedges: bool,
+    /// Calls may be made at a second server as well, or servers are asked before them.
+    pub(crate) deliberates: bool,
     /// Calls are counted, and nothing else is done.
     pub(crate) only_counts: bool,
     /// Calls are counted and an observer is told of them, and nothing else is done.
@@ -98,7 +98,7 @@ impl Beside {
 
     /// The same, unless it is nothing.
     pub(crate) fn present(mut self) -> Option<Arc<Self>> {
-        let only_observes = self.chain.is_none() && self.handed.is_none() && !self.hedges;
+        let only_observes = self.chain.is_none() && self.handed.is_none() && !self.deliberates;
         (self.only_counts, self.only_tells) = (only_observes && !self.is_told(), only_observes && self.is_told());
         self.only_wraps = self.chain.is_some() && self.handed.is_none() && self.watching.is_none();
         let is_present = !only_observes || self.watching.is_some();
@@ -236,9 +236,10 @@ impl Channel {
     /// The channel without middleware and observers, which are around the call already.
     #[inline]
     pub(crate) fn plain(&self) -> Self {
-        let kept = self.beside.as_ref().filter(|beside| beside.handed.is_some() || beside.hedges);
-        let beside =
-            kept.map(|kept| Arc::new(Beside { handed: kept.handed.clone(), hedges: kept.hedges, ..Beside::default() }));
+        let kept = self.beside.as_ref().filter(|beside| beside.handed.is_some() || beside.deliberates);
+        let beside = kept.map(|kept| {
+            Arc::new(Beside { handed: kept.handed.clone(), deliberates: kept.deliberates, ..Beside::default() })
+        });
         Self { inner: self.inner.clone(), beside }
     }
 

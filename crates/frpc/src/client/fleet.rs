@@ -1,5 +1,6 @@
 //! The fleet of a channel: several servers of which any can serve a call, and the choice of a connection for each call.
 
+pub(crate) mod asking;
 pub(crate) mod choice;
 pub(crate) mod members;
 pub(crate) mod resolving;
@@ -9,7 +10,8 @@ pub(crate) mod view;
 use crate::Status;
 use crate::calls::clock::FleetClock;
 use crate::calls::failures::{closed, unreachable};
-use crate::client::fleet::choice::{Choice, Chosen};
+use crate::client::fleet::asking::Asking;
+use crate::client::fleet::choice::{Candidate, Choice, Chosen};
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
 use crate::client::fleet::resolving::Resolving;
 use crate::client::fleet::terms::FleetTerms;
@@ -31,6 +33,8 @@ pub(crate) struct Fleet {
     members: RwLock<Members>,
     /// Those with a connection, among which calls choose. Invariant: whoever locks both locks the members first.
     choice: Mutex<Choice>,
+    /// Whether servers are asked before calls.
+    asking: Option<Asking>,
     /// When what is known of the members has changed.
     clock: Arc<FleetClock>,
     /// Notified of each new connection to one of them.
@@ -48,6 +52,7 @@ impl Fleet {
     /// A fleet whose members come later.
     pub(crate) fn new(terms: FleetTerms, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
         Self {
+            asking: terms.asked.map(Asking::new),
             members: RwLock::new(Members::new(terms)),
             choice: Mutex::default(),
             clock,
@@ -73,6 +78,24 @@ impl Fleet {
     pub(crate) fn chosen(&self) -> Option<Chosen> {
         self.clock.look();
         self.weighed(true).or_else(|| any(&self.members.read()).map(Chosen::usual))
+    }
+
+    /// Whether servers are asked before calls.
+    pub(crate) fn asks(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// Some servers that may get calls; see [`Choice::some`].
+    fn drawn(&self, count: usize) -> Vec<Candidate> {
+        if self.clock.is_due() {
+            self.assess();
+        }
+        self.choice.lock().some(count)
+    }
+
+    /// The connection for a call to one of these; see [`Choice::take`].
+    fn take(&self, server: &Candidate) -> Option<Chosen> {
+        self.choice.lock().take(&self.clock, server)
     }
 
     /// A connection that a call might use.
@@ -259,13 +282,14 @@ pub(crate) async fn connected(
     clock: Arc<FleetClock>,
     made: Arc<Notify>,
     patience: Duration,
+    terms: FleetTerms,
     runtime: &tokio::runtime::Handle,
 ) -> Option<Result<Fleet, frisbee::Error>> {
     match first(all.iter().map(Links::connect_first)).await? {
         Ok(()) => {}
         Err(error) => return Some(Err(error)),
     }
-    let fleet = Fleet::new(FleetTerms::default(), clock, made, patience);
+    let fleet = Fleet::new(terms, clock, made, patience);
     let rows = all.into_iter().map(|links| {
         let endpoint = crate::resolve::Endpoint::new(links.name().unwrap_or_default());
         Row::new(Arc::new(endpoint), Member::kept(links, &fleet.urgency, members::Pauses::NONE, runtime))

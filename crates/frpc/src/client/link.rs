@@ -1,19 +1,23 @@
 //! A connection of a channel, with the calls on it.
 
+use crate::calls::Ticket;
 use crate::calls::attached;
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::Offer;
 use crate::observe::watching::Watching;
 use crate::schema::method::Method;
-use crate::wire::body::Reading;
+use crate::wire::body::{self, Reading};
 use crate::wire::packed::{self, Packing};
-use frisbee::{Connection, PeerKind};
+use frisbee::{Connection, Operation, PeerKind};
 use polyglot::Nesting;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+
+/// How many calls may be given up and not answered before the connection is replaced: half of all ids.
+const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
 /// uses it any more.
@@ -81,6 +85,31 @@ impl Link {
     /// Whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.calls.has_shown()
+    }
+
+    /// Gives a call up, and sends a CANCEL to an extended server. When too many ids are reserved by calls that were
+    /// given up, further calls use a new connection.
+    #[cold]
+    pub(crate) fn give_up(&self, ticket: Ticket) {
+        let table = &self.calls;
+        let given_up = self.connection.send_now(|outbox| {
+            table.calls.lock().give_up(ticket, |id, operation| {
+                let mut packet = outbox.packet(id, Operation::CANCEL);
+                packet.put_slice(&body::cancel(operation));
+                let sent = packet.finish();
+                debug_assert!(sent.is_ok(), "short packets are within every limit");
+            });
+        });
+        let given_up = table.with(|calls| {
+            if given_up.is_err() {
+                calls.give_up(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
+            }
+            calls.given_up()
+        });
+        // The accepting end cannot replace its connection.
+        if given_up >= GIVEN_UP_MAX && !self.backward {
+            table.retire();
+        }
     }
 
     /// Whether unsent calls go to another connection, since this one takes no new calls. For a connection that the

@@ -5,6 +5,7 @@ use crate::client::fleet::Fleet;
 use crate::client::fleet::choice::Chosen;
 use crate::client::link::Link;
 use crate::client::links::Links;
+use crate::schema::method::Method;
 use std::future::pending;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -31,6 +32,14 @@ impl Servers {
         match self {
             Self::One(links) => links.current().map(Chosen::usual),
             Self::Several(fleet) => fleet.chosen(),
+        }
+    }
+
+    /// The connection for the next call of a method by what servers answer, if they are asked; see [`Fleet::asked`].
+    pub(crate) async fn asked(&self, method: &'static Method, until: Option<std::time::Instant>) -> Option<Chosen> {
+        match self {
+            Self::Several(fleet) if fleet.asks() => Box::pin(fleet.asked(method, until)).await,
+            Self::One(_) | Self::Several(_) => None,
         }
     }
 

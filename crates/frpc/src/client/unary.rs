@@ -478,7 +478,11 @@ impl Channel {
                     lost = Some(failure.status);
                 }
             }
-            let Chosen { link, trial } = match self.link(until, &mut begun).await {
+            let chosen = match self.inner.servers.asked(attempt.method, until).await {
+                Some(chosen) => Ok(chosen),
+                None => self.link(until, &mut begun).await,
+            };
+            let Chosen { link, trial } = match chosen {
                 Ok(chosen) => chosen,
                 Err(status) => return Err(over(status, lost, attempt.method)),
             };
@@ -504,7 +508,10 @@ impl Channel {
                 }
             };
             match made {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    self.inner.retries.earn();
+                    return Ok(reply);
+                }
                 Err(failed) => failure = Some(failed),
             }
         }

@@ -1,12 +1,14 @@
 //! The caller of served calls: one connection.
 
+use crate::Status;
 use crate::api::request::Origin;
 use crate::observe::tally::Tally;
 use crate::schema::method::FullName;
-use crate::service::failures::given_up;
+use crate::service::failures::{given_up, note};
 use crate::service::in_flight::{Entered, InFlight};
 use crate::service::load::{Load, Working};
 use crate::wire::body::{self, Style};
+use crate::wire::report::Report;
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;
@@ -90,6 +92,19 @@ impl Caller {
     /// Notes a call that is not ready at once, if that is asked for.
     pub(crate) fn work(&self) -> Option<Working> {
         Load::enter(&self.load, self.asks_for_load)
+    }
+
+    /// Notes the failure of a handler that was ready at once.
+    #[cold]
+    pub(crate) fn note(&self, status: &Status, method: FullName) {
+        note(status, method, &self.connection);
+        self.load.fail(status.code());
+    }
+
+    /// How busy this end is, for a peer that asks.
+    #[cold]
+    pub(crate) fn report(&self) -> Report {
+        if self.connection.is_overloaded() { Report::UNABLE } else { self.load.answer() }
     }
 
     /// Whether the peer is extended.

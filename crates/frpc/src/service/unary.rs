@@ -13,7 +13,7 @@ use crate::observe::tally::{Finish, Unwatched, Watch};
 use crate::observe::watching::Watcher;
 use crate::schema::method::{FullName, Method};
 use crate::service::caller::Caller;
-use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse, takes_too_much, too_many};
+use crate::service::failures::{nobody_waits, overloaded, panicked, refuse, takes_too_much, too_many};
 use crate::service::guarded::Guard;
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
@@ -358,7 +358,7 @@ where
                 // Packets that the handler has sent by handles go first.
                 caller.connection.collect(outbox);
                 if let Err(status) = reply {
-                    note(status, self.name, &caller.connection);
+                    caller.note(status, self.name);
                 }
                 let before = self.watch.before(outbox);
                 put_reply(outbox, asked, reply.as_ref(), style, None, PACKED && self.packs);
@@ -408,7 +408,7 @@ where
             Polled::Ready(ref reply) => {
                 caller.connection.collect(outbox);
                 if let Err(status) = reply {
-                    note(status, self.name, &caller.connection);
+                    caller.note(status, self.name);
                 }
                 let before = self.watch.before(outbox);
                 put_reply(outbox, asked, reply.as_ref(), caller.style(), None, PACKED && self.packs);

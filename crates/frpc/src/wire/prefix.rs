@@ -248,12 +248,13 @@ fn trace_among_items(body: &[u8]) -> Option<&[u8]> {
     items.find(|(kind, _)| *kind == TRACE).map(|(_, context)| context)
 }
 
-/// The report in the prefix of a body, if it has one.
+/// The report in the prefix of a body, if it has one, and whether something follows.
 #[cold]
-pub(crate) fn report(body: &[u8]) -> Option<Report> {
-    let (items, _) = split(body).ok().filter(|_| is_present(body))?;
+pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
+    let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);
-    items.find(|(kind, _)| *kind == REPORT).and_then(|(_, item)| Report::from_item(item))
+    let (_, item) = items.find(|(kind, _)| *kind == REPORT)?;
+    Some((Report::from_item(item)?, !rest.is_empty()))
 }
 
 /// Whether a body has a prefix.

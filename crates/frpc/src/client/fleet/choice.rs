@@ -10,6 +10,7 @@ use crate::client::fleet::below;
 use crate::client::fleet::members::Row;
 use crate::client::fleet::terms::FleetTerms;
 use crate::client::link::Link;
+use crate::wire::report::Report;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -41,6 +42,9 @@ const TRIAL_LEAST: Duration = Duration::from_millis(50);
 /// How many servers are drawn for a call that is hedged. There are few such calls, and each is late already.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
+/// How many lots are looked at for each server that is to be asked: the one that is drawn may be asked already, or ejected.
+const LOOKED_AT: usize = 32;
+
 /// The servers among which calls choose.
 #[derive(Default)]
 pub(crate) struct Choice {
@@ -71,8 +75,9 @@ struct Tier {
     stride: usize,
 }
 
+/// A server that may be chosen.
 #[derive(Clone)]
-struct Candidate {
+pub(crate) struct Candidate {
     /// The channel and each call and stream hold it, so the count of its holders is the load with another call.
     link: Weak<Link>,
     pulse: Arc<Pulse>,
@@ -118,8 +123,15 @@ impl Candidate {
         if is_usual(cost) { cost } else { EXCLUDED }
     }
 
-    fn link(&self) -> Option<Arc<Link>> {
+    pub(crate) fn link(&self) -> Option<Arc<Link>> {
         self.link.upgrade().filter(|link| !link.calls.is_retired())
+    }
+}
+
+impl Candidate {
+    /// What a call costs by the server's answer to a question.
+    pub(crate) fn promised(&self, answer: Report) -> u64 {
+        self.pulse.promised(answer)
     }
 }
 
@@ -229,6 +241,30 @@ impl Choice {
         if dice.is_multiple_of(TIMED_IN) {
             link.calls.time_next();
         }
+        Some(Chosen::usual(link))
+    }
+
+    /// Some servers near that may get calls, to be asked how busy they are. Each once.
+    pub(crate) fn some(&mut self, count: usize) -> Vec<Candidate> {
+        let mut drawn: Vec<Candidate> = Vec::new();
+        for _ in 0..count {
+            let dice = self.roll();
+            let (before, behind) = self.near.lots.split_at(self.near.lot(dice));
+            let is_new = |server: &&Candidate| drawn.iter().all(|other| !Arc::ptr_eq(&other.pulse, &server.pulse));
+            let mut from_there = behind.iter().chain(before).take(LOOKED_AT);
+            let server = from_there.find(|server| is_new(server) && server.pulse.cost() < EXCLUDED);
+            drawn.extend(server.cloned());
+        }
+        drawn
+    }
+
+    /// The connection for a call to a server that has answered a question. If it is ejected, the call is its trial.
+    pub(crate) fn take(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
+        if server.pulse.is_doubted() && server.pulse.cost() == TRIAL {
+            return self.trial(clock, server);
+        }
+        let link = server.link()?;
+        clock.spend_report(server.pulse.place());
         Some(Chosen::usual(link))
     }
 

@@ -5,6 +5,9 @@ use crate::resolve::Endpoint;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The most servers that are asked before a call.
+const ASKED_MAX: usize = 16;
+
 /// What a client asks of its fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetTerms {
@@ -14,6 +17,8 @@ pub(crate) struct FleetTerms {
     subset: Option<usize>,
     /// How long a call has time before it is made at a second server as well.
     pub(crate) hedge_after: Option<Duration>,
+    /// How many servers are asked before a call.
+    pub(crate) asked: Option<usize>,
 }
 
 impl ChannelBuilder {
@@ -73,9 +78,38 @@ impl ChannelBuilder {
         self.fleet.hedge_after = Some(time);
         self
     }
+
+    /// Has the channel ask so many servers how busy they are before a unary call, if it has made few calls of late: eight in
+    /// 40 ms tell it as much by their replies. The servers are drawn, and the call goes to the one at which it is going to
+    /// take the least time by what they answer. Default: none is asked.
+    ///
+    /// For many clients that make few calls each, to many servers: each of them knows next to nothing of what the others do.
+    /// Five are plenty. It costs a round trip, and 5 ms at most, so it is for calls that take longer than that. Servers
+    /// answer that have said in their HELLO that they do, which those of this version do; methods that need a token or have
+    /// limits are not asked for. A channel to a single server asks nothing, and so does one to servers whose handlers
+    /// are always ready at once. Each call that might ask allocates its future.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// use frpc::Channel;
+    ///
+    /// let builder = Channel::builder().ask_before_calls(5);
+    /// let channel = builder.connect_all(["10.0.0.1:8080", "10.0.0.2:8080", "10.0.0.3:8080"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ask_before_calls(mut self, servers: usize) -> Self {
+        self.fleet.asked = Some(servers.clamp(2, ASKED_MAX));
+        self
+    }
 }
 
 impl FleetTerms {
+    /// What remains for a fixed list, which has no zones and is connected to as a whole.
+    pub(crate) fn of_list(&self) -> Self {
+        Self { asked: self.asked, ..Self::default() }
+    }
+
     /// Whether a server stands where the client stands.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()

@@ -123,8 +123,15 @@ impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
         if let Err(status) = &reply {
             note(status, name, task.connection());
         }
-        // One that fails says nothing of how long others take.
-        let report = working.filter(|_| reply.is_ok()).and_then(Working::end);
+        let report = match (&reply, working) {
+            (Ok(_), Some(working)) => working.end(),
+            (Err(status), Some(working)) => {
+                // It says nothing of how long others take.
+                working.fail(status.code());
+                None
+            }
+            (_, None) => None,
+        };
         // On a connection that has ended meanwhile, nobody reads the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
