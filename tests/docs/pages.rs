@@ -572,13 +572,18 @@ mod fleet {
         Ok(())
     }
 
-    async fn hedging() -> Outcome {
+    async fn asking() -> Outcome {
         statements!("fleet-5");
         Ok(())
     }
 
-    async fn zones() -> Outcome {
+    async fn hedging() -> Outcome {
         statements!("fleet-6");
+        Ok(())
+    }
+
+    async fn zones() -> Outcome {
+        statements!("fleet-7");
         Ok(())
     }
 }

@@ -285,7 +285,7 @@ pub(crate) async fn connected(
     terms: FleetTerms,
     runtime: &tokio::runtime::Handle,
 ) -> Option<Result<Fleet, frisbee::Error>> {
-    match first(all.iter().map(Links::connect_first)).await? {
+    match first(all.iter().map(Links::dial_first)).await? {
         Ok(()) => {}
         Err(error) => return Some(Err(error)),
     }

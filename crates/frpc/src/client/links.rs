@@ -32,6 +32,14 @@ impl Links {
         }
     }
 
+    /// As [`connect_first`](Self::connect_first), for one of several servers; see [`Making::dial_first`].
+    pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
+        match &self.making {
+            Some(making) => making.dial_first().await,
+            None => Ok(()),
+        }
+    }
+
     /// An existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
         let placed = Placed { link: Some(Arc::new(link)), is_closed: false };

@@ -187,6 +187,20 @@ impl Making {
         Ok(())
     }
 
+    /// As [`connect_first`](Self::connect_first), for one of several servers: the attempt goes on when the caller waits no
+    /// more, since another one is connected.
+    pub(crate) async fn dial_first(&self) -> Result<(), frisbee::Error> {
+        let made = match self.dialled().await {
+            Ok(made) => made.map_err(|(_, error)| error)?,
+            Err(ended) => {
+                let source = io::Error::other(why_ended(&ended));
+                return Err(frisbee::Error::Connect { address: self.name().to_owned(), source });
+            }
+        };
+        self.progress.lock().made = Some(made);
+        Ok(())
+    }
+
     /// A connection for a call that has waited since `begun`, within its patience.
     pub(crate) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;

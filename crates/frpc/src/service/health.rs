@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn some_of_those_who_have_asked_are_about_to_call_and_no_more_than_a_few_count() {
+    fn some_clients_that_have_asked_are_about_to_call_and_no_more_than_a_few_count() {
         let (mut health, begun) = (Health::default(), Instant::now());
         assert!(health.ask(begun) == 0.0);
         assert!(health.ask(begun) == CALLS_PER_QUESTION);

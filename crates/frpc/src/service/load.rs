@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_says_how_busy_it_is_with_some_calls_of_those_who_have_asked() {
+    fn an_end_says_how_busy_it_is_with_some_calls_of_clients_that_have_asked() {
         let load = Arc::new(Load::default());
         load.ask();
         load.measure(2, 2_000);
