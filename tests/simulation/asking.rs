@@ -1,8 +1,9 @@
 //! Channels that ask servers how busy they are before their calls, and servers that would seem to have little to do.
 
 use frisbee_sim::{Cable, World, sim_test};
-use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frpc::{Channel, ChannelBuilder, Request, Response, ResponseStream, Server, Status, Streaming};
+use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::not_served;
+use frpc::{Channel, ChannelBuilder, Request, Response, Server, Status};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,33 +50,7 @@ impl Extension for Service {
         Ok(Response::new(request.into_inner()))
     }
 
-    async fn echo(&self, _request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
-        Err(not_served())
-    }
-
-    async fn fail(&self, _request: Request<Failure>) -> Result<Response<Maybe>, Status> {
-        Err(not_served())
-    }
-
-    async fn wait(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-
-    async fn ask(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-
-    async fn flood(&self, _request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
-        Err(not_served())
-    }
-
-    async fn sink(&self, _request: Request<Streaming<Chunk>>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-}
-
-fn not_served() -> Status {
-    Status::unimplemented("nobody calls it here")
+    not_served!(echo, fail, wait, ask, flood, sink);
 }
 
 fn name(number: usize) -> String {

@@ -1,9 +1,10 @@
 //! Calls that are made at a second server while the first has not answered, and how many attempts there are at most.
 
 use frisbee_sim::{World, sim_test};
-use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::not_served;
 use frpc::observe::{About, Counters, Ended, Observer, Side, Token, TraceContext};
-use frpc::{Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,10 +91,6 @@ impl Service {
     }
 }
 
-fn not_served<T>() -> Result<Response<T>, Status> {
-    Err(Status::unimplemented("nobody calls it here"))
-}
-
 impl Extension for Service {
     async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
         self.work(request).await
@@ -103,25 +100,7 @@ impl Extension for Service {
         self.work(request).await
     }
 
-    async fn echo(&self, _request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
-        not_served()
-    }
-
-    async fn fail(&self, _request: Request<Failure>) -> Result<Response<Maybe>, Status> {
-        not_served()
-    }
-
-    async fn ask(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
-        not_served()
-    }
-
-    async fn flood(&self, _request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
-        not_served()
-    }
-
-    async fn sink(&self, _request: Request<Streaming<Chunk>>) -> Result<Response<Time>, Status> {
-        not_served()
-    }
+    not_served!(echo, fail, ask, flood, sink);
 }
 
 /// A client of so many servers, of which the first may be frozen, what these do together, and the runs at the first.

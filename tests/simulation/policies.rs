@@ -7,8 +7,9 @@
 //! ```
 
 use frisbee_sim::{Cable, Dialling, Process, Sim, World};
-use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
+use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::not_served;
+use frpc::{Channel, Request, Response, Server, Status};
 use parking_lot::Mutex;
 use std::future::pending;
 use std::pin::Pin;
@@ -134,33 +135,7 @@ impl Extension for Service {
         Ok(Response::new(request))
     }
 
-    async fn echo(&self, _request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
-        Err(not_served())
-    }
-
-    async fn fail(&self, _request: Request<Failure>) -> Result<Response<Maybe>, Status> {
-        Err(not_served())
-    }
-
-    async fn wait(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-
-    async fn ask(&self, _request: Request<Time>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-
-    async fn flood(&self, _request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
-        Err(not_served())
-    }
-
-    async fn sink(&self, _request: Request<Streaming<Chunk>>) -> Result<Response<Time>, Status> {
-        Err(not_served())
-    }
-}
-
-fn not_served() -> Status {
-    Status::unimplemented("nobody calls it here")
+    not_served!(echo, fail, wait, ask, flood, sink);
 }
 
 /// How a client chooses.

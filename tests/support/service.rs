@@ -129,6 +129,23 @@ macro_rules! left_to_service {
     ($($method:ident),+) => { $($crate::left_to_service!(@$method);)+ };
 }
 
+/// Refuses methods, in the `impl Extension` of a service that has only some: `not_served!(echo, sink);`.
+#[macro_export]
+macro_rules! not_served {
+    (@echo) => { $crate::not_served!(@echo: $crate::extension::Maybe => $crate::extension::Maybe); };
+    (@fail) => { $crate::not_served!(@fail: $crate::extension::Failure => $crate::extension::Maybe); };
+    (@wait) => { $crate::not_served!(@wait: $crate::extension::Time => $crate::extension::Time); };
+    (@ask) => { $crate::not_served!(@ask: $crate::extension::Time => $crate::extension::Time); };
+    (@flood) => { $crate::not_served!(@flood: $crate::extension::Time => frpc::ResponseStream<$crate::extension::Chunk>); };
+    (@sink) => { $crate::not_served!(@sink: frpc::Streaming<$crate::extension::Chunk> => $crate::extension::Time); };
+    (@$method:ident: $request:ty => $reply:ty) => {
+        async fn $method(&self, _request: frpc::Request<$request>) -> Result<frpc::Response<$reply>, frpc::Status> {
+            Err(frpc::Status::unimplemented("nobody calls it here"))
+        }
+    };
+    ($($method:ident),+) => { $($crate::not_served!(@$method);)+ };
+}
+
 /// What was understood, as text. An enum is given as it stood on the wire, where it is the index of its value.
 pub fn describe(scalars: &Scalars) -> String {
     let hex = |bytes: &[u8]| {
