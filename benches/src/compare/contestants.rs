@@ -62,7 +62,7 @@ macro_rules! dispatch {
             tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
             observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
             one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
-            one_host::Frames, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
+            one_host::Frames, one_host::alone::Blocking, one_host::alone::Bare, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
             doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
             doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
             doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
@@ -198,6 +198,13 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("frpc-shm", "fRPC as frpc through shared memory", PER_CORE, Kind::Host),
         ("frpc-shm-spin", "the same, both ends spin for 20 us before they sleep", PER_CORE, Kind::Host),
         ("raw-shm-spin", "frames sent back by hand through shared memory, as above", PER_CORE, Kind::Host),
+        ("raw-shm-threads", "the same between two threads that block, without a runtime", PER_CORE, Kind::HostAlone),
+        (
+            "bare-ring",
+            "texts sent back through a ring of words that checks nothing, by two threads that poll without end",
+            PER_CORE,
+            Kind::HostAlone,
+        ),
         (
             "iceoryx2",
             "requests and responses, a thread at either end that polls without end",
@@ -266,7 +273,9 @@ impl Entry {
             return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Door && fits;
         }
         if cell.section == Section::OneHost {
-            let is_alone = cell.clients == 1 && cell.in_flight == 1;
+            // A ring that copies word by word says nothing of long texts.
+            let fits = self.name != "bare-ring" || cell.length == 32;
+            let is_alone = cell.clients == 1 && cell.in_flight == 1 && fits;
             return ["raw", "frpc", "tonic"].contains(&self.name)
                 || self.kind == Kind::Host
                 || self.kind == Kind::HostAlone && is_alone;

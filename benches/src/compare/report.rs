@@ -155,9 +155,9 @@ const SECTIONS: [(Section, &str, &str); 13] = [
     (
         Section::OneHost,
         "On one host",
-        "The ways between two processes of one host. Those that end with `spin`, and iceoryx2, ask for more again and again \
-         and so take all of a processor at either end while they wait: the first two for 20 us at a time, iceoryx2 without \
-         end. Its requests are bytes that a thread sends back, as raw frames are, and not calls.",
+        "The ways between two processes of one host. Those that end with `spin` or `threads` ask for more again and again \
+         for 20 us, and iceoryx2 and the bare ring without end, and so take all of a processor at either end while they wait. \
+         The last four are bytes that a thread sends back, and not calls.",
     ),
     (
         Section::Doors,

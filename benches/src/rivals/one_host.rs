@@ -1,7 +1,9 @@
 //! Calls between two processes of one host: ours over Unix sockets and through shared memory, frames through shared memory,
-//! and the requests of iceoryx2.
+//! and the requests of iceoryx2. `alone.rs` has those that are two threads and nothing else.
 //!
 //! Where they meet is a path or a name that is made of a port. A socket of TCP that nobody connects to keeps the port.
+
+pub mod alone;
 
 use super::frpc::Service;
 use super::raw::{drive, echo};
