@@ -16,8 +16,9 @@ use frpc_otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider, SpanData, SpanExporter};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Once};
 use tonic::transport::Channel;
 use tonic_tracing_opentelemetry::middleware::{client, server as at_server};
@@ -34,8 +35,13 @@ const TARGET: &str = "otel::tracing";
 
 static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
 
+static OURS: LazyLock<SdkTracerProvider> = LazyLock::new(|| provider(Sampler::AlwaysOn));
+
 static TELEMETRY: LazyLock<Telemetry> =
-    LazyLock::new(|| Telemetry::new().spans(tracer(Sampler::AlwaysOn)).sample(SAMPLED).trust_peers());
+    LazyLock::new(|| Telemetry::new().spans(OURS.tracer("compare")).sample(SAMPLED).trust_peers());
+
+static TONICS: LazyLock<SdkTracerProvider> =
+    LazyLock::new(|| provider(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(SAMPLED)))));
 
 /// fRPC with its defaults, and counters with histograms at both ends.
 pub type Counted = Ours<CountedSetting>;
@@ -122,25 +128,61 @@ fn subscribe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
-        let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(SAMPLED)));
-        let spans = tracing_opentelemetry::layer().with_tracer(tracer(sampler));
+        let spans = tracing_opentelemetry::layer().with_tracer(TONICS.tracer("compare"));
         let only = Targets::new().with_target(TARGET, LevelFilter::TRACE);
         tracing_subscriber::registry().with(spans.with_filter(only)).init();
     });
 }
 
 /// What makes spans, which are exported in batches.
-fn tracer(sampler: Sampler) -> SdkTracer {
-    let provider = SdkTracerProvider::builder().with_sampler(sampler).with_batch_exporter(Nowhere).build();
-    provider.tracer("compare")
+fn provider(sampler: Sampler) -> SdkTracerProvider {
+    SdkTracerProvider::builder().with_sampler(sampler).with_batch_exporter(Counting).build()
 }
 
-/// An exporter that takes everything and sends nothing.
-#[derive(Debug)]
-struct Nowhere;
+/// How many spans have been exported.
+static EXPORTED: AtomicUsize = AtomicUsize::new(0);
 
-impl SpanExporter for Nowhere {
-    async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+/// An exporter that counts spans and sends nothing.
+#[derive(Debug)]
+struct Counting;
+
+impl SpanExporter for Counting {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        EXPORTED.fetch_add(batch.len(), Ordering::Relaxed);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::drive;
+
+    /// Calls enough for a hundred traces, of two spans each.
+    const CALLS: u64 = 10_000;
+
+    async fn exported<R: Rival>(provider: &SdkTracerProvider) -> usize {
+        let before = EXPORTED.load(Ordering::Relaxed);
+        let setup = Setup::new(1);
+        let (bound, address) = Bound::channel();
+        // As long as this process lives.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().expect("there are threads");
+            runtime.block_on(R::serve(setup, bound)).expect("it serves");
+        });
+        let address = tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it tells");
+        let client = R::connect(address.expect("it has a port"), setup).await.expect("it connects");
+        drive(&client, 1, 32, CALLS).await;
+        provider.force_flush().expect("it exports");
+        EXPORTED.load(Ordering::Relaxed) - before
+    }
+
+    /// One after the other, since they count in one place.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn one_trace_in_a_hundred_is_exported_with_its_spans_of_both_ends() {
+        let ours = exported::<Traced>(&OURS).await;
+        let theirs = exported::<TonicTraced>(&TONICS).await;
+        // Six standard deviations to either side.
+        assert!((80..=320).contains(&ours) && (80..=320).contains(&theirs), "ours {ours}, theirs {theirs}");
     }
 }
