@@ -219,12 +219,13 @@ const IN_KEYS: [bool; 256] = {
 /// Whether bytes are a key.
 #[inline(always)]
 fn is_key(key: &[u8]) -> bool {
-    const WORD: usize = size_of::<u64>();
-    // Most keys have small letters and hyphens alone, and two words that may overlap.
-    if let (Some(first), Some(last), ..=16) = (key.first_chunk::<WORD>(), key.last_chunk::<WORD>(), key.len())
-        && others(*first) | others(*last) == 0
-    {
-        return true;
+    const HALF: usize = LANES / 2;
+    // Most keys have small letters and hyphens alone, and two halves that may overlap.
+    if let (Some(first), Some(last), ..=LANES) = (key.first_chunk::<HALF>(), key.last_chunk::<HALF>(), key.len()) {
+        let both: [u8; LANES] = std::array::from_fn(|at| if at < HALF { first[at] } else { last[at - HALF] });
+        if is_zero(both.map(other)) {
+            return true;
+        }
     }
     is_any_key(key)
 }
@@ -234,20 +235,10 @@ fn is_any_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
 }
 
-/// Each byte of a word.
-const ALL: u64 = u64::MAX / 0xFF;
-/// The upper bit of each byte of a word.
-const HIGH: u64 = ALL * 0x80;
-
-/// Not zero if one of eight bytes is neither a small letter nor a hyphen.
+/// Not zero if a byte is neither a small letter nor a hyphen.
 #[inline]
-fn others(bytes: [u8; 8]) -> u64 {
-    let word = u64::from_ne_bytes(bytes);
-    let with_high = word | HIGH;
-    // With the upper bit set no byte borrows from its neighbour, and without it none carries.
-    let letters = (with_high - ALL * 0x61) & !(with_high - ALL * 0x7B);
-    let not_hyphens = ((word & !HIGH) ^ (ALL * 0x2D)) + (HIGH - ALL);
-    (word | !letters & not_hyphens) & HIGH
+fn other(byte: u8) -> u8 {
+    byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
 
 /// The bytes of a text that are looked at together, which the compiler does by a few vector instructions.
@@ -257,10 +248,16 @@ const LANES: usize = 16;
 /// one for very long texts, of a hundred times as much code.
 #[inline(never)]
 fn is_printable(text: &[u8]) -> bool {
+    const TWO: usize = 2 * LANES;
+    // Most texts have two pairs that may overlap, and are looked at without a loop.
+    if let (Some(first), Some(last), ..=64) = (text.first_chunk::<TWO>(), text.last_chunk::<TWO>(), text.len()) {
+        let (first, last) = (unprintable(first), unprintable(last));
+        return is_zero(std::array::from_fn(|at| first[at] | first[LANES + at] | last[at] | last[LANES + at]));
+    }
     let Some(last) = text.last_chunk::<LANES>() else { return is_short_printable(text) };
     let (chunks, _) = text.as_chunks();
     // Some of the last bytes may have been looked at before.
-    chunks.iter().all(|chunk| is_zero(unprintable(chunk))) && is_zero(unprintable(last))
+    chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 
 #[inline(never)]
@@ -270,8 +267,8 @@ fn is_short_printable(text: &[u8]) -> bool {
 
 /// Not zero where a byte is no printable ASCII.
 #[inline]
-fn unprintable(bytes: &[u8; LANES]) -> [u8; LANES] {
-    let mut wrong = [0; LANES];
+fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
+    let mut wrong = [0; COUNT];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
         *wrong = byte.wrapping_sub(b' ').saturating_sub(b'~' - b' ');
     }
@@ -385,8 +382,19 @@ mod tests {
     }
 
     #[test]
+    fn a_first_entry_is_kept_as_it_was_set_short_or_long() {
+        let letters: String = ('a'..='z').cycle().take(100).collect();
+        for (key_len, value_len) in (1..40).flat_map(|key| (0..100).map(move |value| (key, value))) {
+            let (key, value) = (&letters[..key_len], &letters[letters.len() - value_len..]);
+            let mut metadata = Metadata::new();
+            metadata.insert(key, value).unwrap();
+            assert_eq!(metadata.iter().collect::<Vec<_>>(), [(key, value.as_bytes())]);
+        }
+    }
+
+    #[test]
     fn texts_are_printable_ascii_wherever_a_byte_stands() {
-        for length in 1..40 {
+        for length in 1..100 {
             for at in 0..length {
                 for byte in 0..=u8::MAX {
                     let mut text = vec![b'~'; length];

@@ -148,8 +148,8 @@ impl Entries {
         let Some((of_key, of_value)) = content.split_at_mut_checked(key.len()) else { return false };
         // All numbers are below IN_PLACE.
         *head = [ENTRY, content_len as u8 + 1, key.len() as u8];
-        of_key.copy_from_slice(key);
-        of_value.copy_from_slice(value);
+        copy::<8>(of_key, key);
+        copy::<32>(of_value, value);
         (self.count, self.content_len) = (1, content_len as u16);
         self.length = (SHORT_HEAD + content_len) as u8;
         true
@@ -227,6 +227,22 @@ impl Entries {
             self.has_sensitive = true;
         }
         true
+    }
+}
+
+/// Copies bytes of the same length. Of lengths from `HALF` to twice that without a call, which would take longer.
+#[inline(always)]
+fn copy<const HALF: usize>(to: &mut [u8], from: &[u8]) {
+    if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
+        && from.len() <= 2 * HALF
+        && let Some(begin) = to.first_chunk_mut()
+    {
+        *begin = *first;
+        if let Some(end) = to.last_chunk_mut() {
+            *end = *last;
+        }
+    } else {
+        to.copy_from_slice(from);
     }
 }
 
