@@ -19,14 +19,17 @@ fn main() {
 mod unix {
     use examples::greet::{GreeterClient, GreeterServer, Name};
     use examples::started::Polite;
-    use frisbee_restart::{Ending, Restart};
+    use frisbee_restart::{Ending, Restart, Shutdown};
     use frpc::observe::Counters;
     use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};
     use serde::Deserialize;
     use std::error::Error;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::path::PathBuf;
+    use tokio::task::JoinSet;
 
     /// The file of settings.
     #[derive(Deserialize)]
@@ -70,13 +73,28 @@ mod unix {
         let listener = generation.tcp("rpc", &settings.listen).await?;
         let server = builder(&settings, &Counters::new())?.listen_on(listener)?;
         println!("listening on {}", server.local_addr());
+        let mut shown = JoinSet::new();
         if let Some(path) = &settings.introspection {
             let introspection = Introspection::new().server("operated", server.inspector());
-            tokio::spawn(introspection.serve_unix(path.clone()));
+            let listener = generation.unix("introspection", path)?;
+            if let Some(file) = listener.local_addr()?.as_pathname() {
+                std::fs::set_permissions(file, Permissions::from_mode(0o600))?; // It tells the addresses of clients.
+            }
+            shown.spawn(async {
+                if let Err(error) = introspection.serve_on_unix(listener).await {
+                    eprintln!("without introspection: {error}");
+                }
+            });
         }
         // SIGTERM or SIGINT: health says NOT_SERVING, extended peers go elsewhere, calls in progress end.
         let terminated = frpc::signal::terminate();
-        match generation.serve(terminated, |shutdown| server.serve_with_shutdown(shutdown)).await? {
+        let serve = |shutdown: Shutdown| {
+            server.serve_with_shutdown(async {
+                shutdown.await;
+                drop(shown); // Operators see the next process from now on.
+            })
+        };
+        match generation.serve(terminated, serve).await? {
             Ending::Replaced => println!("the next process serves"),
             _ => println!("stopped"),
         }

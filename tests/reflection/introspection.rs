@@ -222,3 +222,26 @@ async fn the_socket_of_introspection_is_for_its_own_user_and_describes_itself() 
     let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("it describes itself");
     assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_socket_that_is_passed_on_shows_the_next_server_once_the_one_before_has_left_it() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("shop.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("it binds");
+    for name in ["before", "next"] {
+        let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
+        let introspection = Introspection::new().server(name, server.inspector());
+        let listener = listener.try_clone().expect("there are descriptors");
+        let serving = tokio::spawn(introspection.serve_on_unix(listener));
+        let client = IntrospectionClient::connect(format!("unix:{}", path.display())).await.expect("it listens");
+        let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
+            .await
+            .expect("it answers")
+            .expect("it tells");
+        assert_eq!(reply.into_inner().servers[0].name, name);
+        serving.abort();
+        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was told");
+        assert!(path.exists());
+    }
+}

@@ -92,6 +92,23 @@ impl Introspection {
         server.serve().await
     }
 
+    /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is dropped.
+    /// So the next process can be looked at as soon as it serves, on the same path. The file of the socket stays, and who
+    /// may open it is up to its maker: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
+    ///
+    /// # Errors
+    /// As [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connections. Connections that come later wait until a process that has the socket accepts them.
+    #[cfg(unix)]
+    pub async fn serve_on_unix(
+        self,
+        listener: impl Into<std::os::unix::net::UnixListener> + Send,
+    ) -> Result<(), Error> {
+        self.builder().listen_on_unix(listener)?.serve().await
+    }
+
     /// Serves on a port of the loopback address, until the future is dropped. **All users of the machine reach it**: for
     /// systems without Unix sockets.
     ///
