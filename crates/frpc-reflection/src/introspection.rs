@@ -92,15 +92,16 @@ impl Introspection {
         server.serve().await
     }
 
-    /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is dropped.
-    /// So the next process can be looked at as soon as it serves, on the same path. The file of the socket stays, and who
-    /// may open it is up to its maker: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
+    /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is
+    /// dropped. So the next process can be looked at as soon as it serves, on the same path. The file of the socket stays,
+    /// and its maker decides who may open it: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
     ///
     /// # Errors
     /// As [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connections. Connections that come later wait until a process that has the socket accepts them.
+    /// Dropping the future closes the connections. Connections that come later wait until a process that has the socket
+    /// accepts them.
     #[cfg(unix)]
     pub async fn serve_on_unix(
         self,

@@ -249,8 +249,9 @@ const LANES: usize = 16;
 #[inline(never)]
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
-    // Most texts have two pairs that may overlap, and are looked at without a loop.
-    if let (Some(first), Some(last), ..=64) = (text.first_chunk::<TWO>(), text.last_chunk::<TWO>(), text.len()) {
+    const FOUR: usize = 2 * TWO;
+    // Most texts have two pairs of lanes that may overlap, and are looked at without a loop.
+    if let (Some(first), Some(last), ..=FOUR) = (text.first_chunk::<TWO>(), text.last_chunk::<TWO>(), text.len()) {
         let (first, last) = (unprintable(first), unprintable(last));
         return is_zero(std::array::from_fn(|at| first[at] | first[LANES + at] | last[at] | last[LANES + at]));
     }
