@@ -172,14 +172,16 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.look(&self.account);
-        if inner.is_full(self.backlog_max()) {
+        if inner.is_full(self.backlog_max()) || inner.waiting.comes_too_soon(context.waker(), waiter.as_deref()) {
             self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
+        let entered = waiter.filter(|waiter| waiter.has_waited()).and_then(|waiter| inner.waiting.came(waiter));
         let task = self.to_wake(&inner);
         drop(inner);
+        drop(entered);
         wake(task);
         Poll::Ready(Ok(filled))
     }
@@ -272,9 +274,12 @@ impl Mailbox {
             return;
         }
         self.is_starved.store(false, Ordering::Relaxed);
-        let producers = inner.waiting.take_producers();
+        let (producers, others_wait) = inner.waiting.call_producers();
+        // The driver comes back for them, for of those that were called none may come.
+        let task = if others_wait { self.to_wake(&inner) } else { None };
         drop(inner);
         wake_all(producers);
+        wake(task);
     }
 
     /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
@@ -308,6 +313,9 @@ impl Mailbox {
         if inner.output.is_narrow(self.backlog_max()) {
             // The driver tells how much waits only when much does, and may have written it.
             self.is_starved.store(true, Ordering::Relaxed);
+            task = self.to_wake(&inner);
+        } else if !inner.is_full(self.backlog_max()) {
+            // It lets others go first, of which none may come.
             task = self.to_wake(&inner);
         }
         drop(inner);

@@ -94,6 +94,36 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
 }
 
 #[test]
+fn producers_that_wait_are_woken_although_one_that_was_called_leaves_instead() {
+    loom::model(|| {
+        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
+        mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+        let leaving = thread::spawn({
+            let mailbox = mailbox.clone();
+            move || {
+                let mut waiter = Waiter::new(&mailbox);
+                block_on(poll_fn(|context| Poll::Ready(waiter.poll_send(context, |_| ()).map(|_| ()))))
+            }
+        });
+        let producer = thread::spawn({
+            let mailbox = mailbox.clone();
+            move || {
+                let mut waiter = Waiter::new(&mailbox);
+                block_on(poll_fn(|context| waiter.poll_send(context, |outbox| send(outbox, 0))))
+            }
+        });
+        let (mut taken, mut task) = (0, Task::default());
+        block_on(poll_fn(|context| {
+            taken += task.take_mail(&mailbox, context);
+            task.write(&mailbox);
+            if taken == BACKLOG_MAX + 20 { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        producer.join().expect("it does not panic").expect("it is open");
+        let _ = leaving.join().expect("it does not panic");
+    });
+}
+
+#[test]
 fn tasks_that_wait_when_a_connection_ends_are_woken() {
     loom::model(|| {
         let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));

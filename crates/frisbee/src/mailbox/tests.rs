@@ -82,6 +82,66 @@ fn senders_wait_while_as_much_waits_as_may_and_are_woken_when_it_is_less() {
 }
 
 #[test]
+fn senders_that_wait_get_room_before_others_that_come_later() {
+    let (mailbox, mut driver) = (mailbox(100), Driver::default());
+    let (_, waker) = task();
+    let tasks = [(); 3].map(|()| task());
+    let [mut one, mut two, mut late] = [(); 3].map(|()| Waiter::new(&mailbox));
+    let [mut first, mut second, mut third] = tasks.each_ref().map(|(_, waker)| Context::from_waker(waker));
+    let woken = || tasks.each_ref().map(|(woken, _)| woken.count());
+    let fill = |outbox: &mut Outbox| push(outbox, 100);
+    mailbox.write(fill).expect("it is open");
+    assert!(one.poll_send(&mut first, fill).is_pending() && two.poll_send(&mut second, fill).is_pending());
+    let mut drain = || {
+        driver.take(&mailbox, &waker, true);
+        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.waiting) - 100);
+    };
+    drain();
+    assert_eq!(woken(), [1, 1, 0]);
+    assert!(mailbox.poll_write(&mut Context::from_waker(Waker::noop()), fill).is_pending(), "others were called");
+    assert!(late.poll_send(&mut third, fill).is_pending(), "others were called");
+    assert!(two.poll_send(&mut second, fill).is_ready(), "of those that were called any may come first");
+    assert!(one.poll_send(&mut first, fill).is_pending(), "that was all the room");
+    drain();
+    assert_eq!(woken(), [2, 1, 0], "those of the round come before the one that came later");
+    assert!(mailbox.is_notified(), "the driver comes back for it");
+    assert!(late.poll_send(&mut third, fill).is_pending());
+    assert!(one.poll_send(&mut first, fill).is_ready());
+    assert!(two.poll_send(&mut second, fill).is_pending(), "it waits anew");
+    drain();
+    assert_eq!(woken(), [2, 2, 1]);
+    assert!(late.poll_send(&mut third, fill).is_ready());
+}
+
+#[test]
+fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
+    let (mailbox, mut driver) = (mailbox(100), Driver::default());
+    let (_, waker) = task();
+    let ((_, forgetful), (called, coming)) = (task(), task());
+    let mut context = Context::from_waker(&coming);
+    for leaves in [false, true] {
+        let [mut one, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
+        let before = called.count();
+        mailbox.write(|outbox| push(outbox, 100)).expect("it is open");
+        assert!(one.poll_send(&mut Context::from_waker(&forgetful), |_| ()).is_pending());
+        driver.take(&mailbox, &waker, true);
+        mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.waiting) - 100);
+        if leaves {
+            drop(one);
+            assert!(other.poll_send(&mut context, |_| ()).is_ready(), "nobody else was called");
+        } else {
+            assert!(other.poll_send(&mut context, |_| ()).is_pending());
+            assert!(mailbox.is_notified());
+            driver.take(&mailbox, &waker, true);
+            assert_eq!(called.count(), before + 1);
+            assert!(other.poll_send(&mut context, |_| ()).is_ready());
+        }
+        driver.take(&mailbox, &waker, true);
+    }
+    assert!(mailbox.lock().waiting.is_empty());
+}
+
+#[test]
 fn senders_wait_for_memory_of_the_server_although_less_waits_than_may() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
     let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, None)));

@@ -18,12 +18,24 @@ pub(crate) struct WaitList {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Wait for room.
-    producers: BTreeMap<u64, Waker>,
+    /// Wait for room, in the order in which they came.
+    producers: BTreeMap<u64, Producer>,
+    /// The number of the last of the round: those up to here are called before any that came later.
+    round: u64,
+    /// How many of the round have been called by their [`Waiter`], and have not come yet.
+    owed: usize,
     /// The last of them that was entered without a [`Waiter`], which would remove it.
     last_to_stay: u64,
     /// Wait for the end, the kind of the peer, a place for a stream, or the decision on a hand-off.
     watchers: BTreeMap<u64, Waker>,
+}
+
+/// A task that waits for room.
+#[derive(Debug)]
+struct Producer {
+    waker: Waker,
+    /// It has a [`Waiter`], so it is known when it comes or leaves.
+    is_known: bool,
 }
 
 impl WaitList {
@@ -31,11 +43,50 @@ impl WaitList {
         self.waiting.is_none()
     }
 
-    /// Removes the tasks that wait for room.
-    pub(super) fn take_producers(&mut self) -> Vec<Waker> {
-        let producers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.producers));
+    /// Removes the tasks that may have the room that there is: those of the round that found none when they came, and
+    /// else all, which are the next round. A task that was called may never come, so after those that come again the
+    /// others have their turn in any case, if this is called once more. The flag tells whether there are others.
+    ///
+    /// Without rounds, tasks that have just got a reply would come first with their next request, and those that wait
+    /// would wait on.
+    pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
+        let Some(waiting) = &mut self.waiting else { return (Vec::new(), false) };
+        let mut later = waiting.producers.split_off(&(waiting.round + 1));
+        if waiting.producers.is_empty() {
+            std::mem::swap(&mut waiting.producers, &mut later);
+            waiting.round = self.last;
+        }
+        let called = std::mem::replace(&mut waiting.producers, later);
+        waiting.owed = called.values().filter(|producer| producer.is_known).count();
+        let others_wait = !waiting.producers.is_empty();
         self.free();
-        producers.unwrap_or_default().into_values().collect()
+        (called.into_values().map(|producer| producer.waker).collect(), others_wait)
+    }
+
+    /// Whether a task must not have the room that there is, since others were called that have waited for longer.
+    #[inline]
+    pub(super) fn comes_too_soon(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| waiting.owed > 0 && waiting.is_later(waker, waiter))
+    }
+
+    /// Notes that a task has found room. Returns the waker that it had entered, if it was not called.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn came(&mut self, waiter: &mut Waiter<'_>) -> Option<Waker> {
+        let number = waiter.number;
+        let Some(waiting) = &mut self.waiting else {
+            waiter.number = 0;
+            return None;
+        };
+        let entered = waiting.producers.remove(&number);
+        if entered.is_none() {
+            waiting.comes(number);
+        }
+        if !waiting.watchers.contains_key(&number) {
+            waiter.number = 0; // It waits behind others when it waits again.
+        }
+        self.free();
+        entered.map(|producer| producer.waker)
     }
 
     /// Removes the tasks that wait for something to change.
@@ -48,7 +99,7 @@ impl WaitList {
     /// Removes all.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiting = self.waiting.take().unwrap_or_default();
-        waiting.producers.into_values().chain(waiting.watchers.into_values())
+        waiting.producers.into_values().map(|producer| producer.waker).chain(waiting.watchers.into_values())
     }
 
     /// Enters a task that waits for room. Returns the waker that it had entered before.
@@ -56,13 +107,14 @@ impl WaitList {
         if waker.will_wake(Waker::noop()) {
             return None;
         }
+        let is_known = waiter.is_some();
         let number = match waiter {
             Some(waiter) => self.number(waiter),
             None => {
                 // A task that asks again and again, in a loop for instance, is not entered each time. The waker that it
                 // has entered by a waiter does not count: it is removed together with the waiter.
                 let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
-                if last.is_some_and(|last| last.will_wake(waker)) {
+                if last.is_some_and(|last| last.waker.will_wake(waker)) {
                     return None;
                 }
                 self.last += 1;
@@ -71,7 +123,12 @@ impl WaitList {
                 number
             }
         };
-        self.waiting.get_or_insert_default().producers.insert(number, waker.clone())
+        let waiting = self.waiting.get_or_insert_default();
+        let earlier = waiting.producers.insert(number, Producer { waker: waker.clone(), is_known });
+        if earlier.is_none() && is_known {
+            waiting.comes(number);
+        }
+        earlier.map(|producer| producer.waker)
     }
 
     /// Enters a task that waits for something to change. Returns the waker that it had entered before.
@@ -82,10 +139,14 @@ impl WaitList {
 
     /// Removes the wakers of one waiter.
     fn leave(&mut self, number: u64) -> (Option<Waker>, Option<Waker>) {
-        let wakers =
-            self.waiting.as_mut().map(|waiting| (waiting.producers.remove(&number), waiting.watchers.remove(&number)));
+        let Some(waiting) = &mut self.waiting else { return (None, None) };
+        let producer = waiting.producers.remove(&number).map(|producer| producer.waker);
+        let wakers = (producer, waiting.watchers.remove(&number));
+        if let (None, None) = wakers {
+            waiting.comes(number);
+        }
         self.free();
-        wakers.unwrap_or_default()
+        wakers
     }
 
     fn number(&mut self, waiter: &mut Waiter<'_>) -> u64 {
@@ -97,7 +158,29 @@ impl WaitList {
     }
 
     fn free(&mut self) {
-        self.waiting.take_if(|waiting| waiting.producers.is_empty() && waiting.watchers.is_empty());
+        self.waiting.take_if(|waiting| {
+            let Waiting { producers, watchers, owed, .. } = &**waiting;
+            producers.is_empty() && watchers.is_empty() && *owed == 0
+        });
+    }
+}
+
+impl Waiting {
+    /// Whether a task is not of the round.
+    #[cold]
+    fn is_later(&self, waker: &Waker, waiter: Option<&Waiter<'_>>) -> bool {
+        match waiter {
+            Some(waiter) => waiter.number == 0 || waiter.number > self.round,
+            // One that does not wait has not waited. Of others without a waiter it is not known.
+            None => waker.will_wake(Waker::noop()),
+        }
+    }
+
+    /// Notes that a task is not waited for, if it is of the round.
+    fn comes(&mut self, number: u64) {
+        if number <= self.round {
+            self.owed = self.owed.saturating_sub(1);
+        }
     }
 }
 
@@ -113,6 +196,12 @@ pub struct Waiter<'a> {
 impl<'a> Waiter<'a> {
     pub(crate) fn new(mailbox: &'a Mailbox) -> Self {
         Self { mailbox, number: 0 }
+    }
+
+    /// Whether it has had to wait.
+    #[inline]
+    pub(super) fn has_waited(&self) -> bool {
+        self.number != 0
     }
 
     /// As [`Connection::poll_send`](crate::Connection::poll_send).
