@@ -51,6 +51,23 @@ impl Task {
             mailbox.handle_drained(&mut self.reader, 0);
         }
     }
+
+    /// Takes and writes until that were so many bytes. A lost wake-up is a deadlock, which the checker reports.
+    fn run(mut self, mailbox: &Mailbox, bytes: usize) {
+        let mut taken = 0;
+        block_on(poll_fn(|context| {
+            taken += self.take_mail(mailbox, context);
+            self.write(mailbox);
+            if taken == bytes { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    }
+}
+
+/// A mailbox without room.
+fn full() -> loom::sync::Arc<Mailbox> {
+    let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
+    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+    loom::sync::Arc::new(mailbox)
 }
 
 #[test]
@@ -63,13 +80,7 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
                 thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("it is open"))
             })
             .collect();
-        let (mut taken, mut task) = (0, Task::default());
-        // A lost wake-up is a deadlock, which the checker reports.
-        block_on(poll_fn(|context| {
-            taken += task.take_mail(&mailbox, context);
-            task.write(&mailbox);
-            if taken == 20 { Poll::Ready(()) } else { Poll::Pending }
-        }));
+        Task::default().run(&mailbox, 20);
         handles.into_iter().for_each(|handle| handle.join().expect("it does not panic"));
     });
 }
@@ -77,18 +88,12 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
 #[test]
 fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
-        mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+        let mailbox = full();
         let producer = thread::spawn({
             let mailbox = mailbox.clone();
             move || block_on(poll_fn(|context| mailbox.poll_write(context, |outbox| send(outbox, 0))))
         });
-        let (mut taken, mut task) = (0, Task::default());
-        block_on(poll_fn(|context| {
-            taken += task.take_mail(&mailbox, context);
-            task.write(&mailbox);
-            if taken == BACKLOG_MAX + 20 { Poll::Ready(()) } else { Poll::Pending }
-        }));
+        Task::default().run(&mailbox, BACKLOG_MAX + 20);
         producer.join().expect("it does not panic").expect("it is open");
     });
 }
@@ -96,8 +101,7 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
 #[test]
 fn producers_that_wait_are_woken_although_one_that_was_called_leaves_instead() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
-        mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+        let mailbox = full();
         let leaving = thread::spawn({
             let mailbox = mailbox.clone();
             move || {
@@ -112,12 +116,7 @@ fn producers_that_wait_are_woken_although_one_that_was_called_leaves_instead() {
                 block_on(poll_fn(|context| waiter.poll_send(context, |outbox| send(outbox, 0))))
             }
         });
-        let (mut taken, mut task) = (0, Task::default());
-        block_on(poll_fn(|context| {
-            taken += task.take_mail(&mailbox, context);
-            task.write(&mailbox);
-            if taken == BACKLOG_MAX + 20 { Poll::Ready(()) } else { Poll::Pending }
-        }));
+        Task::default().run(&mailbox, BACKLOG_MAX + 20);
         producer.join().expect("it does not panic").expect("it is open");
         let _ = leaving.join().expect("it does not panic");
     });
@@ -126,8 +125,7 @@ fn producers_that_wait_are_woken_although_one_that_was_called_leaves_instead() {
 #[test]
 fn tasks_that_wait_when_a_connection_ends_are_woken() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
-        mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+        let mailbox = full();
         let producer = thread::spawn({
             let mailbox = mailbox.clone();
             move || block_on(poll_fn(|context| mailbox.poll_write(context, |outbox| send(outbox, 0))))
