@@ -188,7 +188,8 @@ impl Connection {
     /// otherwise.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if as much waits as may. Otherwise as [`send`](Self::send).
+    /// [`TrySendError::Full`] if as much waits as may, or others have waited for the room that there is. Otherwise as
+    /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
         let mut context = Context::from_waker(Waker::noop());
         match self.poll_send(&mut context, |outbox| outbox.forward(packet)) {

@@ -51,8 +51,9 @@ impl From<TooLong> for SendError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
-    /// As much waits to be written as may ([`Config::backlog_max`](crate::Config::backlog_max)), or the receiver of the
-    /// stream has no room. A method that waits would send it later.
+    /// As much waits to be written as may ([`Config::backlog_max`](crate::Config::backlog_max)), the room that there is
+    /// belongs to senders that have waited for it, or the receiver of the stream has no room. A method that waits would
+    /// send it later.
     Full,
     /// It cannot be sent, now or later.
     Failed(SendError),

@@ -80,7 +80,7 @@ impl WaitList {
         };
         let entered = waiting.producers.remove(&number);
         if entered.is_none() {
-            waiting.comes(number);
+            waiting.strike(number);
         }
         if !waiting.watchers.contains_key(&number) {
             waiter.number = 0; // It waits behind others when it waits again.
@@ -126,7 +126,7 @@ impl WaitList {
         let waiting = self.waiting.get_or_insert_default();
         let earlier = waiting.producers.insert(number, Producer { waker: waker.clone(), is_known });
         if earlier.is_none() && is_known {
-            waiting.comes(number);
+            waiting.strike(number);
         }
         earlier.map(|producer| producer.waker)
     }
@@ -143,7 +143,7 @@ impl WaitList {
         let producer = waiting.producers.remove(&number).map(|producer| producer.waker);
         let wakers = (producer, waiting.watchers.remove(&number));
         if let (None, None) = wakers {
-            waiting.comes(number);
+            waiting.strike(number);
         }
         self.free();
         wakers
@@ -176,8 +176,8 @@ impl Waiting {
         }
     }
 
-    /// Notes that a task is not waited for, if it is of the round.
-    fn comes(&mut self, number: u64) {
+    /// Takes a task off those that are owed room, if it is of the round.
+    fn strike(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);
         }
