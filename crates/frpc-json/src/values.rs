@@ -1,6 +1,7 @@
 //! The JSON forms of scalars, strings and bytes.
 
 use bytes::Bytes;
+use polyglot::Utf8Bytes;
 
 use crate::base64;
 use crate::{DecodeError, EncodeError, Json, Reader, Writer};
@@ -125,6 +126,27 @@ impl Json for String {
     #[inline]
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         *self = from.string("string")?.into_owned();
+        Ok(())
+    }
+}
+
+impl Json for Utf8Bytes {
+    const NAME: &'static str = <String as Json>::NAME;
+
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.is_empty()
+    }
+
+    #[inline]
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.string(self);
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        *self = from.string("string")?.into();
         Ok(())
     }
 }

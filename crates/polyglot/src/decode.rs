@@ -7,7 +7,7 @@ mod place;
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
-use crate::{DecodeError, DecodeReason, Kind, Nesting};
+use crate::{DecodeError, DecodeReason, Kind, Nesting, Utf8Bytes};
 
 /// The part of a long string that is checked and copied at one time, in bytes. Source and destination together fit
 /// into the first-level cache of today's processors, which has at least 32 KiB.
@@ -45,7 +45,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder over `input`. [`Bytes`] values are copied out of it.
+    /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] are copied out of it.
     #[inline]
     #[must_use]
     pub fn new(input: &'a [u8]) -> Self {
@@ -61,8 +61,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A decoder over `input`. [`Bytes`] values of [`BULK_MIN`] and more are slices of it, not copies, and keep it
-    /// alive. Shorter ones are copied: the input may itself be a slice of a buffer a thousand times as long.
+    /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] of [`BULK_MIN`] and more are slices of it, not copies, and
+    /// keep it alive. Shorter ones are copied: the input may itself be a slice of a buffer a thousand times as long.
     #[inline]
     #[must_use]
     pub fn shared(input: &'a Bytes) -> Self {
@@ -125,7 +125,7 @@ impl<'a> Decoder<'a> {
         Self { trailing_defaults: count, ..self }
     }
 
-    /// Whether long [`Bytes`] values are slices of the input.
+    /// Whether long [`Bytes`] and [`Utf8Bytes`] are slices of the input.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
@@ -416,6 +416,24 @@ impl<'a> Decoder<'a> {
                 input.slice(end.wrapping_sub(content.len())..end) // `content` was read last.
             }
             _ => Bytes::copy_from_slice(content),
+        })
+    }
+
+    /// Reads a string: a slice of the input if the decoder was made by [`shared`](Self::shared) and it is no shorter than
+    /// [`BULK_MIN`], else a copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`str`](Self::str).
+    #[inline]
+    pub fn utf8_bytes(&mut self) -> Result<Utf8Bytes, DecodeError> {
+        let text = self.str()?;
+        Ok(match self.shared {
+            Some(input) if text.len() >= BULK_MIN => {
+                self.has_sliced = true;
+                Utf8Bytes::slice_of(input, text)
+            }
+            _ => text.into(),
         })
     }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, LONG_MIN, NESTING_CEILING};
-use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Value, varint};
+use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Utf8Bytes, Value, varint};
 
 /// Appends values to a buffer.
 ///
@@ -82,8 +82,8 @@ impl<'a> Encoder<'a> {
         Self { out, bulk: None, copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
-    /// An encoder that appends to `out`, but records [`Bytes`] values of at least [`BULK_MIN`] bytes in `bulk`
-    /// instead of copying them, offsets ascending.
+    /// An encoder that appends to `out`, but records [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes in
+    /// `bulk` instead of copying them, offsets ascending.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -237,12 +237,17 @@ impl<'a> Encoder<'a> {
     /// If they are more than 2^32 - 1.
     #[inline]
     pub fn shared(&mut self, value: &Bytes) -> Result<(), EncodeError> {
-        let Some(bulk) = self.bulk.as_deref_mut().filter(|_| value.len() >= BULK_MIN) else {
-            return self.bytes(value);
-        };
-        head(self.out, Kind::Bytes, value.len())?;
-        bulk.push(Bulk { at: self.out.len(), bytes: value.clone() });
-        Ok(())
+        self.shared_as(Kind::Bytes, value)
+    }
+
+    /// Writes a string, or sets it aside: see [`gathering`](Self::gathering).
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than 2^32 - 1 bytes.
+    #[inline]
+    pub fn utf8_bytes(&mut self, value: &Utf8Bytes) -> Result<(), EncodeError> {
+        self.shared_as(Kind::String, value.as_bytes())
     }
 
     /// Writes an error, which stands in the place of a root message.
@@ -419,6 +424,16 @@ impl<'a> Encoder<'a> {
         self.out.reserve(len.saturating_add(7)); // The head takes 7 bytes at most.
         head(self.out, Kind::Bytes, len)?;
         Ok(self.out)
+    }
+
+    #[inline]
+    fn shared_as(&mut self, kind: Kind, content: &Bytes) -> Result<(), EncodeError> {
+        let Some(bulk) = self.bulk.as_deref_mut().filter(|_| content.len() >= BULK_MIN) else {
+            return self.sized(kind, content);
+        };
+        head(self.out, kind, content.len())?;
+        bulk.push(Bulk { at: self.out.len(), bytes: content.clone() });
+        Ok(())
     }
 
     #[inline]

@@ -59,7 +59,6 @@
 //!   [`Decoder::with_container_memory`] says otherwise.
 //! * The length of strings and bytes is checked against the remaining input before anything is allocated.
 
-#![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -73,6 +72,7 @@ mod kind;
 mod limits;
 mod message;
 mod oneof;
+mod utf8_bytes;
 mod value;
 mod varint;
 mod view;
@@ -89,6 +89,7 @@ pub use kind::Kind;
 pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX, Nesting};
 pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
+pub use utf8_bytes::Utf8Bytes;
 pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
 pub use viewed::{Number, OneofView, Undecoded, Viewed};

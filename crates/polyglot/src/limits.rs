@@ -67,8 +67,9 @@ impl Default for Nesting {
 /// without such tricks: an empty `Bytes` takes three bytes on the wire and 32 in memory, which makes 54 MiB.
 pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 
-/// From this length on, [`Encoder::gathering`](crate::Encoder::gathering) sets [`Bytes`](bytes::Bytes) aside, and
-/// [`Decoder::shared`](crate::Decoder::shared) slices them off, instead of copying them.
+/// From this length on, [`Encoder::gathering`](crate::Encoder::gathering) sets [`Bytes`](bytes::Bytes) and
+/// [`Utf8Bytes`](crate::Utf8Bytes) aside, and [`Decoder::shared`](crate::Decoder::shared) slices them off, instead of
+/// copying them.
 ///
 /// Setting a value aside costs a reference count up and down (15 ns), a place in a list, and two more pieces for the
 /// kernel to gather. Copying 16 KiB within the cache costs 180 ns, outside of it more, and grows with the length.

@@ -79,7 +79,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// The message, owned. `Bytes` fields share the body's memory.
+    /// The message, owned. Long `Bytes` and `Utf8Bytes` share the body's memory.
     ///
     /// # Errors
     ///

@@ -1,0 +1,338 @@
+//! [`Utf8Bytes`]: text in shared memory.
+
+use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::str::Utf8Error;
+
+use bytes::Bytes;
+
+use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, Value};
+
+/// Text in shared memory: to `String` what [`Bytes`] is to `Vec<u8>`.
+///
+/// A clone copies no text. As a field of a message it is a string on the wire; from [`BULK_MIN`](crate::BULK_MIN) bytes
+/// on, encoding [sets it aside](Encoder::gathering), and decoding checks it and then [slices it off](Decoder::shared),
+/// where a `String` is copied. Such a slice keeps the whole input alive.
+///
+/// ```
+/// use polyglot::Utf8Bytes;
+///
+/// let title = Utf8Bytes::from("Emma".to_owned());
+/// assert_eq!(title, "Emma");
+/// assert_eq!(title.to_uppercase(), "EMMA");
+/// assert_eq!(title.clone().as_ptr(), title.as_ptr(), "one memory");
+///
+/// let error = Utf8Bytes::try_from(bytes::Bytes::from_static(b"Em\xff")).unwrap_err();
+/// assert_eq!(error.valid_up_to(), 2);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Utf8Bytes(
+    /// UTF-8: every constructor has checked it, or has it from a type that is. `clear` replaces it as a whole.
+    Bytes,
+);
+
+impl Utf8Bytes {
+    /// An empty text.
+    #[inline]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Bytes::new())
+    }
+
+    /// A text of the program, which is not copied.
+    #[inline]
+    #[must_use]
+    pub const fn from_static(text: &'static str) -> Self {
+        Self(Bytes::from_static(text.as_bytes()))
+    }
+
+    /// A part of `whole` that shares its memory.
+    ///
+    /// # Panics
+    ///
+    /// If `part` does not lie in the memory of `whole`.
+    #[inline]
+    pub(crate) fn slice_of(whole: &Bytes, part: &str) -> Self {
+        Self(whole.slice_ref(part.as_bytes()))
+    }
+
+    /// A part of this text that shares its memory.
+    ///
+    /// ```
+    /// let line = polyglot::Utf8Bytes::from_static("author=Austen");
+    /// let (_, author) = line.split_once('=').unwrap();
+    /// assert_eq!(line.slice_ref(author), "Austen");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `part` does not lie in the memory of this text.
+    #[inline]
+    #[must_use]
+    pub fn slice_ref(&self, part: &str) -> Self {
+        Self::slice_of(&self.0, part)
+    }
+
+    /// The text.
+    #[inline]
+    #[must_use]
+    #[allow(unsafe_code)]
+    pub fn as_str(&self) -> &str {
+        // SAFETY: The bytes are UTF-8, as the field states, and `Bytes` never change while a handle like this one exists.
+        unsafe { std::str::from_utf8_unchecked(&self.0) }
+    }
+
+    /// The text as bytes.
+    #[inline]
+    #[must_use]
+    pub const fn as_bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// Makes the text empty, and lets go of its memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Deref for Utf8Bytes {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Utf8Bytes {
+    #[inline]
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl AsRef<[u8]> for Utf8Bytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Utf8Bytes {
+    #[inline]
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+/// As `str`, which can be borrowed from it.
+impl Hash for Utf8Bytes {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for Utf8Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Utf8Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+/// Without copying the text.
+impl From<String> for Utf8Bytes {
+    #[inline]
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+/// A copy. See [`Utf8Bytes::from_static`].
+impl From<&str> for Utf8Bytes {
+    #[inline]
+    fn from(text: &str) -> Self {
+        Self(Bytes::copy_from_slice(text.as_bytes()))
+    }
+}
+
+impl From<Cow<'_, str>> for Utf8Bytes {
+    #[inline]
+    fn from(text: Cow<'_, str>) -> Self {
+        match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }
+    }
+}
+
+/// Without copying the text.
+impl From<Utf8Bytes> for Bytes {
+    #[inline]
+    fn from(text: Utf8Bytes) -> Self {
+        text.0
+    }
+}
+
+/// A copy.
+impl From<Utf8Bytes> for String {
+    #[inline]
+    fn from(text: Utf8Bytes) -> Self {
+        text.as_str().to_owned()
+    }
+}
+
+/// Without copying the text.
+impl TryFrom<Bytes> for Utf8Bytes {
+    type Error = Utf8Error;
+
+    fn try_from(bytes: Bytes) -> Result<Self, Utf8Error> {
+        if simdutf8::basic::from_utf8(&bytes).is_err() {
+            std::str::from_utf8(&bytes)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+macro_rules! equal {
+    ($($type:ty)*) => {$(
+        impl PartialEq<$type> for Utf8Bytes {
+            #[inline]
+            fn eq(&self, other: &$type) -> bool {
+                AsRef::<[u8]>::as_ref(self) == AsRef::<[u8]>::as_ref(other)
+            }
+        }
+
+        impl PartialEq<Utf8Bytes> for $type {
+            #[inline]
+            fn eq(&self, other: &Utf8Bytes) -> bool {
+                other == self
+            }
+        }
+    )*};
+}
+
+equal! { str &str String [u8] &[u8] }
+
+impl Value for Utf8Bytes {
+    #[inline]
+    fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.utf8_bytes(self)
+    }
+
+    #[inline]
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        from.utf8_bytes()
+    }
+}
+
+impl Element for Utf8Bytes {
+    const KIND: Kind = Kind::String;
+
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// As a string.
+#[cfg(feature = "serde")]
+mod with_serde {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Utf8Bytes;
+
+    impl Serialize for Utf8Bytes {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(self)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Utf8Bytes {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            String::deserialize(deserializer).map(Self::from)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
+    use super::*;
+    use crate::BULK_MIN;
+
+    #[test]
+    fn texts_are_equal_ordered_and_found_as_strings_are() {
+        let words = ["ß", "a", "", "名", "aa"];
+        let texts = words.map(Utf8Bytes::from);
+        for (word, text) in words.iter().zip(&texts) {
+            assert!(*text == **word && *text == *word && *word == *text && *text == (*word).to_owned());
+            assert_eq!((format!("{text}"), format!("{text:?}")), ((*word).to_owned(), format!("{word:?}")));
+        }
+        let hashed: HashSet<_> = texts.iter().cloned().collect();
+        assert!(words.iter().all(|word| hashed.contains(*word)) && !hashed.contains("b"));
+        let sorted: BTreeSet<_> = texts.into_iter().collect();
+        assert!(sorted.iter().map(Utf8Bytes::as_str).eq(BTreeSet::from(words)));
+    }
+
+    #[test]
+    fn clones_parts_and_bytes_of_a_text_share_its_memory_and_survive_it() {
+        let text = Utf8Bytes::from("one two".repeat(100));
+        let start = text.as_ptr();
+        let (clone, part) = (text.clone(), text.slice_ref(&text[4..]));
+        let bytes = Bytes::from(text);
+        assert_eq!([clone.as_ptr(), part.as_ptr(), bytes.as_ptr()], [start, start.wrapping_add(4), start]);
+        drop((clone, bytes));
+        assert!(part.starts_with("two"));
+    }
+
+    #[test]
+    fn bytes_become_a_text_without_a_copy_exactly_if_they_are_utf8() {
+        for length in [0, 1, 15, 64, BULK_MIN] {
+            let mut content = "é".repeat(length).into_bytes();
+            let bytes = Bytes::from(content.clone());
+            let text = Utf8Bytes::try_from(bytes.clone()).unwrap();
+            assert_eq!(text.as_ptr(), bytes.as_ptr());
+            content.push(0xc3);
+            assert_eq!(Utf8Bytes::try_from(Bytes::from(content)).unwrap_err().valid_up_to(), 2 * length);
+        }
+    }
+
+    #[test]
+    fn decoding_shares_long_texts_of_a_shared_input_and_no_others() {
+        for (length, is_shared) in [(BULK_MIN, true), (BULK_MIN - 1, false)] {
+            let mut body = Vec::new();
+            Encoder::new(&mut body).string(&"a".repeat(length)).unwrap();
+            let body = Bytes::from(body);
+            let mut decoder = Decoder::shared(&body);
+            let text = decoder.utf8_bytes().unwrap();
+            assert_eq!((text.len(), decoder.has_sliced(), decoder.remaining()), (length, is_shared, 0));
+            assert_eq!(body.as_ptr_range().contains(&text.as_ptr()), is_shared);
+            assert!(!body.as_ptr_range().contains(&Decoder::new(&body).utf8_bytes().unwrap().as_ptr()));
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_utf8_leaves_the_decoder_where_it_was() {
+        let body = Bytes::from_static(&[5, 10, 2, b'a', 0xff]);
+        let mut decoder = Decoder::shared(&body);
+        assert_eq!(decoder.utf8_bytes().unwrap_err().to_string(), "at byte 0: string is not UTF-8");
+        assert_eq!(decoder.position(), 0);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn serde_writes_and_reads_strings() {
+        let text: Utf8Bytes = serde_json::from_str(r#""a\u00df""#).unwrap();
+        assert_eq!((&*text, serde_json::to_string(&text).unwrap()), ("aß", r#""aß""#.to_owned()));
+    }
+}
