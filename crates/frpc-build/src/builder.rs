@@ -324,6 +324,26 @@ impl Builder {
         self
     }
 
+    /// Makes string fields, and the values of maps that are strings, `frpc::Utf8Bytes` instead of `String`. Takes one
+    /// [path](Self#paths) or several.
+    ///
+    /// Long ones are encoded and decoded without copying, as [`bytes`](Self::bytes) are. They are still checked to be
+    /// UTF-8. Keys of maps and `StringValue` stay `String`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure()
+    ///     .utf8_bytes(".documents.Page.text")
+    ///     .compile_protos(&["proto/documents.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn utf8_bytes(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("utf8_bytes", Target::StringField, paths);
+        self.externs.utf8_bytes.extend(paths);
+        self
+    }
+
     /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one [path](Self#paths) or several.
     pub fn btree_map(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("btree_map", Target::MapField, paths);

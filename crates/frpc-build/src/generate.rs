@@ -17,6 +17,7 @@ mod reflection;
 pub(crate) mod rpc;
 mod services;
 pub(crate) mod typescript;
+mod utf8_bytes;
 mod views;
 
 use std::cell::RefCell;
@@ -34,6 +35,7 @@ use crate::generate::json::{json_enumeration_impl, json_impl};
 use crate::generate::json_schema::JsonSchemas;
 use crate::generate::memory::memory_impl;
 use crate::generate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
+use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
 use crate::lock::{self, LockOptions, Plan};
 use crate::schema::comments::clean_file;
@@ -76,6 +78,7 @@ pub(crate) fn generate(
     for (module, text) in texts {
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
+        share_strings(&mut items, &index, &externs.utf8_bytes)?;
         let mut inner = modules::of_messages(&items);
         let messages = if has_any { any_types::paths(&items, &index) } else { Vec::new() };
         let oneofs = oneof_enums(&items, &index)?;
@@ -287,7 +290,7 @@ impl Codecs<'_> {
         if externs.json {
             codecs.push(json_impl(&message)?);
         }
-        if fields.has_btree_map && prost_code::skip_debug(item) {
+        if (fields.has_btree_map || shares_strings(&item.attrs)) && prost_code::skip_debug(item) {
             codecs.push(debug_impl(item));
         }
         Ok(codecs)

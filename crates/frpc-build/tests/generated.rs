@@ -244,6 +244,32 @@ fn types_of_bytes_and_maps_can_be_chosen() {
 }
 
 #[test]
+fn strings_are_shared_where_they_are_selected_and_the_others_stay() {
+    let source = format!(
+        "{HEAD}message A {{ string a = 1; string b = 2; optional string c = 3; repeated string d = 4;
+         map<string, string> e = 5; oneof f {{ string g = 6; string h = 7; }} String i = 8; }}
+         message String {{ string a = 1; oneof string {{ string b = 2; }} }}"
+    );
+    let paths = ["A.a", ".test.A.c", "d", "A.e", "A.g", "A.i", "String.string"];
+    let text = Build::of(&source).text_with(|builder| builder.utf8_bytes(paths));
+    for line in [
+        "#[prost(bytes = \"bytes\", tag = \"1\")] pub a: ::frpc::polyglot::Utf8Bytes,",
+        "#[prost(string, tag = \"2\")] pub b: ::frpc::prost::alloc::string::String,",
+        "#[prost(string, optional, tag = \"3\")] pub c: ::core::option::Option<::frpc::polyglot::Utf8Bytes>,",
+        "#[prost(bytes = \"bytes\", repeated, tag = \"4\")] pub d: ::frpc::prost::alloc::vec::Vec<::frpc::polyglot::Utf8Bytes>,",
+        "#[prost(map = \"string, bytes\", tag = \"5\")]",
+        "#[prost(bytes = \"bytes\", tag = \"6\")] G(::frpc::polyglot::Utf8Bytes)",
+        "#[prost(string, tag = \"7\")] H(::frpc::prost::alloc::string::String)",
+        "pub i: ::core::option::Option<String>,",
+        "#[prost(string, tag = \"2\")] B(::frpc::prost::alloc::string::String)",
+        "f.debug_struct(\"A\")",
+    ] {
+        assert!(has(&text, line), "{line} in {text}");
+    }
+    assert_eq!(text.matches("prost_path = \"::frpc::codegen::utf8_bytes\"").count(), 2, "for A and its oneof");
+}
+
+#[test]
 fn messages_with_ordered_maps_can_be_debugged_without_a_dependency_on_prost() {
     let source = format!("{HEAD}message A {{ map<int32, string> type = 1; }}\nmessage B {{ int32 c = 1; }}");
     let text = Build::of(&source).text_with(|builder| builder.btree_map("."));

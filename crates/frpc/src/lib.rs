@@ -105,7 +105,7 @@ pub use frisbee::{
     SettingError, Settings, Stats, Workers, memory,
 };
 pub use http::Extensions;
-pub use polyglot::Undecoded;
+pub use polyglot::{Undecoded, Utf8Bytes};
 #[cfg(unix)]
 pub use server::UnixServer;
 pub use server::builder::ServerBuilder;

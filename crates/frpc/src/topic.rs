@@ -137,8 +137,8 @@ pub struct TopicPublisher<M> {
 }
 
 impl<M: Message> TopicPublisher<M> {
-    /// Publishes a message once the connection has room. The message is encoded directly into the outbox, and large
-    /// fields of `Bytes` are not copied.
+    /// Publishes a message once the connection has room. The message is encoded directly into the outbox; long
+    /// `Bytes` and `Utf8Bytes` are not copied.
     ///
     /// # Errors
     /// If the message cannot be encoded or is too long, or the connection has ended.

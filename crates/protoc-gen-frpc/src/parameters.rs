@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 32] = [
+const PARAMETERS: [Parameter; 33] = [
     Parameter {
         name: "lang",
         value: "=rust|ts|py",
@@ -186,6 +186,12 @@ const PARAMETERS: [Parameter; 32] = [
         value: "=PATH",
         help: "make bytes fields `Bytes` instead of `Vec<u8>`",
         set: |builder, value| Ok(builder.bytes(text(value)?)),
+    },
+    Parameter {
+        name: "utf8_bytes",
+        value: "=PATH",
+        help: "make string fields `Utf8Bytes` instead of `String`",
+        set: |builder, value| Ok(builder.utf8_bytes(text(value)?)),
     },
     Parameter {
         name: "btree_map",

@@ -137,11 +137,12 @@ fn parameters_are_the_options_of_the_builder() {
 }
 
 #[test]
-fn the_codec_and_views_are_parameters_too() {
+fn the_codec_views_and_shared_strings_are_parameters_too() {
     let schema = schema();
     for (parameter, expected) in [
         ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
         ("codec=polyglot", built(|builder| builder)),
+        ("utf8_bytes=.", built(|builder| builder.utf8_bytes("."))),
         ("dyn_traits", built(|builder| builder.dyn_traits(true))),
         ("reflection", built(|builder| builder.reflection(true))),
         ("views,undecoded_requests=Orders", built(|builder| builder.views(true).undecoded_requests("Orders"))),

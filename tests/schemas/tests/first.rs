@@ -39,7 +39,8 @@ macro_rules! first {
                     &self,
                     request: Request<module::Count>,
                 ) -> Result<Response<ResponseStream<module::Word>>, Status> {
-                    let words = (0..request.get_ref().count).map(|count| Ok(module::Word { word: count.to_string() }));
+                    let words =
+                        (0..request.get_ref().count).map(|count| Ok(module::Word { word: count.to_string().into() }));
                     Ok(Response::new(ResponseStream::new(frpc::iter(words.collect::<Vec<_>>()))))
                 }
 

@@ -118,10 +118,10 @@ fn null_is_a_value_of_null_value_and_value_alone() {
 }
 
 #[test]
-fn messages_with_boxes_and_shared_bytes_survive_json() {
+fn messages_with_boxes_and_shared_bytes_and_strings_survive_json() {
     let pool = pool(&["options"], "proto");
-    survive!(100, pool, "options", options, Chunk Part Copied);
-    survive!(100, pool, "options", enclosed, Chunk Part Copied);
+    survive!(100, pool, "options", options, Chunk Page Part Copied);
+    survive!(100, pool, "options", enclosed, Chunk Page Part Copied);
     survive!(5, pool, "options", options, Holder);
     survive!(5, pool, "options", enclosed, Holder);
 }

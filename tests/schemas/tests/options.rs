@@ -5,9 +5,12 @@ mod random;
 use bytes::Bytes;
 use frpc::polyglot::{self, BULK_MIN, Decoder, Encoder, Form, Root, Viewed};
 use frpc::prost::{Message as _, Name as _};
-use frpc::{Request, Response, Status};
+use frpc::{Request, Response, Status, Utf8Bytes};
 use random::{Random, pool, protobuf};
-use schema_tests::options::{Chunk, Chunks, ChunksClient, ChunksServer, Copied, Holder, Part, chunk, holder};
+use schema_tests::enclosed;
+use schema_tests::options::{
+    Chunk, Chunks, ChunksClient, ChunksServer, Copied, Holder, Page, Part, chunk, holder, page,
+};
 use schema_tests::views::base;
 use std::collections::BTreeMap;
 
@@ -19,6 +22,18 @@ fn chunk_of(content: &Bytes) -> Chunk {
         named: [("a".to_owned(), content.clone())].into(),
         choice: Some(chunk::Choice::Left(content.clone())),
         copied: Some(Copied { copied: content.to_vec() }),
+    }
+}
+
+fn page_of(content: &Utf8Bytes) -> Page {
+    Page {
+        single: content.clone(),
+        maybe: Some(content.clone()),
+        many: vec![content.clone(), "short".into()],
+        named: [("a".to_owned(), content.clone())].into(),
+        choice: Some(page::Choice::Left(content.clone())),
+        copied: content.to_string(),
+        levels: [("b".to_owned(), base::Level::High.into())].into(),
     }
 }
 
@@ -45,6 +60,79 @@ fn long_bytes_fields_share_the_memory_of_the_body_in_every_place() {
         }
         assert!(!is_within(&read.copied.unwrap().copied, &body), "a `Vec` is a copy");
     }
+}
+
+/// Short ones are copied, as bytes are.
+#[test]
+fn long_string_fields_share_the_memory_of_the_body_in_every_place() {
+    let sent = page_of(&"ß".repeat(BULK_MIN / 2).into());
+    for form in [Form::Flat, Form::Extended] {
+        let mut body = Vec::new();
+        polyglot::encode_root(&sent, &mut Encoder::new(&mut body).with_form(form)).unwrap();
+        let body = Bytes::from(body);
+        let Root::Message(read) = polyglot::decode_root::<Page>(&mut Decoder::shared(&body)).unwrap() else { panic!() };
+        assert!(read == sent);
+        let Some(page::Choice::Left(left)) = &read.choice else { panic!("it was there") };
+        for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
+            assert!(is_within(shared.as_bytes(), &body));
+        }
+        assert!(!is_within(read.many[1].as_bytes(), &body), "a short one is a copy");
+        assert!(!is_within(read.copied.as_bytes(), &body), "a `String` is a copy");
+    }
+}
+
+#[test]
+fn large_string_fields_are_set_aside_instead_of_copied() {
+    let content = Utf8Bytes::from("ß".repeat(BULK_MIN / 2));
+    let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    polyglot::encode_root(&page_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
+    assert_eq!(bulk.len(), 5, "all but the copied one");
+    assert!(bulk.iter().all(|part| part.bytes.as_ptr() == content.as_ptr()));
+    assert!(out.len() < 2 * BULK_MIN);
+}
+
+#[test]
+fn messages_with_shared_strings_are_those_of_prost_in_the_encoding_of_protobuf() {
+    let pool = pool(&["options"], "proto");
+    for seed in 0..200 {
+        let bytes = protobuf(&pool.get_message_by_name("options.Page").unwrap(), &mut Random::new(seed));
+        let page = Page::decode(&*bytes).unwrap();
+        let again = page.encode_to_vec();
+        assert_eq!(again.len(), page.encoded_len());
+        // The order of maps is not defined.
+        assert!(Page::decode(&*again).unwrap() == page && again.len() == bytes.len());
+        assert_eq!(enclosed::Page::decode(&*bytes).unwrap().maybe(), page.maybe());
+    }
+    let long = page_of(&"ß".repeat(BULK_MIN / 2).into());
+    let body = Bytes::from(long.encode_to_vec());
+    let read = Page::decode(body.clone()).unwrap();
+    assert!(read == long);
+    assert!(is_within(read.single.as_bytes(), &body) && !is_within(read.many[1].as_bytes(), &body));
+    let mut cleared = read;
+    cleared.clear();
+    assert_eq!(cleared, Page::default());
+}
+
+#[test]
+fn strings_that_are_not_utf8_are_refused_wherever_they_are_shared() {
+    let mut long = vec![b'a'; BULK_MIN];
+    long[BULK_MIN - 1] = 0xff;
+    for text in [&b"\xff"[..], b"\xc3", &long] {
+        let mut body = vec![0x08, 0x00, 0x05];
+        Encoder::new(&mut body).bytes(text).unwrap();
+        body.remove(3); // The kind of bytes, instead of which that of strings stands there.
+        let error = polyglot::decode_root::<Page>(&mut Decoder::shared(&body.into())).unwrap_err();
+        assert!(error.to_string().contains("UTF-8"), "{error}");
+        // Field 1, 3 and 5; then the value of an entry of 4.
+        for tag in [0x0a, 0x1a, 0x2a] {
+            let mut message = vec![tag];
+            frpc::prost::encode_length_delimiter(text.len(), &mut message).unwrap();
+            message.extend_from_slice(text);
+            let error = Page::decode(Bytes::from(message)).unwrap_err();
+            assert!(error.to_string().contains("UTF-8"), "{error}");
+        }
+    }
+    assert!(Page::decode(&[0x22, 3, 0x12, 1, 0xff][..]).is_err());
 }
 
 #[test]

@@ -44,7 +44,7 @@ async fn serve_with(
 }
 
 fn word(word: &str) -> Word {
-    Word { word: word.to_owned() }
+    Word { word: word.into() }
 }
 
 /// Everything that a call of any kind can show. Failures arrive with one of the given codes.

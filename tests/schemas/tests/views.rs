@@ -122,7 +122,7 @@ impl services::First for Looker {
         while let Some(word) = words.message().await? {
             all.push_str(word.view()?.word);
         }
-        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(services::Word { word: all })]))))
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(services::Word { word: all.into() })]))))
     }
 
     async fn feed(
@@ -141,7 +141,7 @@ impl services::First for Looker {
         request: Request<frpc::Undecoded<services::Count>>,
     ) -> Result<Response<ResponseStream<services::Word>>, Status> {
         let word = request.get_ref().view()?.count.to_string();
-        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(services::Word { word })]))))
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(services::Word { word: word.into() })]))))
     }
 
     async fn echo(
@@ -151,14 +151,14 @@ impl services::First for Looker {
         let raw = request.into_inner();
         let word = raw.view()?.word;
         assert!(raw.as_bytes().as_ptr_range().contains(&word.as_ptr()) || word.is_empty());
-        Ok(Response::new(services::Word { word: word.to_uppercase() }))
+        Ok(Response::new(services::Word { word: word.to_uppercase().into() }))
     }
 }
 
 #[tokio::test]
 async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn std::error::Error>> {
     use services::{Count, FirstClient, FirstServer, Word};
-    let word = |word: &str| Word { word: word.to_owned() };
+    let word = |word: &str| Word { word: word.into() };
     let server = frpc::Server::builder().add_service(FirstServer::new(Looker)).bind("127.0.0.1:0").await?;
     let address = server.local_addr().to_string();
     let client = FirstClient::connect(&address).await?;

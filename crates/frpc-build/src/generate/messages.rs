@@ -239,8 +239,9 @@ impl Message<'_> {
     }
 }
 
-/// `impl Debug for …`, for messages with a `BTreeMap`: prost-derive 0.14 ignores `prost_path` there and uses a path
-/// that is only valid in crates that depend on prost. Remove this when prost-derive no longer does so.
+/// `impl Debug for …`, for messages with `Utf8Bytes`, a type that prost-derive does not know, and for those with a
+/// `BTreeMap`: prost-derive 0.14 ignores `prost_path` there and uses a path that is only valid in crates that depend on
+/// prost. Remove the latter when prost-derive no longer does so.
 pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
     let ident = &item.ident;
     let (name, fields) = (ident.to_string(), item.fields.iter().filter_map(|field| field.ident.as_ref()));

@@ -246,16 +246,16 @@ fn is_deprecated(attributes: &[Attribute]) -> bool {
 
 /// The attribute `#[prost(…)]` of a field.
 #[derive(Default)]
-struct ProstAttribute {
-    tags: Vec<i32>,
-    oneof: Option<Path>,
+pub(crate) struct ProstAttribute {
+    pub(crate) tags: Vec<i32>,
+    pub(crate) oneof: Option<Path>,
     enumeration: Option<Path>,
     is_btree_map: bool,
 }
 
 impl ProstAttribute {
     /// Reads the attribute with the number of the field, and ignores others that users have added.
-    fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
             let mut read = Self::default();
             let parsed = attribute.parse_nested_meta(|meta| {

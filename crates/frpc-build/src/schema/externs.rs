@@ -54,6 +54,8 @@ pub(crate) struct Externs {
     pub(crate) user: Vec<String>,
     /// The codec of generated types.
     pub(crate) codec: Codec,
+    /// The paths of strings that are `Utf8Bytes`.
+    pub(crate) utf8_bytes: Vec<String>,
     /// Whether generated types have views.
     pub(crate) views: bool,
     /// Whether types have the JSON mapping.

@@ -28,6 +28,8 @@ pub(crate) enum Target {
     /// Fields, oneofs, members of oneofs and values of enums.
     Field,
     BytesField,
+    /// Strings, and maps to strings.
+    StringField,
     MapField,
     /// Fields that are not repeated.
     SingleField,
@@ -45,6 +47,7 @@ impl Target {
             Self::Enum => "enum or oneof",
             Self::Field => "field or enum value",
             Self::BytesField => "bytes field",
+            Self::StringField => "string field",
             Self::MapField => "map field",
             Self::SingleField => "field that is not repeated",
             Self::Service => "service",
@@ -132,10 +135,15 @@ impl Named {
         if field.r#type() == Type::Bytes {
             self.add([Target::BytesField], &name);
         }
+        if field.r#type() == Type::String {
+            self.add([Target::StringField], &name);
+        }
         if let Some(entry) = map_entry(message, field) {
             self.add([Target::MapField], &name);
-            if entry.field.iter().any(|field| field.r#type() == Type::Bytes) {
-                self.add([Target::BytesField], &full_name(owner, "value"));
+            match entry.field.iter().find(|field| field.name() == "value").map(FieldDescriptorProto::r#type) {
+                Some(Type::Bytes) => self.add([Target::BytesField], &full_name(owner, "value")),
+                Some(Type::String) => self.add([Target::StringField], &name),
+                _ => {}
             }
         }
     }
@@ -168,6 +176,8 @@ mod tests {
             repeated M list = 5;
             E e = 6;
             optional int32 maybe = 7;
+            string text = 8;
+            map<string, string> texts = 9;
         }
         enum E { ZERO = 0; }
         service S { rpc Call(M) returns (M); }
@@ -202,6 +212,7 @@ mod tests {
             (Target::Enum, &["E", "M.of"]),
             (Target::Field, &["M.data", "M.of.member", "of", "ZERO", "M.maybe", "list", ".a.b.M"]),
             (Target::BytesField, &["data", "M.raw", "M.value", ".a.b.M", "."]),
+            (Target::StringField, &["text", "M.texts", ".a.b.M"]),
             (Target::MapField, &["map", ".a.b.M.map"]),
             (Target::SingleField, &["of.member", "maybe", "M.e"]),
             (Target::Service, &["S", ".a.b"]),
@@ -219,6 +230,7 @@ mod tests {
         for (target, paths) in [
             (Target::Type, &["S", "M.data", ".b"][..]),
             (Target::BytesField, &["M", "e", "map", "dat"]),
+            (Target::StringField, &["data", "map", "key"]),
             (Target::MapField, &["data", ".a.b.S"]),
             (Target::SingleField, &["list", "M.member", "map"]),
             (Target::Service, &["M", "S.Call"]),

@@ -343,13 +343,13 @@ pub(crate) fn is_bare_message(body: &[u8]) -> bool {
     body.first() == Some(&Kind::U8.byte())
 }
 
-/// Reads a body behind its prefix. `Bytes` fields share its memory.
+/// Reads a body behind its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
 #[inline]
 pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Reads a reply, which is not packed. `Bytes` fields share its memory.
+/// Reads a reply, which is not packed. Long `Bytes` and `Utf8Bytes` share its memory.
 #[inline]
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Response<M>, Status> {
     let mut body = body.clone();

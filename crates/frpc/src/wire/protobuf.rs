@@ -6,6 +6,7 @@
 //! Messages may nest 100 levels deep, which is a constant of prost's and not a setting of the decoder.
 
 mod memory;
+pub mod utf8_bytes;
 
 pub use memory::{Field, Protobuf};
 
@@ -39,7 +40,7 @@ where
     polyglot::encode_enclosed(M::NAME, to, message.encoded_len(), |out| message.encode_raw(out))
 }
 
-/// Reads a body. `Bytes` fields share its memory if the decoder does.
+/// Reads a body. Long `Bytes` and `Utf8Bytes` share its memory if the decoder does.
 ///
 /// # Errors
 /// If there is neither a message nor an error, the message is malformed, or it would take more memory than the decoder

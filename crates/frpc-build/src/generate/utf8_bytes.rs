@@ -1,0 +1,141 @@
+//! Makes strings in prost's code `Utf8Bytes`, for which prost-build has no option.
+//!
+//! Such a type derives prost's traits with functions of frpc's own, which know this type: see
+//! `frpc::codegen::utf8_bytes`.
+
+use proc_macro2::TokenStream;
+use prost_types::field_descriptor_proto::Type as ProtoType;
+use prost_types::{DescriptorProto, FieldDescriptorProto};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Expr, ExprLit, Field, GenericArgument, Item, Lit, Meta, MetaNameValue, PathArguments, Token, Type,
+};
+
+use crate::error::Error;
+use crate::generate::messages::map_value;
+use crate::generate::prost_code::{ProstAttribute, is_named, marker};
+use crate::schema::patterns::path_matches;
+use crate::schema::{Index, full_name};
+
+/// The module that has the place of prost for these types.
+const PROST: &str = "::frpc::codegen::utf8_bytes";
+
+/// Changes the strings that `paths` select.
+pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[String]) -> Result<(), Error> {
+    for item in items {
+        let (attributes, fields): (_, Vec<_>) = match item {
+            Item::Mod(item) => {
+                if let Some((_, items)) = &mut item.content {
+                    share_strings(items, index, paths)?;
+                }
+                continue;
+            }
+            Item::Struct(item) => (&mut item.attrs, item.fields.iter_mut().map(|field| (None, field)).collect()),
+            Item::Enum(item) => {
+                let members = item.variants.iter_mut().filter_map(|variant| {
+                    let field = variant.fields.iter_mut().next()?;
+                    Some((Some(&mut variant.attrs), field))
+                });
+                (&mut item.attrs, members.collect())
+            }
+            _ => continue,
+        };
+        let Some((name, message)) = message_of(attributes, index) else { continue };
+        let mut is_changed = false;
+        for (of_variant, field) in fields {
+            let Field { attrs, ty, .. } = field;
+            let attributes = of_variant.unwrap_or(attrs);
+            let Some(prost) = ProstAttribute::read(attributes)? else { continue };
+            let ([tag], None) = (&prost.tags[..], prost.oneof) else { continue };
+            let Some(declared) = message.field.iter().find(|field| field.number() == *tag) else { continue };
+            if is_string(declared, index) && is_selected(name, declared, paths) && share(ty) {
+                attributes.iter_mut().for_each(declare);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            let of_path = attributes.iter_mut().filter(|attribute| prost_path(attribute).is_some());
+            of_path.for_each(|attribute| *attribute = syn::parse_quote! { #[prost(prost_path = #PROST)] });
+        }
+    }
+    Ok(())
+}
+
+/// Whether strings of the type with these attributes have been changed. prost cannot derive its `Debug` then.
+pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path == PROST))
+}
+
+/// The message that a struct stands for, or to which the enum of a oneof belongs.
+fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
+    let name = marker(attributes)?;
+    let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
+    let (name, found) = index.messages.get_key_value(&name).or_else(outer)?;
+    Some((name, found.proto))
+}
+
+/// Whether a field, or the values of a map, are strings.
+fn is_string(field: &FieldDescriptorProto, index: &Index<'_>) -> bool {
+    map_value(field, index).unwrap_or(field).r#type() == ProtoType::String
+}
+
+fn is_selected(message: &str, field: &FieldDescriptorProto, paths: &[String]) -> bool {
+    let name = full_name(message.trim_start_matches('.'), field.name());
+    paths.iter().any(|path| path_matches(path, &name))
+}
+
+/// Replaces `String` within options, lists and the values of maps. Returns false if there is none.
+fn share(ty: &mut Type) -> bool {
+    if is_named(ty, "String") {
+        *ty = syn::parse_quote! { ::frpc::polyglot::Utf8Bytes };
+        return true;
+    }
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last_mut().map(|segment| &mut segment.arguments);
+    let Some(PathArguments::AngleBracketed(arguments)) = last else { return false };
+    // The last argument, which is that for the values of a map.
+    let inner = arguments.args.iter_mut().rev().find_map(|argument| match argument {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    });
+    inner.is_some_and(share)
+}
+
+/// Declares a string to prost as bytes, whose code names no type of Rust, unless it is optional: its getter then
+/// returns a `str`.
+fn declare(attribute: &mut Attribute) {
+    if !attribute.path().is_ident("prost") {
+        return;
+    }
+    let Ok(metas) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else { return };
+    if metas.iter().any(|meta| meta.path().is_ident("optional")) {
+        return;
+    }
+    let metas = metas.into_iter().map(|meta| match &meta {
+        Meta::Path(path) if path.is_ident("string") => quote! { bytes = "bytes" },
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(types), .. }), .. })
+            if path.is_ident("map") || path.is_ident("btree_map") =>
+        {
+            let types = types.value();
+            let types = types.strip_suffix("string").map_or(types.clone(), |key| format!("{key}bytes"));
+            quote! { #path = #types }
+        }
+        _ => quote! { #meta },
+    });
+    let metas: Vec<TokenStream> = metas.collect();
+    *attribute = syn::parse_quote! { #[prost(#(#metas),*)] };
+}
+
+/// The module in the place of prost, if this attribute names it.
+fn prost_path(attribute: &Attribute) -> Option<String> {
+    let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
+    match meta {
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(value), .. }), .. })
+            if path.is_ident("prost_path") =>
+        {
+            Some(value.value())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,173 @@
+//! prost, as its derives find it in messages with [`Utf8Bytes`]: with readers and writers of strings and bytes for this
+//! type too.
+//!
+//! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`, of which
+//! this is one. A field of `Utf8Bytes` is declared as bytes, or as a string where it is optional, so that its getter
+//! returns a `str`. On the wire both are the same.
+
+pub use prost::*;
+
+pub mod encoding {
+    //! [`prost::encoding`], with functions for strings and bytes of more types.
+
+    pub use prost::encoding::*;
+    pub use string as bytes;
+
+    pub mod string {
+        //! Fields of strings and bytes.
+
+        use ::bytes::{Buf, BufMut, Bytes};
+        use polyglot::{BULK_MIN, Utf8Bytes};
+        use prost::DecodeError;
+        use prost::encoding::{self, DecodeContext, WireType, bytes, check_wire_type};
+
+        /// A type of strings or bytes.
+        pub trait Text: Default {
+            /// Writes a field.
+            fn encode(tag: u32, value: &Self, to: &mut impl BufMut);
+
+            /// The length of a field.
+            fn encoded_len(tag: u32, value: &Self) -> usize;
+
+            /// Reads the value of a field.
+            ///
+            /// # Errors
+            /// If it is malformed.
+            fn merge(
+                wire_type: WireType,
+                value: &mut Self,
+                from: &mut impl Buf,
+                context: DecodeContext,
+            ) -> Result<(), DecodeError>;
+        }
+
+        macro_rules! of_prost {
+            ($($type:ty, $($module:ident)::+;)*) => {$(
+                impl Text for $type {
+                    #[inline]
+                    fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
+                        $($module)::+::encode(tag, value, to);
+                    }
+
+                    #[inline]
+                    fn encoded_len(tag: u32, value: &Self) -> usize {
+                        $($module)::+::encoded_len(tag, value)
+                    }
+
+                    #[inline]
+                    fn merge(
+                        wire_type: WireType,
+                        value: &mut Self,
+                        from: &mut impl Buf,
+                        context: DecodeContext,
+                    ) -> Result<(), DecodeError> {
+                        $($module)::+::merge(wire_type, value, from, context)
+                    }
+                }
+            )*};
+        }
+
+        of_prost! {
+            String, encoding::string;
+            Vec<u8>, bytes;
+            Bytes, bytes;
+        }
+
+        impl Text for Utf8Bytes {
+            #[inline]
+            fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
+                bytes::encode(tag, value.as_bytes(), to);
+            }
+
+            #[inline]
+            fn encoded_len(tag: u32, value: &Self) -> usize {
+                bytes::encoded_len(tag, value.as_bytes())
+            }
+
+            /// Shares memory as [`Decoder::utf8_bytes`](polyglot::Decoder::utf8_bytes) does.
+            fn merge(
+                wire_type: WireType,
+                value: &mut Self,
+                from: &mut impl Buf,
+                context: DecodeContext,
+            ) -> Result<(), DecodeError> {
+                let mut content = Bytes::new();
+                bytes::merge(wire_type, &mut content, from, context)?;
+                if content.len() < BULK_MIN {
+                    content = Bytes::copy_from_slice(&content);
+                }
+                *value = content.try_into().map_err(|_| not_utf8())?;
+                Ok(())
+            }
+        }
+
+        /// prost's own error, which only its reader makes.
+        #[cold]
+        fn not_utf8() -> DecodeError {
+            let content = [1, 0xff];
+            let read = encoding::string::merge(
+                WireType::LengthDelimited,
+                &mut String::new(),
+                &mut &content[..],
+                DecodeContext::default(),
+            );
+            read.expect_err("0xff occurs nowhere in UTF-8")
+        }
+
+        /// Writes a field.
+        #[inline]
+        pub fn encode<T: Text>(tag: u32, value: &T, to: &mut impl BufMut) {
+            T::encode(tag, value, to);
+        }
+
+        /// Writes a field for each element of a list.
+        #[inline]
+        pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
+            values.iter().for_each(|value| T::encode(tag, value, to));
+        }
+
+        /// The length of a field.
+        #[inline]
+        pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
+            T::encoded_len(tag, value)
+        }
+
+        /// The length of a field for each element of a list.
+        #[inline]
+        pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
+            values.iter().map(|value| T::encoded_len(tag, value)).sum()
+        }
+
+        /// Reads the value of a field.
+        ///
+        /// # Errors
+        /// If it is malformed.
+        #[inline]
+        pub fn merge<T: Text>(
+            wire_type: WireType,
+            value: &mut T,
+            from: &mut impl Buf,
+            context: DecodeContext,
+        ) -> Result<(), DecodeError> {
+            T::merge(wire_type, value, from, context)
+        }
+
+        /// Reads the value of a field, as a further element of a list.
+        ///
+        /// # Errors
+        /// If it is malformed.
+        #[inline]
+        pub fn merge_repeated<T: Text>(
+            wire_type: WireType,
+            values: &mut Vec<T>,
+            from: &mut impl Buf,
+            context: DecodeContext,
+        ) -> Result<(), DecodeError> {
+            check_wire_type(WireType::LengthDelimited, wire_type)?;
+            let mut value = T::default();
+            T::merge(wire_type, &mut value, from, context)?;
+            values.push(value);
+            Ok(())
+        }
+    }
+}
