@@ -9,6 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .type_attribute(".benchmark", SERDE)
         .type_attribute(".mixed", SERDE)
         .bytes([".bulk"])
+        .utf8_bytes([".bulk"])
         .json(true)
         // For gRPC.
         .protobuf(true)

@@ -13,7 +13,7 @@ pub mod benchmark {
     }
 }
 
-/// The echo call with bytes in the place of strings.
+/// The echo call with bytes in the place of strings, and with strings that share their memory.
 pub mod bulk {
     frpc::include_proto!("bulk");
 }

@@ -31,10 +31,10 @@ enum Kind {
     Policy,
     /// Calls on connections that carry one at a time.
     Pooled,
-    /// Calls with bytes instead of strings.
-    Bytes,
+    /// Calls with bytes or strings that share their memory.
+    Shares,
     /// Both of these.
-    PooledBytes,
+    PooledShares,
     /// Between processes of one host only.
     Host,
     /// The same, on one connection with one call at a time.
@@ -58,7 +58,7 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
-            frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic,
+            frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText, tonic::Tonic,
             tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
             observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
             one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
@@ -104,6 +104,7 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <frpc::Concurrent as Contestant>::NAME,
         <frpc::AtMost as Contestant>::NAME,
         <frpc::Shares as Contestant>::NAME,
+        <frpc::SharesText as Contestant>::NAME,
         <tonic::PerCore as Contestant>::NAME,
         <tarpc::InPlace as Contestant>::NAME,
         <observed::TonicCoresTraced as Contestant>::NAME,
@@ -167,7 +168,8 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ),
         ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
         ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
-        ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Bytes),
+        ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Shares),
+        ("frpc-utf8-bytes", "fRPC as frpc with a string that shares its memory", PER_CORE, Kind::Shares),
         ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
         ("tonic-cores", "the same with a runtime for each core, at both ends", PER_CORE, Kind::Calls),
         ("tarpc", "bincode, no delay, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
@@ -178,7 +180,7 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
             Kind::Calls,
         ),
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
-        ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledBytes),
+        ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledShares),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
         ("frpc-counted", "frpc-plain with counters and histograms at both ends", SHARED, Kind::Observed),
         (
@@ -262,7 +264,7 @@ impl Entry {
         if cell.section == Section::Tls {
             return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
         }
-        let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledBytes | Kind::GoPooled);
+        let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledShares | Kind::GoPooled);
         if pooled && cell.clients * cell.in_flight > CONNECTIONS_MAX {
             return false;
         }
@@ -285,7 +287,7 @@ impl Entry {
             (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
             (_, Kind::Observed) => false,
             (Section::Streams, _) => STREAMS.contains(&self.name),
-            (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
+            (section, Kind::Shares | Kind::PooledShares) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
             (section, Kind::Apart) => section == Section::Small,

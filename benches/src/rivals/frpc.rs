@@ -6,10 +6,15 @@ use crate::background::Bound;
 use crate::proto::benchmark::{
     BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
 };
-use crate::proto::bulk::{BulkService, BulkServiceClient, BulkServiceServer, Data};
+use crate::proto::bulk::{
+    BulkService, BulkServiceClient, BulkServiceServer, Data, Text as SharedText, TextService, TextServiceClient,
+    TextServiceServer,
+};
 use crate::text::Text;
 use bytes::Bytes;
-use frpc::{Channel, ChannelBuilder, IoBackend, Policy, Request, Response, Server, ServerBuilder, Status, Workers};
+use frpc::{
+    Channel, ChannelBuilder, IoBackend, Policy, Request, Response, Server, ServerBuilder, Status, Utf8Bytes, Workers,
+};
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -189,6 +194,25 @@ impl Rival for Shares {
     }
 }
 
+/// fRPC with a thread for each core, and strings that share their memory.
+#[derive(Debug)]
+pub struct SharesText;
+
+impl Rival for SharesText {
+    const NAME: &'static str = "frpc-utf8-bytes";
+    type Client = TextServiceClient;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let server = Server::builder().add_service(TextServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
+        bound.at(server.local_addr());
+        Ok(server.serve().await?)
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
+        Ok(TextServiceClient::connect(address.to_string()).await?)
+    }
+}
+
 /// The service that all servers of ours serve.
 #[derive(Debug)]
 pub struct Service(pub Setup);
@@ -202,6 +226,13 @@ impl BenchmarkService for Service {
 
 impl BulkService for Service {
     async fn bulk(&self, request: Request<Data>) -> Result<Response<Data>, Status> {
+        self.0.pause().await;
+        Ok(Response::new(request.into_inner()))
+    }
+}
+
+impl TextService for Service {
+    async fn turn(&self, request: Request<SharedText>) -> Result<Response<SharedText>, Status> {
         self.0.pause().await;
         Ok(Response::new(request.into_inner()))
     }
@@ -242,5 +273,13 @@ impl Client for BulkServiceClient {
 
     fn text(caller: usize, length: usize) -> Text {
         Text::shared(caller, length)
+    }
+}
+
+impl Client for TextServiceClient {
+    type CallResponse = Utf8Bytes;
+
+    async fn echo(&self, text: &Text) -> Result<Utf8Bytes, BoxError> {
+        Ok(self.turn(SharedText { text: text.as_str().into() }).await?.into_inner().text)
     }
 }
