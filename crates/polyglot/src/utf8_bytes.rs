@@ -275,7 +275,10 @@ mod tests {
         let words = ["ß", "a", "", "名", "aa"];
         let texts = words.map(Utf8Bytes::from);
         for (word, text) in words.iter().zip(&texts) {
-            assert!(*text == **word && *text == *word && *word == *text && *text == (*word).to_owned());
+            assert_eq!(text, *word);
+            assert_eq!(*word, text);
+            assert_eq!(*text, word.to_string());
+            assert_eq!(text.as_bytes(), word.as_bytes());
             assert_eq!((format!("{text}"), format!("{text:?}")), ((*word).to_owned(), format!("{word:?}")));
         }
         let hashed: HashSet<_> = texts.iter().cloned().collect();

@@ -1,5 +1,5 @@
-//! prost, as its derives find it in messages with [`Utf8Bytes`]: with readers and writers of strings and bytes for this
-//! type too.
+//! prost, as its derives find it in messages with [`Utf8Bytes`](polyglot::Utf8Bytes): with readers and writers of strings
+//! and bytes for this type too.
 //!
 //! prost's derives know `String`, `Vec<u8>` and `Bytes` alone, but name a module for their types, `prost_path`, of which
 //! this is one. A field of `Utf8Bytes` is declared as bytes, or as a string where it is optional, so that its getter
@@ -19,7 +19,7 @@ pub mod encoding {
         use ::bytes::{Buf, BufMut, Bytes};
         use polyglot::{BULK_MIN, Utf8Bytes};
         use prost::DecodeError;
-        use prost::encoding::{self, DecodeContext, WireType, bytes, check_wire_type};
+        use prost::encoding::{DecodeContext, WireType, bytes, check_wire_type, string as strings};
 
         /// A type of strings or bytes.
         pub trait Text: Default {
@@ -42,16 +42,16 @@ pub mod encoding {
         }
 
         macro_rules! of_prost {
-            ($($type:ty, $($module:ident)::+;)*) => {$(
+            ($($type:ty, $module:ident;)*) => {$(
                 impl Text for $type {
                     #[inline]
                     fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
-                        $($module)::+::encode(tag, value, to);
+                        $module::encode(tag, value, to);
                     }
 
                     #[inline]
                     fn encoded_len(tag: u32, value: &Self) -> usize {
-                        $($module)::+::encoded_len(tag, value)
+                        $module::encoded_len(tag, value)
                     }
 
                     #[inline]
@@ -61,14 +61,14 @@ pub mod encoding {
                         from: &mut impl Buf,
                         context: DecodeContext,
                     ) -> Result<(), DecodeError> {
-                        $($module)::+::merge(wire_type, value, from, context)
+                        $module::merge(wire_type, value, from, context)
                     }
                 }
             )*};
         }
 
         of_prost! {
-            String, encoding::string;
+            String, strings;
             Vec<u8>, bytes;
             Bytes, bytes;
         }
@@ -105,7 +105,7 @@ pub mod encoding {
         #[cold]
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
-            let read = encoding::string::merge(
+            let read = strings::merge(
                 WireType::LengthDelimited,
                 &mut String::new(),
                 &mut &content[..],
