@@ -29,7 +29,7 @@ use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, Value};
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utf8Bytes(
-    /// UTF-8: every constructor has checked it, or has it from a type that is. `clear` replaces it as a whole.
+    /// UTF-8: every constructor has checked it, or has it from a type that is. Nothing changes it afterwards.
     Bytes,
 );
 
@@ -94,7 +94,7 @@ impl Utf8Bytes {
     /// Makes the text empty, and lets go of its memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.0.clear();
+        *self = Self::new(); // `Bytes` keep their memory when they are cleared.
     }
 }
 
@@ -296,6 +296,15 @@ mod tests {
         assert_eq!([clone.as_ptr(), part.as_ptr(), bytes.as_ptr()], [start, start.wrapping_add(4), start]);
         drop((clone, bytes));
         assert!(part.starts_with("two"));
+    }
+
+    #[test]
+    fn a_text_that_is_cleared_lets_go_of_its_memory() {
+        let bytes = Bytes::from("one two".repeat(100));
+        let mut text = Utf8Bytes::try_from(bytes.clone()).unwrap();
+        assert!(!bytes.is_unique());
+        text.clear();
+        assert!(bytes.is_unique() && text.is_empty());
     }
 
     #[test]
