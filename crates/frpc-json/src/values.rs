@@ -109,47 +109,32 @@ impl Json for bool {
     }
 }
 
-impl Json for String {
-    const NAME: &'static str = "google.protobuf.StringValue";
+macro_rules! strings {
+    ($($type:ty)*) => {$(
+        impl Json for $type {
+            const NAME: &'static str = "google.protobuf.StringValue";
 
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
+            #[inline]
+            fn is_default(&self) -> bool {
+                self.is_empty()
+            }
 
-    #[inline]
-    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-        to.string(self);
-        Ok(())
-    }
+            #[inline]
+            fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+                to.string(self);
+                Ok(())
+            }
 
-    #[inline]
-    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        *self = from.string("string")?.into_owned();
-        Ok(())
-    }
+            #[inline]
+            fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+                *self = from.string("string")?.into();
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl Json for Utf8Bytes {
-    const NAME: &'static str = <String as Json>::NAME;
-
-    #[inline]
-    fn is_default(&self) -> bool {
-        self.is_empty()
-    }
-
-    #[inline]
-    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
-        to.string(self);
-        Ok(())
-    }
-
-    #[inline]
-    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        *self = from.string("string")?.into();
-        Ok(())
-    }
-}
+strings! { String Utf8Bytes }
 
 impl Json for Vec<u8> {
     const NAME: &'static str = "google.protobuf.BytesValue";
