@@ -135,6 +135,9 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     if options.list {
         return Ok(());
     }
+    if runs == 0 {
+        return Err("no contestant takes part in such a cell; --list shows all of both".into());
+    }
 
     machine::raise_file_limit();
     let mut report = if options.more { report::read(&options.out, &all)? } else { Report::default() };
