@@ -7,3 +7,4 @@ mod examples;
 mod logs;
 mod names;
 mod promises;
+mod words;
