@@ -49,3 +49,7 @@ golden:
 # Writes the lists of public items in docs/api anew; read the diff.
 api:
     .ci/api update
+
+# Builds the book and opens it. Needs mdbook.
+book:
+    mdbook serve --open

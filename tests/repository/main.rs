@@ -1,6 +1,7 @@
 //! What the repository says of itself: the page of promises, names of tests, errors of the compiler, cancel safety,
 //! examples.
 
+mod book;
 mod cancel_safety;
 mod diagnostics;
 mod examples;
