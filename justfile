@@ -6,7 +6,7 @@ default:
 
 # Serves and calls every kind of method, and prints how fast that is.
 try:
-    cargo run --release -p examples --example quickstart
+    cargo run --release -p quickstart
 
 # Formatting and lints: a minute.
 quick:

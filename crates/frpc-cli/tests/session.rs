@@ -216,7 +216,7 @@ fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
 fn methods_of_all_four_kinds_can_be_called() {
     let address = calculator();
     let call = |arguments: &[&str]| {
-        let fixed = ["call", "-p", "proto/quickstart.proto", "--json"];
+        let fixed = ["call", "-p", "quickstart/proto/quickstart.proto", "--json"];
         stdout(&run(&address, &[&fixed, arguments].concat()))
     };
     assert_eq!(call(&["Add", "a=-20", "b=62"]), "{\"value\":\"42\"}\n");
@@ -229,7 +229,8 @@ fn methods_of_all_four_kinds_can_be_called() {
 #[test]
 fn each_line_of_standard_input_is_answered_before_the_next_is_written() {
     use std::io::{BufRead as _, BufReader};
-    let mut command = command(&calculator(), &["call", "-p", "proto/quickstart.proto", "--json", "RunningSum", "-"]);
+    let mut command =
+        command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
     let mut input = child.stdin.take().expect("it is piped");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -246,7 +247,7 @@ fn each_line_of_standard_input_is_answered_before_the_next_is_written() {
 
 #[test]
 fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
-    let arguments = ["call", "-p", "proto/quickstart.proto", "SumUp", "-"];
+    let arguments = ["call", "-p", "quickstart/proto/quickstart.proto", "SumUp", "-"];
     let mut command = command(&calculator(), &arguments);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.expect("it was built");
@@ -303,7 +304,8 @@ fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
     let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
     let (saved, page) = (saved.to_str().expect("it is text"), page.to_str().expect("it is text"));
     let address = calculator();
-    let fixed = ["load", "-p", "proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
+    let fixed =
+        ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
     let more = ["--also", "1 CountUp from=1 count=3", "--rate", "400", "-d", "300ms", "--save", saved, "--html", page];
     let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
@@ -312,7 +314,8 @@ fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
     assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
-    let closed = run(&address, &["load", "-p", "proto/quickstart.proto", "Add", "-d", "100ms", "-c", "2", "--json"]);
+    let closed =
+        run(&address, &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "-d", "100ms", "-c", "2", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");

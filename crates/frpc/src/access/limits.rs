@@ -5,15 +5,10 @@ use crate::access::who::Who;
 use crate::api::principal::{Principal, Proof};
 use crate::deadline;
 use crate::error_details::RetryInfo;
-use governor::clock::Clock;
-use governor::middleware::NoOpMiddleware;
-use governor::state::{InMemoryState, NotKeyed};
-use governor::{Quota, RateLimiter};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -34,68 +29,68 @@ const SWEPT: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
-pub struct Rate(Quota);
+pub struct Rate {
+    /// The time in which one call is refilled.
+    interval: Duration,
+    burst: u32,
+}
 
 impl Rate {
     /// So many calls a second, and as many at once. 0 counts as 1.
     pub fn per_second(calls: u32) -> Self {
-        Self(Quota::per_second(at_least_one(calls)))
+        let calls = calls.max(1);
+        Self { interval: Duration::from_secs(1) / calls, burst: calls }
     }
 
     /// One call in each period, and one at once. A period of zero counts as a nanosecond.
     pub fn one_in(period: Duration) -> Self {
-        let period = period.max(Duration::from_nanos(1));
-        Self(Quota::with_period(period).unwrap_or(Quota::per_second(NonZeroU32::MIN)))
+        Self { interval: period.max(Duration::from_nanos(1)), burst: 1 }
     }
 
     /// Sets how many calls may be made at once by somebody who has made none for a while. 0 counts as 1.
     pub fn burst(self, calls: u32) -> Self {
-        Self(self.0.allow_burst(at_least_one(calls)))
+        Self { burst: calls.max(1), ..self }
     }
 }
 
-fn at_least_one(calls: u32) -> NonZeroU32 {
-    NonZeroU32::new(calls).unwrap_or(NonZeroU32::MIN)
+/// The time since the first call of this function, by the runtime's clock, which tests may stop.
+fn now() -> Duration {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(deadline::now);
+    let began = *BEGAN;
+    deadline::now().saturating_duration_since(began)
 }
 
-/// The runtime's clock, which tests may stop, as the time since the first look at it.
-#[derive(Clone, Debug)]
-pub(crate) struct RuntimeClock;
-
-static BEGAN: LazyLock<Instant> = LazyLock::new(deadline::now);
-
-impl Clock for RuntimeClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        let began = *BEGAN;
-        deadline::now().saturating_duration_since(began)
-    }
-}
-
-/// What one caller may still do.
+/// The token bucket of one caller, by the generic cell rate algorithm.
 pub(crate) struct Bucket {
-    limiter: RateLimiter<NotKeyed, InMemoryState, RuntimeClock, NoOpMiddleware<Duration>>,
-    burst: NonZeroU32,
+    rate: Rate,
+    /// When the bucket is full again.
+    full_at: Mutex<Duration>,
 }
 
 impl Bucket {
     fn new(rate: Rate) -> Self {
-        Self { limiter: RateLimiter::direct_with_clock(rate.0, RuntimeClock), burst: rate.0.burst_size() }
+        Self { rate, full_at: Mutex::new(Duration::ZERO) }
     }
 
     /// Takes one call out.
     pub(crate) fn take(&self) -> Result<(), Status> {
-        let Err(not_until) = self.limiter.check() else { return Ok(()) };
+        let now = now();
+        let mut full_at = self.full_at.lock();
+        let missing = full_at.saturating_sub(now);
+        let wait = missing.saturating_sub(self.rate.interval.saturating_mul(self.rate.burst - 1));
+        if wait.is_zero() {
+            *full_at = now.saturating_add(missing).saturating_add(self.rate.interval);
+            return Ok(());
+        }
+        drop(full_at);
         // Rounded up, so that it suffices.
-        let wait = not_until.wait_time_from(RuntimeClock.now()) + Duration::from_millis(1);
+        let wait = wait.saturating_add(Duration::from_millis(1));
         let text = format!("too many calls by this caller: try again in {} ms", wait.as_millis());
         Err(Status::resource_exhausted(text).with_detail(&RetryInfo::new(wait)))
     }
 
-    /// Whether it is as good as new. It is emptied by this.
     fn is_full(&self) -> bool {
-        matches!(self.limiter.check_n(self.burst), Ok(Ok(())))
+        *self.full_at.lock() <= now()
     }
 }
 

@@ -1,11 +1,17 @@
 //! A server and a client in one process: every kind of call, and how fast they are.
 //!
-//! `cargo run --release --example quickstart`
+//! `cargo run --release -p quickstart`
 
-use examples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
 use frpc::{Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// Generated from `proto/quickstart.proto`.
+mod calculator {
+    frpc::include_proto!("quickstart");
+}
+
+use calculator::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
 
 struct Arithmetic;
 
