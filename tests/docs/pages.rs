@@ -35,11 +35,6 @@ pub(crate) mod readme {
         Ok(())
     }
 
-    async fn old_headers() -> Outcome {
-        statements!("readme-4");
-        Ok(())
-    }
-
     /// A service, for other pages.
     pub(crate) struct Service;
 
@@ -57,6 +52,23 @@ pub(crate) mod readme {
         ) -> Result<frpc::Response<frpc::ResponseStream<greet::Greeting>>, frpc::Status> {
             Err(frpc::Status::unimplemented("a service of the documentation"))
         }
+    }
+}
+
+mod calls {
+    use super::readme::greet::{GreeterClient, Name};
+    use super::*;
+    use frpc::{Channel, Request};
+    use std::time::Duration;
+
+    async fn deadlines(client: GreeterClient) -> Outcome {
+        statements!("calls-1");
+        Ok(())
+    }
+
+    async fn old_headers() -> Outcome {
+        statements!("calls-2");
+        Ok(())
     }
 }
 
