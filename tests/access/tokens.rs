@@ -7,7 +7,7 @@ use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
 use frpc::error_details::RetryInfo;
 use frpc::{Acceptor, Channel, Code, Principal, Proof, Rate, Request, RequestStream, Response, ResponseStream};
-use frpc::{Server, ServerBuilder, Status, Who};
+use frpc::{Server, ServerBuilder, Status, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
 use hyper_util::rt::TokioIo;
@@ -53,6 +53,48 @@ async fn a_token_is_verified_once_for_all_connections_until_keys_change() {
             }
         }
         assert_eq!(names.verified.load(Ordering::SeqCst), 2, "each of the two once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn verdict_on_a_token_does_not_pass_to_other_rules() {
+    let base = access().0;
+    let readers = server(|server| server.access(base.clone().allow([ADD], Who::role("guest"))));
+    let admins = server(|server| server.access(base.clone().allow([ADD], Who::role("clerk"))));
+    let (readers, admins) = (connect(&readers).await, connect(&admins).await);
+    assert_eq!(add(&readers, "guest").await, Code::Ok);
+    assert_eq!(add(&admins, "guest").await, Code::PermissionDenied);
+    assert_eq!(add(&admins, "clerk").await, Code::Ok);
+    assert_eq!(add(&readers, "clerk").await, Code::PermissionDenied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn token_of_another_issuer_is_refused_by_cloned_rules() {
+    struct Nobody;
+
+    impl Tokens for Nobody {
+        fn verify(&self, _token: &str) -> Result<Principal, TokenError> {
+            Err(TokenError::Refused("signed by another key".to_owned()))
+        }
+    }
+
+    let rules = access().0.allow([ADD], Who::known());
+    let accepting = server(|server| server.access(rules.clone()));
+    let refusing = server(|server| server.access(rules.clone().tokens(Nobody)));
+    assert_eq!(add(&connect(&accepting).await, "clerk").await, Code::Ok);
+    assert_eq!(add(&connect(&refusing).await, "clerk").await, Code::Unauthenticated);
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_clone_of_rules_has_rate_limits_of_its_own() {
+    let rate = |calls| Rate::one_in(Duration::from_secs(60)).burst(calls);
+    let base = access().0.allow([ADD], Who::known());
+    let strict = server(|server| server.access(base.clone().limit(Who::known(), rate(1))));
+    let lax = server(|server| server.access(base.clone().limit(Who::known(), rate(3))));
+    let (strict, lax) = (connect(&strict).await, connect(&lax).await);
+    assert_eq!([add(&strict, "clerk").await, add(&strict, "clerk").await], [Code::Ok, Code::ResourceExhausted]);
+    for expected in [Code::Ok, Code::Ok, Code::Ok, Code::ResourceExhausted] {
+        assert_eq!(add(&lax, "clerk").await, expected);
     }
 }
 

@@ -18,7 +18,8 @@
 //!
 //! A token is accepted if it is signed by one of the keys with the algorithm that belongs to that key, whatever the token
 //! itself says, if it is from the issuer and for the audience, if its time has come and has not passed, and if it has a
-//! subject. A token without one of these claims, or with a malformed one, is refused.
+//! subject. A token without one of these claims, or with a malformed one, is refused, and so is one with critical header
+//! parameters (`crit`), since none is supported.
 
 mod claims;
 mod keys;
@@ -106,6 +107,10 @@ impl Jwt {
     fn principal(&self, token: &str) -> Result<Principal, TokenError> {
         let refused = |reason: &dyn fmt::Display| TokenError::Refused(reason.to_string());
         let header = decode_header(token).map_err(|error| refused(&error))?;
+        // RFC 7515, section 4.1.11: a token with an extension that is not understood must be rejected. None is.
+        if let Some(critical) = &header.crit {
+            return Err(refused(&format_args!("unsupported critical header parameters: {critical:?}")));
+        }
         let keys = self.keys.keys.read().clone();
         let key = keys.find(header.kid.as_deref()).ok_or_else(|| refused(&"it names no key of the issuer"))?;
         let mut validation = Validation::new(key.algorithm);

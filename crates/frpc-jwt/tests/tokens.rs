@@ -68,6 +68,18 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[test]
+fn critical_header_parameters_refuse_a_token() {
+    let key = EncodingKey::from_secret(&SECRET);
+    for critical in [&["exp"][..], &["b64", "http://example.org/extension"], &[]] {
+        let critical = Some(critical.iter().map(|&name| name.to_owned()).collect());
+        let header = Header { crit: critical, ..header(Algorithm::HS256, Some("main")) };
+        let token = encode(&header, &claims(&json!({})), &key).expect("it is signed");
+        let reason = refused(&jwt(shared()), &token);
+        assert!(reason.contains("critical"), "{reason}");
+    }
+}
+
+#[test]
 fn a_token_that_is_accepted_names_its_bearer() {
     let principal = accepted(&jwt(shared()), &token(&json!({"tenant": "blue"})));
     assert_eq!((principal.name(), principal.roles()), ("ada", &["teller".to_owned()][..]));

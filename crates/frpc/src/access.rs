@@ -53,8 +53,21 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 #[must_use]
-pub struct Access {
-    rules: Vec<Who>,
+pub struct Access(Arc<RuleSet>);
+
+/// Complete rules, with the verdicts that they have led to. It never changes: a builder that adds a rule makes a new set,
+/// without verdicts. So no verdict outlives the rules, the keys or the limits that it was made by.
+#[derive(Default)]
+pub(crate) struct RuleSet {
+    rules: Rules,
+    /// The verdicts on tokens.
+    cache: Cache,
+    limits: Limits,
+}
+
+#[derive(Clone, Default)]
+struct Rules {
+    conditions: Vec<Who>,
     /// The rules of methods, by their full names.
     methods: HashMap<String, Rule>,
     mounted: Vec<(RangeInclusive<u16>, Rule)>,
@@ -62,9 +75,7 @@ pub struct Access {
     by_certificate: bool,
     by_user: bool,
     tokens: Option<Arc<dyn Tokens>>,
-    /// Shared by all ends that are made of these rules.
-    cache: Arc<Cache>,
-    limits: Limits,
+    rates: Vec<(Who, Rate)>,
 }
 
 /// The number of a rule.
@@ -84,16 +95,14 @@ impl Access {
     /// A certificate with a SPIFFE ID that is not valid, or with a further URI beside it, is as none. A connection keeps
     /// the principal that it began with when its certificate expires.
     #[cfg(feature = "tls")]
-    pub fn certificates(mut self) -> Self {
-        self.by_certificate = true;
-        self
+    pub fn certificates(self) -> Self {
+        self.change(|rules| rules.by_certificate = true)
     }
 
     /// Knows callers on Unix sockets by the user and group of their process when it connected, which the kernel states.
     #[cfg(unix)]
-    pub fn users(mut self) -> Self {
-        self.by_user = true;
-        self
+    pub fn users(self) -> Self {
+        self.change(|rules| rules.by_user = true)
     }
 
     /// Knows callers by the bearer token in the metadata `authorization`, in place of what their connection says. Calls
@@ -102,32 +111,35 @@ impl Access {
     /// A token is verified when it comes for the first time, and remembered until it expires or keys change. As many are
     /// remembered as fit into 8 MiB. A peer that sends 16 tokens within ten seconds that are not accepted gets no further
     /// one verified for that long.
-    pub fn tokens(mut self, tokens: impl Tokens) -> Self {
-        self.tokens = Some(Arc::new(tokens));
-        self
+    pub fn tokens(self, tokens: impl Tokens) -> Self {
+        self.change(|rules| rules.tokens = Some(Arc::new(tokens)))
     }
 
     /// Lets callers into methods, whose names are `package.Service/Method`. Several rules for one method let in those of
     /// each. [`bind`](crate::ServerBuilder::bind) fails if there is no such method.
     ///
     /// Rules name methods and not services, so that a method that is added later is not open before somebody has decided.
-    pub fn allow<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
-        let new = self.rule(who);
-        for method in methods {
-            let method = method.into();
-            let rule = match self.methods.get(&method) {
-                Some(others) => self.rule(self.rules[others.0].clone().or(self.rules[new.0].clone())),
-                None => new,
-            };
-            self.methods.insert(method, rule);
-        }
-        self
+    pub fn allow<M: Into<String>>(self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
+        self.change(|rules| {
+            let new = rules.add(who);
+            for method in methods {
+                let method = method.into();
+                let rule = match rules.methods.get(&method) {
+                    Some(others) => {
+                        let either = rules.conditions[others.0].clone().or(rules.conditions[new.0].clone());
+                        rules.add(either)
+                    }
+                    None => new,
+                };
+                rules.methods.insert(method, rule);
+            }
+        })
     }
 
     /// Lets peers use the operations of mounted routers, such as those of a broker. They are known by their connection:
     /// by its certificate, its user, or [by signing in](Principal::sign_in). Packets of others are refused, and counted as
     /// waste.
-    pub fn allow_mounted(mut self, operations: impl RangeBounds<u16>, who: Who) -> Self {
+    pub fn allow_mounted(self, operations: impl RangeBounds<u16>, who: Who) -> Self {
         let first = match operations.start_bound() {
             Bound::Included(first) => *first,
             Bound::Excluded(before) => before.saturating_add(1),
@@ -138,17 +150,16 @@ impl Access {
             Bound::Excluded(behind) => behind.checked_sub(1),
             Bound::Unbounded => Some(u16::MAX),
         };
-        if let Some(last) = last {
-            let rule = self.rule(who);
-            self.mounted.push((first..=last, rule));
-        }
-        self
+        let Some(last) = last else { return self };
+        self.change(|rules| {
+            let rule = rules.add(who);
+            rules.mounted.push((first..=last, rule));
+        })
     }
 
     /// Lets peers open streams that name no operation, for the [fallback](crate::ServerBuilder::fallback).
-    pub fn allow_fallback(mut self, who: Who) -> Self {
-        self.fallback = Some(self.rule(who));
-        self
+    pub fn allow_fallback(self, who: Who) -> Self {
+        self.change(|rules| rules.fallback = Some(rules.add(who)))
     }
 
     /// Limits how often each of these may call: a principal by its name, whatever its connections are, and a caller who is
@@ -158,36 +169,51 @@ impl Access {
     /// [`RetryInfo`](crate::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are not
     /// counted. The memory for limits is bounded: when 65 536 callers have used some of what they may, further ones share
     /// a limit.
-    pub fn limit(mut self, who: Who, rate: Rate) -> Self {
-        self.limits.push(who, rate);
-        self
+    pub fn limit(self, who: Who, rate: Rate) -> Self {
+        self.change(|rules| rules.rates.push((who, rate)))
     }
 
-    fn rule(&mut self, who: Who) -> Rule {
-        self.rules.push(who);
-        Rule(self.rules.len() - 1)
+    fn change(self, change: impl FnOnce(&mut Rules)) -> Self {
+        let mut rules = self.0.rules.clone();
+        change(&mut rules);
+        let limits = Limits::new(rules.rates.clone());
+        Self(Arc::new(RuleSet { rules, cache: Cache::default(), limits }))
     }
 
+    /// The rules, complete.
+    pub(crate) fn into_rules(self) -> Arc<RuleSet> {
+        self.0
+    }
+}
+
+impl Rules {
+    fn add(&mut self, who: Who) -> Rule {
+        self.conditions.push(who);
+        Rule(self.conditions.len() - 1)
+    }
+}
+
+impl RuleSet {
     /// The rule for a method.
     pub(crate) fn rule_of(&self, method: &str) -> Option<Rule> {
-        self.methods.get(method).copied()
+        self.rules.methods.get(method).copied()
     }
 
     /// The names of methods that rules are for.
     pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
-        self.methods.keys().map(String::as_str)
+        self.rules.methods.keys().map(String::as_str)
     }
 
     /// What the transport of a connection says about its peer.
     fn principal(&self, connection: &Connection) -> Option<Principal> {
         #[cfg(feature = "tls")]
-        if self.by_certificate
+        if self.rules.by_certificate
             && let Some([own, ..]) = connection.peer_certificates().map(|chain| &**chain)
         {
             return certificates::principal(own);
         }
         #[cfg(unix)]
-        if self.by_user
+        if self.rules.by_user
             && let Some(credentials) = connection.peer_credentials()
         {
             return Some(Principal::new(format!("uid {}", credentials.user), Proof::Unix(credentials)));
@@ -199,9 +225,9 @@ impl Access {
     /// What a caller who is not known can do.
     fn ways_in(&self) -> String {
         let ways = [
-            (self.by_certificate, "a client certificate"),
-            (self.by_user, "a Unix socket"),
-            (self.tokens.is_some(), "a bearer token in the metadata `authorization`"),
+            (self.rules.by_certificate, "a client certificate"),
+            (self.rules.by_user, "a Unix socket"),
+            (self.rules.tokens.is_some(), "a bearer token in the metadata `authorization`"),
         ];
         let ways: Vec<_> = ways.into_iter().filter_map(|(is_on, way)| is_on.then_some(way)).collect();
         ways.join(" or ")
@@ -210,9 +236,10 @@ impl Access {
 
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = |rule: &Rule| self.rules.get(rule.0);
-        let mut methods: Vec<_> = self.methods.iter().map(|(name, rule)| (name, who(rule))).collect();
+        let rules = &self.0.rules;
+        let who = |rule: &Rule| rules.conditions.get(rule.0);
+        let mut methods: Vec<_> = rules.methods.iter().map(|(name, rule)| (name, who(rule))).collect();
         methods.sort_by_key(|(name, _)| *name);
-        f.debug_struct("Access").field("ways_in", &self.ways_in()).field("methods", &methods).finish_non_exhaustive()
+        f.debug_struct("Access").field("ways_in", &self.0.ways_in()).field("methods", &methods).finish_non_exhaustive()
     }
 }

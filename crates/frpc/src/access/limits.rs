@@ -94,11 +94,11 @@ impl Bucket {
     }
 }
 
-/// The limits of an end. Clones share the buckets.
-#[derive(Clone, Default)]
+/// The limits of a set of rules.
+#[derive(Default)]
 pub(crate) struct Limits {
     limits: Vec<(Who, Rate)>,
-    buckets: Arc<Mutex<Buckets>>,
+    buckets: Mutex<Buckets>,
 }
 
 #[derive(Default)]
@@ -147,8 +147,8 @@ fn network(address: IpAddr) -> IpAddr {
 }
 
 impl Limits {
-    pub(crate) fn push(&mut self, who: Who, rate: Rate) {
-        self.limits.push((who, rate));
+    pub(crate) fn new(limits: Vec<(Who, Rate)>) -> Self {
+        Self { limits, buckets: Mutex::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -207,8 +207,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_caller_that_has_used_up_its_rate_is_told_how_long_to_wait() {
-        let mut limits = Limits::default();
-        limits.push(Who::known(), Rate::per_second(10).burst(3));
+        let limits = Limits::new(vec![(Who::known(), Rate::per_second(10).burst(3))]);
         let (one, other) = (named(1), named(2));
         (0..3).for_each(|_| taken(&limits, &one).unwrap());
         let status = taken(&limits, &one).unwrap_err();
@@ -223,8 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
-        let mut limits = Limits::default();
-        limits.push(Who::anybody(), Rate::one_in(Duration::from_secs(1)));
+        let limits = Limits::new(vec![(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
         let taken = |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
         assert!(taken("192.0.2.1") && taken("192.0.2.2") && !taken("192.0.2.1") && !taken("::ffff:192.0.2.2"));
         assert!(taken("2001:db8::1") && !taken("2001:db8::2") && taken("2001:db8:0:1::1"));
@@ -233,9 +231,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
-        let mut limits = Limits::default();
-        limits.push(Who::role("busy"), Rate::per_second(2));
-        limits.push(Who::known(), Rate::per_second(1));
+        let limits = Limits::new(vec![(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
         let busy = named(1).with_role("busy");
         assert!(taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_err());
         assert!(taken(&limits, &named(2)).is_ok() && taken(&limits, &named(2)).is_err());
@@ -244,8 +240,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_callers_takes_bounded_memory_and_frees_none_of_those_that_wait() {
-        let mut limits = Limits::default();
-        limits.push(Who::known(), Rate::one_in(Duration::from_secs(60)));
+        let limits = Limits::new(vec![(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
         taken(&limits, &named(0)).unwrap();
         advance(Duration::from_secs(30)).await;
         for number in 1..CALLERS_MAX {

@@ -2,7 +2,7 @@
 
 use crate::access::limits::Bucket;
 use crate::access::tokens::TOKEN_MAX;
-use crate::access::{Access, Rule, TokenError};
+use crate::access::{Rule, RuleSet, TokenError};
 use crate::api::metadata::Metadata;
 use crate::api::principal::Principal;
 use crate::{Status, deadline};
@@ -32,9 +32,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn new(access: &Access, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
-        let mut allowed = vec![0; access.rules.len().div_ceil(64)].into_boxed_slice();
-        for (number, who) in access.rules.iter().enumerate() {
+    fn new(access: &RuleSet, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
+        let mut allowed = vec![0; access.rules.conditions.len().div_ceil(64)].into_boxed_slice();
+        for (number, who) in access.rules.conditions.iter().enumerate() {
             allowed[number / 64] |= u64::from(who.includes(principal.as_ref())) << (number % 64);
         }
         let bucket = access.limits.bucket(principal.as_ref(), address);
@@ -72,7 +72,7 @@ pub(crate) struct Admitted {
 
 /// The peer of a connection for the rules of this end.
 pub(crate) struct Visitor {
-    access: Arc<Access>,
+    access: Arc<RuleSet>,
     /// `None` for a caller by tonic.
     connection: Option<Connection>,
     address: Option<IpAddr>,
@@ -91,7 +91,7 @@ struct Memory {
 
 impl Visitor {
     /// The peer of a connection. What its transport says of it becomes the connection's principal.
-    pub(crate) fn new(access: &Arc<Access>, connection: &Connection) -> Arc<Self> {
+    pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Arc<Self> {
         if let Some(principal) = access.principal(connection) {
             principal.own(connection);
         }
@@ -103,12 +103,12 @@ impl Visitor {
 
     /// A caller without a connection of this end.
     #[cfg(feature = "tonic")]
-    pub(crate) fn elsewhere(access: &Arc<Access>, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
+    pub(crate) fn elsewhere(access: &Arc<RuleSet>, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
         Self::with(access, None, address, (0, Arc::new(Known::new(access, principal, address))))
     }
 
     fn with(
-        access: &Arc<Access>,
+        access: &Arc<RuleSet>,
         connection: Option<&Connection>,
         address: Option<IpAddr>,
         own: (u32, Arc<Known>),
@@ -130,7 +130,7 @@ impl Visitor {
         method: &dyn fmt::Display,
         metadata: &Metadata,
     ) -> Result<Admitted, Status> {
-        let token = self.access.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
+        let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let known = match token {
             Some(token) => self.bearer(token)?,
             None => self.own(),
@@ -151,7 +151,7 @@ impl Visitor {
     /// Why the peer may not use an operation of a mounted router; `None` if it may.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         let known = self.own();
-        let mut rules = self.access.mounted.iter().filter(|(range, _)| range.contains(&operation));
+        let mut rules = self.access.rules.mounted.iter().filter(|(range, _)| range.contains(&operation));
         let may = rules.any(|(_, rule)| known.may(Some(*rule)));
         self.refusal(&known, may, &format_args!("operation {operation}"))
     }
@@ -159,7 +159,7 @@ impl Visitor {
     /// Why the peer may not open streams that name no operation; `None` if it may.
     pub(crate) fn fallback_refused(&self) -> Option<Status> {
         let known = self.own();
-        let may = known.may(self.access.fallback);
+        let may = known.may(self.access.rules.fallback);
         self.refusal(&known, may, &"a stream without an operation")
     }
 
@@ -184,7 +184,7 @@ impl Visitor {
 
     /// What is known by the value of `authorization`.
     fn bearer(&self, value: &str) -> Result<Arc<Known>, Status> {
-        let Some(tokens) = &self.access.tokens else { return Ok(self.own()) };
+        let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
             return Err(self.not_accepted(&TokenError::Refused("no bearer token".to_owned())));
         };

@@ -1,6 +1,6 @@
 //! The offer of an end to its peer: services and mounted routers. Either end may have one.
 
-use crate::access::Access;
+use crate::access::{Access, RuleSet};
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::watching::Watching;
@@ -62,7 +62,7 @@ pub(crate) struct Offer {
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
     /// Who may call, if there are rules for that.
-    pub(crate) access: Option<Arc<Access>>,
+    pub(crate) access: Option<Arc<RuleSet>>,
     /// How busy the end is.
     pub(crate) load: Arc<Load>,
     /// What this end packs when it calls, if it unpacks.
@@ -117,7 +117,7 @@ impl Offering {
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
         };
         let watching = self.watching.map(Arc::new);
-        let access = self.access.map(Arc::new);
+        let access = self.access.map(Access::into_rules);
         let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref(), access.as_deref())?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;

@@ -1,6 +1,6 @@
 //! The methods of a server by operation.
 
-use crate::access::{Access, Rule};
+use crate::access::{Rule, RuleSet};
 use crate::api::middleware::Chain;
 use crate::observe::watching::{Watcher, Watching};
 use crate::observe::{About, Side};
@@ -64,7 +64,7 @@ impl Table {
         mut settings: MethodSettings,
         chain: &Chain,
         watching: Option<&Arc<Watching>>,
-        access: Option<&Access>,
+        access: Option<&RuleSet>,
     ) -> Result<Self, Error> {
         let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
@@ -102,7 +102,7 @@ impl Table {
             served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });
         }
         let table = Self::of(low, kept, layouts);
-        let ruled = access.into_iter().flat_map(Access::methods);
+        let ruled = access.into_iter().flat_map(RuleSet::methods);
         let unknown = ruled.filter(|name| !table.has(name)).map(str::to_owned).min();
         let MethodSettings { policies, hand_offs, packed } = settings;
         match policies.into_keys().chain(hand_offs).chain(packed).chain(unknown).next() {
