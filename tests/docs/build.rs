@@ -51,8 +51,8 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
             let path = entry?.path();
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let page = if is_page { path } else { path.join("README.md") };
-            // The doctests of frpc-build compile the page about its lock.
-            let is_compiled_elsewhere = name == "schema-lock";
+            // The doctests of frpc-build compile these pages.
+            let is_compiled_elsewhere = name == "schema-lock" || name == "operations";
             if page.is_file() && page.extension().is_some_and(|is| is == "md") && !is_compiled_elsewhere {
                 pages.push((name, page));
             }

@@ -61,7 +61,7 @@
 //! with an error that names each difference and says whether older peers still work.
 //!
 //! `FRPC_UPDATE_LOCK=1 cargo build` creates the lock and records changes that are safe. `FRPC_UPDATE_LOCK=breaking
-//! cargo build` records all others. `docs/schema-lock.md` in the repository lists which edits are safe, and why.
+//! cargo build` records all others. `docs/schema-lock.md` in the repository lists safe and unsafe edits, with reasons.
 //!
 //! # Operations
 //!
@@ -202,3 +202,8 @@ pub fn configure() -> Builder {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/schema-lock.md")]
 struct SchemaLockDocument;
+
+/// Compiles the examples of docs/operations.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/operations.md")]
+struct OperationsDocument;

@@ -2,7 +2,7 @@
 //!
 //! It contains operations, kinds of fields and numbers of enum values, but no names: types are numbered in the order of
 //! their first use. With protobuf, for which no fields are recorded, it contains the names of messages instead.
-//! docs/schema-lock.md specifies it; a change here changes the protocol.
+//! docs/schema-lock-format.md specifies it; a change here changes the protocol.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
 //! The text of a lock. Each method, field and value has its own line, so that a diff shows what has changed.
-//! docs/schema-lock.md specifies it.
+//! docs/schema-lock-format.md specifies it.
 
 use std::fmt;
 use std::fmt::Write as _;
