@@ -15,6 +15,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let builder = separate().json(true).protobuf(true).reflection(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
-    separate().grpc(cfg!(feature = "grpc")).compile_protos(&["proto/greeter.proto"], &["proto"])?;
+    separate().compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())
 }

@@ -20,9 +20,6 @@ const SCHEMAS: [&str; 11] = [
     "forward",
 ];
 
-/// Those with services.
-const GRPC: [&str; 4] = ["imports", "names", "services", "wellknown"];
-
 /// The schemas whose output is checked in.
 const GOLDEN: [&str; 7] = ["collisions", "comments", "keywords", "presence", "shapes", "vec", "vecopt"];
 
@@ -51,13 +48,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         .btree_map(".")
         .utf8_bytes(".")
         .undecoded_requests(".services.First")
-        .include_file("all.rs")
-        .compile_protos(&protos, &["proto"])?;
-    let protos = GRPC.map(|name| format!("proto/{name}.proto"));
-    frpc_build::configure()
-        .out_dir(folder("grpc")?)
-        .grpc(true)
-        .utf8_bytes(".")
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
     frpc_build::configure()

@@ -25,11 +25,6 @@ pub mod enclosed {
     include!(concat!(env!("OUT_DIR"), "/enclosed/options.rs"));
 }
 
-/// What has services, with tonic's clients and servers beside ours.
-pub mod grpc {
-    include!(concat!(env!("OUT_DIR"), "/grpc/all.rs"));
-}
-
 /// The well-known types as ordinary messages.
 pub mod compiled {
     include!(concat!(env!("OUT_DIR"), "/compiled/all.rs"));

@@ -87,25 +87,6 @@ impl Builder {
         self
     }
 
-    /// Whether to generate tonic's clients and servers as well, for the same message types. Default: `false`.
-    ///
-    /// A service `Echo` gets the modules `echo_client` and `echo_server`, as tonic-build names them. Every
-    /// implementation of the trait `Echo` implements tonic's trait too once it stands behind a `frpc::grpc::Door`, so that
-    /// both protocols serve it within the same middleware.
-    ///
-    /// Needs the feature `tonic` of frpc-build and of frpc. The generated code finds tonic at `frpc::tonic`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// frpc_build::configure().grpc(true).compile_protos(&["proto/echo.proto"], &["proto"])?;
-    /// # Ok::<(), frpc_build::Error>(())
-    /// ```
-    pub fn grpc(mut self, enable: bool) -> Self {
-        self.services.grpc = enable;
-        self
-    }
-
     /// Whether to generate a trait for trait objects as well, whose methods return boxed futures. Default: `false`.
     ///
     /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
@@ -220,8 +201,8 @@ impl Builder {
     /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
     /// [path](Self#paths) or several. Clients stay the same.
     ///
-    /// Works with the Polyglot codec only, and not together with [`grpc`](Self::grpc). A request that is a wrapper,
-    /// like `google.protobuf.StringValue`, is a plain value in Rust and has no view.
+    /// Works with the Polyglot codec only. A request that is a wrapper, like
+    /// `google.protobuf.StringValue`, is a plain value in Rust and has no view.
     pub fn undecoded_requests(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("undecoded_requests", Target::Method, paths);
         self.services.undecoded_requests.extend(paths);

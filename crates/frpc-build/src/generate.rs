@@ -4,8 +4,6 @@
 mod any_types;
 mod dyn_trait;
 mod free_names;
-#[cfg(feature = "tonic")]
-mod grpc;
 mod json;
 mod json_schema;
 mod memory;
@@ -103,7 +101,6 @@ pub(crate) fn generate(
                 let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
                 let stated = Stated { layout, schema, any_types, file, documents: &documents };
                 let code = services::service_items(service, operations, &stated, options, &mut taken, warn)?;
-                inner.extend(modules::of_service(&name, &code));
                 items.extend(code);
             }
         }

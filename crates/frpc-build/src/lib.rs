@@ -89,11 +89,6 @@
 //! [`json(true)`](Builder::json) adds proto3's JSON mapping of all messages and enums, in implementations of the traits of
 //! `frpc_json`. This needs the feature `json` of frpc. `docs/json.md` in the repository says what is written and read.
 //!
-//! # gRPC
-//!
-//! [`grpc(true)`](Builder::grpc) generates tonic's code as well, for the same message types. One implementation of the
-//! trait then serves both protocols. This needs the feature `tonic` of this crate and of frpc.
-//!
 //! # Names
 //!
 //! Messages have the names that prost-build gives them. If the name of a trait, server, client or method is taken, as

@@ -180,20 +180,6 @@ fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
     build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
 }
 
-#[cfg(feature = "tonic")]
-#[test]
-fn a_package_that_gets_the_module_of_tonics_client_is_refused() {
-    let service = "syntax = \"proto3\";\npackage test;\nmessage A {}\nservice Echo { rpc Get(A) returns (A); }";
-    let package = "syntax = \"proto3\";\npackage test.echo_client;\nmessage C {}";
-    let build = Build::of_files(&[("test.proto", service), ("c.proto", package)]);
-    let run = |grpc| build.run(|builder| builder.include_file("all.rs").grpc(grpc), &["test.proto", "c.proto"]);
-    let error = run(true).unwrap_err().to_string();
-    let expected = "test.proto:4:1: tonic's code for the service `test.Echo` and the package `test.echo_client` would \
-                    have the same module `echo_client` in Rust; rename one of them";
-    assert!(error.ends_with(expected), "{error}");
-    run(false).unwrap();
-}
-
 #[test]
 fn enum_values_that_get_one_name_in_rust_are_both_named() {
     assert_eq!(
@@ -286,15 +272,6 @@ fn a_missing_output_folder_is_an_error() {
     let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
     let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
-}
-
-#[cfg(not(feature = "tonic"))]
-#[test]
-fn grpc_without_its_feature_is_an_error_that_names_it() {
-    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
-    let error = build.run(|builder| builder.grpc(true), &["test.proto"]).unwrap_err();
-    assert_eq!(error.to_string(), "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
-    assert_eq!(error.kind(), ErrorKind::Option);
 }
 
 #[test]

@@ -392,32 +392,6 @@ fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written(
     }
 }
 
-#[cfg(feature = "tonic")]
-#[test]
-fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
-    let source = format!(
-        "{HEAD}import \"google/protobuf/empty.proto\";\nmessage A {{}}\nmessage Two {{ message Server {{}} Server s = \
-         1; }}\nmessage TwoServer {{ message Inner {{}} Inner i = 1; }}\nservice Two_ {{}}\nservice One {{ rpc Get(A) \
-         returns (google.protobuf.Empty); rpc Watch(stream A) returns (stream A); rpc WithOrigin(A) returns (A); }}"
-    );
-    let text = Build::of(&source).text_with(|builder| builder.grpc(true));
-    assert!(has(&text, "pub mod one_client {") && has(&text, "pub mod one_server {"), "{text}");
-    assert!(has(&text, "use ::frpc::tonic::codegen::*;"));
-    assert!(!text.contains(" tonic::"));
-    assert!(has(&text, "impl<S: super::One> One for ::frpc::grpc::Behind<S> {"));
-    assert!(has(
-        &text,
-        "async fn get(&self, request: ::frpc::tonic::Request<super::A>) -> \
-         ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
-         ::frpc::grpc::Behind::reply(self, \"test.One\", \"Get\", ::frpc::grpc::request(request), |service, request| \
-         async move { <S as super::One>::get(&*service, request).await },).await }"
-    ));
-    assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
-    assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");
-    let client = Build::of(&source).text_with(|builder| builder.grpc(true).build_server(false));
-    assert!(has(&client, "pub mod one_client {") && !has(&client, "one_server"));
-}
-
 #[test]
 fn a_trait_for_trait_objects_boxes_futures_and_serves_when_it_is_asked_for() {
     let source = format!(

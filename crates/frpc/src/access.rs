@@ -1,8 +1,8 @@
 //! Who calls, and who may: the rules of an end, and what is known of each of its peers.
 //!
 //! A [`Visitor`] is a peer for the rules. Every door by which a call comes in asks it once, before the request is
-//! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols, `grpc/door.rs`
-//! for tonic. What the names in a certificate are is read in `certificates.rs`, tokens are verified elsewhere.
+//! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols. The names in a certificate
+//! are read in `certificates.rs`; crates such as `frpc-jwt` verify tokens.
 
 #[cfg(feature = "tls")]
 mod certificates;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 ///
 /// An end with rules lets in nobody else: a method that no rule names is closed to everybody, one that a later schema
 /// adds included. The rules hold at every door alike: calls of each kind, calls of the other direction, hand-offs, other
-/// protocols of a gateway, tonic, and mounted routers, a broker of topics among them.
+/// protocols of a gateway, and mounted routers, a broker of topics among them.
 ///
 /// A caller is known by [`certificates`](Self::certificates), [`users`](Self::users) of this machine or
 /// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for

@@ -40,7 +40,7 @@
 //!
 //! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
 //! * `tower`: layers of tower around calls
-//! * `tonic`: one implementation of a service for this protocol and gRPC
+//! * `tonic`: conversions of statuses and metadata to and from tonic's types
 //! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
 //! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
@@ -56,8 +56,6 @@ mod client;
 pub mod codegen;
 mod deadline;
 mod endpoint;
-#[cfg(feature = "tonic")]
-pub mod grpc;
 pub mod guide;
 pub mod observe;
 pub mod resolve;
@@ -124,8 +122,6 @@ pub use frpc_json as json;
 #[cfg(feature = "tensor")]
 pub use frpc_tensor as tensor;
 pub use {bytes, frisbee, polyglot, prost, prost_types};
-#[cfg(feature = "tonic")]
-pub use {tonic, tonic_prost};
 
 /// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's
 /// types see `include_file` of frpc-build's builder.

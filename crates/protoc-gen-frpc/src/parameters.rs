@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 33] = [
+const PARAMETERS: [Parameter; 32] = [
     Parameter {
         name: "lang",
         value: "=rust|ts|py",
@@ -85,12 +85,6 @@ const PARAMETERS: [Parameter; 33] = [
         value: SWITCH,
         help: "write servers and their traits (the default)",
         set: |builder, value| Ok(builder.build_server(switch(value)?)),
-    },
-    Parameter {
-        name: "grpc",
-        value: SWITCH,
-        help: "write tonic's clients and servers too (needs the feature `tonic`)",
-        set: |builder, value| Ok(builder.grpc(switch(value)?)),
     },
     Parameter {
         name: "dyn_traits",

@@ -151,12 +151,6 @@ fn the_codec_views_and_shared_strings_are_parameters_too() {
     }
     let text = error(&request(schema.path(), &ALL, "codec=protobuf,views"));
     assert!(text.contains("needs the Polyglot codec"), "{text}");
-    let grpc = respond(&request(schema.path(), &ALL, "grpc"));
-    if cfg!(feature = "tonic") {
-        assert!(files(grpc)["shop.rs"].contains("pub mod orders_server"));
-    } else {
-        assert!(grpc.error().contains("needs the feature `tonic`"), "{:?}", grpc.error);
-    }
 }
 
 /// A build script that writes TypeScript beside Rust writes the same.

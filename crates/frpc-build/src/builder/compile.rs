@@ -215,16 +215,11 @@ impl Builder {
     fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
         let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
         let is_protobuf = self.externs.codec == Codec::Protobuf;
-        if self.services.grpc && !cfg!(feature = "tonic") {
-            return refused("`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
-        }
         if is_protobuf && self.externs.views {
             return refused("`views(true)` needs the Polyglot codec: protobuf has no views");
         }
-        if !self.services.undecoded_requests.is_empty() && (is_protobuf || self.services.grpc) {
-            return refused(
-                "`undecoded_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`",
-            );
+        if !self.services.undecoded_requests.is_empty() && is_protobuf {
+            return refused("`undecoded_requests` needs the Polyglot codec");
         }
         self.locks.codec = self.externs.codec;
         self.externs.apply(&mut self.prost, schema);

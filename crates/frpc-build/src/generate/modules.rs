@@ -1,12 +1,11 @@
 //! The modules of the generated code: one for each package, and those within them.
 
 use prost_build::Module;
-use prost_types::FileDescriptorProto;
 use syn::Item;
 
 use super::prost_code;
 use crate::error::{Error, ErrorKind};
-use crate::schema::{Index, Schema, full_name, tag, within};
+use crate::schema::{Index, Schema};
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
@@ -18,18 +17,11 @@ pub(crate) struct Generated {
     pub(crate) text: String,
 }
 
-/// A module within the module of a package.
+/// The module of the types within a message.
 pub(super) struct Inner {
     pub(super) ident: String,
-    pub(super) of: Owner,
-}
-
-/// The origin of a module, by full name.
-pub(super) enum Owner {
-    /// The types within a message. The name has a leading dot.
-    Message(String),
-    /// tonic's code for a service.
-    Service(String),
+    /// The full name of the message, with a leading dot.
+    pub(super) message: String,
 }
 
 /// The modules in prost's output. The module of a message follows the message.
@@ -40,7 +32,7 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
         match item {
             Item::Struct(item) => message = prost_code::marker(&item.attrs).unwrap_or_default(),
             Item::Mod(item) => {
-                modules.push(Inner { ident: item.ident.to_string(), of: Owner::Message(message.clone()) });
+                modules.push(Inner { ident: item.ident.to_string(), message: message.clone() });
             }
             _ => {}
         }
@@ -48,39 +40,20 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     modules
 }
 
-/// The modules in the code for a service.
-pub(super) fn of_service(full_name: &str, items: &[Item]) -> impl Iterator<Item = Inner> {
-    items.iter().filter_map(move |item| match item {
-        Item::Mod(item) => Some(Inner { ident: item.ident.to_string(), of: Owner::Service(full_name.to_owned()) }),
-        _ => None,
-    })
-}
-
 /// Refuses packages whose module exists within that of another package. Only for include files, which put all modules
 /// together.
 pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<(), Error> {
     for outer in modules {
-        for Inner { ident, of } in &outer.inner {
+        for Inner { ident, message } in &outer.inner {
             let path: Vec<&str> = outer.module.parts().chain([ident.as_str()]).collect();
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
-            let (what, place) = match of {
-                Owner::Message(name) => {
-                    let index = Index::new(&schema.files);
-                    let place = index.messages.get(name).map(|found| schema.place(found.file, &found.path));
-                    (format!("the types in the message `{}`", name.trim_start_matches('.')), place)
-                }
-                Owner::Service(name) => {
-                    let place = schema.files.iter().find_map(|file| {
-                        let at = service_at(file, name)?;
-                        Some(schema.place(file, &within(&[], tag::FILE_SERVICE, at)))
-                    });
-                    (format!("tonic's code for the service `{name}`"), place)
-                }
-            };
+            let index = Index::new(&schema.files);
+            let place = index.messages.get(message).map(|found| schema.place(found.file, &found.path));
+            let message = message.trim_start_matches('.');
             let package = &other.package;
             let text = format!(
-                "{what} and the package `{package}` would have the same module `{ident}` in Rust; rename one of them"
+                "the types in the message `{message}` and the package `{package}` would have the same module `{ident}` in Rust; rename one of them"
             );
             return Err(match place {
                 Some(place) => Error::unsupported(place, text),
@@ -89,9 +62,4 @@ pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<()
         }
     }
     Ok(())
-}
-
-/// The index of a service in the file that declares it.
-fn service_at(file: &FileDescriptorProto, name: &str) -> Option<usize> {
-    file.service.iter().position(|service| full_name(file.package(), service.name()) == name)
 }

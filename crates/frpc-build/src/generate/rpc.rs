@@ -22,8 +22,6 @@ use crate::schema::patterns::path_matches;
 pub(crate) struct ServiceOptions {
     pub(crate) client: bool,
     pub(crate) server: bool,
-    /// Whether tonic's clients and servers are generated as well.
-    pub(crate) grpc: bool,
     /// Whether a trait with boxed futures is generated for trait objects.
     pub(crate) dyn_traits: bool,
     /// Whether messages have a JSON mapping, which methods get as a format.
@@ -46,7 +44,6 @@ impl Default for ServiceOptions {
         Self {
             client: true,
             server: true,
-            grpc: false,
             dyn_traits: false,
             json: false,
             protobuf: false,

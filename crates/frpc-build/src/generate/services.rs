@@ -77,11 +77,6 @@ pub(crate) fn service_items(
         Error::new(ErrorKind::Option, format!("the code of service `{full_name}` is not valid Rust: {error}"))
             .with_source(error)
     })?;
-    #[cfg(feature = "tonic")]
-    if options.grpc {
-        let grpc = super::grpc::grpc_items(service, &trait_name, &rpcs, options, taken, warn)?;
-        return Ok(file.items.into_iter().chain(grpc).collect());
-    }
     Ok(file.items)
 }
 

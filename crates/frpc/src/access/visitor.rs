@@ -73,8 +73,7 @@ pub(crate) struct Admitted {
 /// The peer of a connection for the rules of this end.
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
-    /// `None` for a caller by tonic.
-    connection: Option<Connection>,
+    connection: Connection,
     address: Option<IpAddr>,
     memory: Mutex<Memory>,
 }
@@ -98,23 +97,8 @@ impl Visitor {
         let address = connection.peer_addr().map(|address| address.ip());
         let changes = connection.attachments().changes();
         let own = Arc::new(Known::new(access, Principal::of(connection), address));
-        Arc::new(Self::with(access, Some(connection), address, (changes, own)))
-    }
-
-    /// A caller without a connection of this end.
-    #[cfg(feature = "tonic")]
-    pub(crate) fn elsewhere(access: &Arc<RuleSet>, principal: Option<Principal>, address: Option<IpAddr>) -> Self {
-        Self::with(access, None, address, (0, Arc::new(Known::new(access, principal, address))))
-    }
-
-    fn with(
-        access: &Arc<RuleSet>,
-        connection: Option<&Connection>,
-        address: Option<IpAddr>,
-        own: (u32, Arc<Known>),
-    ) -> Self {
-        let memory = Mutex::new(Memory { own, bearer: None, refusals: (0, None) });
-        Self { access: access.clone(), connection: connection.cloned(), address, memory }
+        let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
+        Arc::new(Self { access: access.clone(), connection: connection.clone(), address, memory })
     }
 
     /// Whether calls of a method that bring no metadata are let in, always and without being counted.
@@ -173,10 +157,9 @@ impl Visitor {
     /// What the connection says of its peer.
     fn own(&self) -> Arc<Known> {
         let mut memory = self.memory.lock();
-        let Some(connection) = &self.connection else { return memory.own.1.clone() };
-        let changes = connection.attachments().changes();
+        let changes = self.connection.attachments().changes();
         if memory.own.0 != changes {
-            let principal = Principal::of(connection);
+            let principal = Principal::of(&self.connection);
             memory.own = (changes, Arc::new(Known::new(&self.access, principal, self.address)));
         }
         memory.own.1.clone()

@@ -1,5 +1,8 @@
 //! Errors as statuses, so that `?` works in handlers and in functions around calls.
 
+#[cfg(feature = "tonic")]
+mod tonic;
+
 use crate::{Error, MetadataError, Status};
 use frisbee::pubsub::{PubSubError, RecvError};
 use frisbee::{HandOffError, RequestError, TrySendError};

@@ -50,9 +50,6 @@ pub(crate) enum Origin {
     Asked(Box<(Connection, HandOff)>),
     /// A foreign connection, on which nothing can be sent or called.
     Foreign(Connection),
-    /// Another protocol, on another port.
-    #[cfg(feature = "tonic")]
-    Elsewhere(Box<SocketAddr>),
 }
 
 impl Origin {
@@ -150,8 +147,6 @@ impl<T> Request<T> {
             Origin::Here => None,
             Origin::Connection(connection) | Origin::Foreign(connection) => connection.peer_addr(),
             Origin::Asked(asked) => asked.0.peer_addr(),
-            #[cfg(feature = "tonic")]
-            Origin::Elsewhere(address) => Some(**address),
         }
     }
 

@@ -86,8 +86,6 @@ impl ServerBuilder {
     /// let server = Server::builder().middleware(log).add_service(service);
     /// ```
     ///
-    /// Calls that tonic's server brings pass it as well: see the module `grpc` of the feature `tonic`.
-    ///
     /// **Middleware does not run around mounted routers.**
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.offering.middleware(middleware);
