@@ -67,7 +67,7 @@ pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
 }
 
 /// The response to a call that failed before its first message.
-fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
+pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
         // There are trailers alone, which are the head then.
         let mut response = Response::new(Reply::Whole(Bytes::new()));

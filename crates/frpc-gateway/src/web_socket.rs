@@ -12,7 +12,7 @@ mod transport;
 mod upgrade;
 
 pub use client::{WebSocket, connect, connect_io};
-pub(crate) use upgrade::{Asked, Refusal, Upgrade, VERSION};
+pub(crate) use upgrade::{Asked, Refusal, Subprotocol, Upgrade, VERSION};
 
 use crate::Gateway;
 use crate::json_rpc::Session;
@@ -24,7 +24,6 @@ use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use transport::{Binary, Ending};
-use upgrade::Subprotocol;
 
 /// Serves a connection whose request for an upgrade has been granted, and reads on behind that request. `metadata` is
 /// that of all calls in JSON-RPC.

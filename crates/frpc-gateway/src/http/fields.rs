@@ -1,7 +1,11 @@
 //! The fields of requests: those that the doors understand, and the others, which are metadata.
 
-use frpc::Metadata;
+use crate::http::answer::Answer;
+use frpc::{Metadata, MetadataError, Status};
 use std::time::Duration;
+
+/// The field with the token of a caller.
+pub(crate) const AUTHORIZATION: &str = "authorization";
 
 /// The longest name of a field that the doors understand.
 const NAME_MAX: usize = 30;
@@ -123,9 +127,51 @@ fn is_of_protocol(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
-/// The metadata in the fields of a request. Those that are invalid in frpc, such as a text in Latin-1, are left out,
-/// and so are those beyond its limits. Texts of one name are joined by commas; of bytes the last ones count.
-pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Metadata {
+/// A field of a request that cannot be metadata.
+#[derive(Debug)]
+pub(crate) struct InvalidField {
+    /// The status of HTTP.
+    http_status: u16,
+    status: Status,
+}
+
+impl InvalidField {
+    fn new(name: &str, error: &MetadataError) -> Self {
+        match error {
+            MetadataError::TooMany | MetadataError::TooLong(_) => {
+                let text = format!("too many header fields: {error}");
+                Self { http_status: 431, status: Status::invalid_argument(text) }
+            }
+            // Without this, a call with a malformed token would run with the rights of its connection.
+            _ if name == AUTHORIZATION => {
+                let text = "invalid header field authorization: send one token in printable ASCII";
+                Self { http_status: 401, status: Status::unauthenticated(text) }
+            }
+            error => Self::invalid(&error.to_string()),
+        }
+    }
+
+    fn invalid(text: &str) -> Self {
+        Self { http_status: 400, status: Status::invalid_argument(format!("invalid header field: {text}")) }
+    }
+
+    /// The response of protocols in which an error is a status of HTTP.
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::failure(self.http_status, self.status.code(), self.status.message())
+    }
+
+    /// The outcome of the call.
+    pub(crate) fn into_status(self) -> Status {
+        self.status
+    }
+}
+
+/// The metadata in the fields of a request. Texts of one name are joined by commas, cookies by semicolons (RFC 9113,
+/// section 8.2.3).
+///
+/// # Errors
+/// If metadata cannot hold a field. No field of a caller is dropped.
+pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Result<Metadata, InvalidField> {
     let mut metadata = Metadata::new();
     for (name, value) in fields {
         let lower;
@@ -138,21 +184,26 @@ pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) ->
         if is_of_protocol(name) {
             continue;
         }
-        if name.ends_with("-bin") {
-            // Several values may stand in one field, too.
-            let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
-            if let Some(bytes) = crate::base64::decode(last.trim_ascii()) {
-                let _ = metadata.insert_bin(name, bytes);
+        let added = if name.ends_with("-bin") {
+            if metadata.get_bin(name).is_some() {
+                return Err(InvalidField::invalid(&format!("{name} occurs more than once")));
             }
-        } else if let Ok(value) = std::str::from_utf8(value) {
-            let value = match metadata.get(name) {
-                Some(before) => format!("{before}, {value}"),
-                None => value.to_owned(),
+            let Some(bytes) = crate::base64::decode(value.trim_ascii()) else {
+                return Err(InvalidField::invalid(&format!("the value of {name} is not base64")));
             };
-            let _ = metadata.insert(name, value);
-        }
+            metadata.insert_bin(name, bytes)
+        } else {
+            // Bytes that are no text are refused as characters that are not ASCII.
+            let value = String::from_utf8_lossy(value);
+            let separator = if name == "cookie" { "; " } else { ", " };
+            match metadata.get(name) {
+                Some(before) => metadata.insert(name, format!("{before}{separator}{value}")),
+                None => metadata.insert(name, value),
+            }
+        };
+        added.map_err(|error| InvalidField::new(name, &error))?;
     }
-    metadata
+    Ok(metadata)
 }
 
 /// Metadata as fields, with `prefix` in front of each name. Those that would change the meaning of a response are left
@@ -179,25 +230,49 @@ mod tests {
 
     #[test]
     fn fields_are_known_in_any_case_and_the_others_become_metadata() {
-        let fields: [(&str, &[u8]); 9] = [
+        let fields: [(&str, &[u8]); 8] = [
             ("Host", b"localhost"),
             ("Content-Type", b"application/json"),
             ("X-Tenant", b"blue"),
             ("x-tenant", b"green"),
             ("Trace-Bin", b"AAEC"),
-            ("trace-bin", b"AAE, Awo="),
-            ("bad-bin", b"?"),
-            ("x-latin", b"\xe9"),
+            ("Cookie", b"a=1"),
+            ("cookie", b"b=2"),
             ("Connect-Timeout-Ms", b"1500"),
         ];
         let known = Known::of(fields.into_iter());
         assert_eq!((known.host, known.has_hosts), (Some(&b"localhost"[..]), false));
         assert_eq!(known.connect_timeout(), Ok(Some(Duration::from_millis(1500))));
-        let metadata = metadata(fields.into_iter());
-        assert_eq!(metadata.len(), 2, "{metadata:?}");
+        let metadata = metadata(fields.into_iter()).unwrap();
+        assert_eq!(metadata.len(), 3, "{metadata:?}");
         assert_eq!(metadata.get("x-tenant"), Some("blue, green"));
-        assert_eq!(metadata.get_bin("trace-bin"), Some(&[3, 10][..]));
+        assert_eq!(metadata.get("cookie"), Some("a=1; b=2"));
+        assert_eq!(metadata.get_bin("trace-bin"), Some(&[0, 1, 2][..]));
         assert!(Known::of([("host", &b"a"[..]), ("HOST", b"b")].into_iter()).has_hosts);
+    }
+
+    #[test]
+    fn field_that_metadata_cannot_hold_is_refused() {
+        let long = "x".repeat(60 * 1024);
+        for (name, value, status) in [
+            ("bad-bin", &b"?"[..], 400),
+            ("bad-bin", b"AAE, Awo=", 400),
+            ("x-latin", b"\xe9", 400),
+            ("x!", b"a", 400),
+            ("x", b"a\tb", 400),
+            ("Authorization", b"Bearer\tabc", 401),
+            ("authorization", b"Bearer \xe9", 401),
+            ("authorization", long.as_bytes(), 431),
+            ("x", long.as_bytes(), 431),
+        ] {
+            let refused = metadata([("tenant", &b"blue"[..]), (name, value)].into_iter()).unwrap_err();
+            assert_eq!(refused.answer().status, status, "{name}: {}", refused.into_status());
+        }
+        let names: Vec<_> = (0..=256).map(|number| format!("x{number}")).collect();
+        let many = names.iter().map(|name| (name.as_str(), &b""[..]));
+        assert_eq!(metadata(many).unwrap_err().answer().status, 431);
+        let twice = [("a-bin", &b"AAEC"[..]), ("a-bin", b"AAEC")];
+        assert_eq!(metadata(twice.into_iter()).unwrap_err().answer().status, 400);
     }
 
     #[test]

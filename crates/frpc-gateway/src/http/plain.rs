@@ -348,7 +348,13 @@ impl<'a> Plain<'a> {
             Ok(body) => body,
             Err(step) => return Ok(step),
         };
-        let metadata = || fields::metadata(head.fields.iter().map(|field| (field.name, field.value)));
+        let metadata = match fields::metadata(head.fields.iter().map(|field| (field.name, field.value))) {
+            Ok(metadata) => metadata,
+            Err(invalid) if !matches!(route, Route::Answer(_)) => {
+                return self.respond(&invalid.answer(), pass, is_last).await;
+            }
+            Err(_) => Metadata::new(),
+        };
         let timeout = known.connect_timeout();
         let callee = match route {
             Route::Answer(answer) => return self.respond(&answer, pass, is_last).await,
@@ -365,14 +371,14 @@ impl<'a> Plain<'a> {
                 match self.calls.enter(path, &method, protocol.format()) {
                     Some(callee) => callee,
                     None => {
-                        let call = unary::call(&method, protocol.format(), metadata(), timeout, body);
+                        let call = unary::call(&method, protocol.format(), metadata, timeout, body);
                         return self.respond_by(pin!(call), pass, is_last).await;
                     }
                 }
             }
         };
         let timeout = if let Callee::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
-        let terms = Terms { callee, metadata: metadata(), timeout };
+        let terms = Terms { callee, metadata, timeout };
         let manner = Manner { pass, is_last: self.is_last(is_last), now: now() };
         let waiting = self.calls.begin(&terms, &mut None, body, manner, &mut self.output);
         if !is_last && pass.readable_by.is_none() {
@@ -582,11 +588,11 @@ async fn get(
     method: &ForeignMethod,
     query: Option<&str>,
     limit: u64,
-    metadata: impl FnOnce() -> Metadata,
+    metadata: Metadata,
     timeout: Result<Option<Duration>, ()>,
 ) -> Answer {
     match (get::Query::parse(query.unwrap_or_default(), limit), timeout) {
-        (Ok(query), Ok(timeout)) => unary::call(method, query.format, metadata(), timeout, query.message).await,
+        (Ok(query), Ok(timeout)) => unary::call(method, query.format, metadata, timeout, query.message).await,
         (Ok(_), Err(())) => unary::wrong_timeout(),
         (Err(answer), _) => answer,
     }

@@ -244,13 +244,24 @@ impl Service {
     async fn admitted(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let is_http2 = parts.version == Version::HTTP_2;
-        let metadata = || fields::metadata(pairs(&parts.headers));
         let asked = Asked { method, path, known, is_http2 };
-        let answer = match route(&self.gateway, http, &self.context, asked) {
+        let route = match route(&self.gateway, http, &self.context, asked) {
+            Route::Answer(answer) => return respond(answer),
+            Route::NoMethod(protocol) => return streams::no_method(protocol, path),
+            route => route,
+        };
+        let metadata = match (fields::metadata(pairs(&parts.headers)), &route) {
+            (Ok(metadata), _) => metadata,
+            (Err(invalid), Route::Call(_, protocol)) if !matches!(protocol, Protocol::Unary(_)) => {
+                return streams::failure(*protocol, invalid.into_status());
+            }
+            (Err(invalid), _) => return respond(invalid.answer()),
+        };
+        let answer = match route {
             Route::Answer(answer) => answer,
             Route::JsonRpc => match self.whole(body, known).await {
                 Ok(body) => {
-                    let reply = json_rpc::answer(&self.gateway, &self.context, metadata(), body).await;
+                    let reply = json_rpc::answer(&self.gateway, &self.context, metadata, body).await;
                     match reply {
                         Some(reply) => self.compressed(Answer::new(200, answer::JSON, reply), known),
                         None => Answer::empty(204),
@@ -261,16 +272,16 @@ impl Service {
             Route::Get(method) => {
                 let limit = self.context.config().body_limit().into();
                 match get::Query::parse(parts.uri.query().unwrap_or_default(), limit) {
-                    Ok(query) => self.unary(&method, query.format, metadata(), known, query.message).await,
+                    Ok(query) => self.unary(&method, query.format, metadata, known, query.message).await,
                     Err(answer) => answer,
                 }
             }
             Route::Call(method, Protocol::Unary(format)) => match self.whole(body, known).await {
-                Ok(body) => self.unary(&method, format, metadata(), known, body).await,
+                Ok(body) => self.unary(&method, format, metadata, known, body).await,
                 Err(answer) => answer,
             },
             Route::Call(method, protocol) => {
-                return streams::call(&self.context, &method, protocol, known, metadata(), body).await;
+                return streams::call(&self.context, &method, protocol, known, metadata, body).await;
             }
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
         };

@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::fields::{self, Known};
 use super::head::{Framing, Head};
 use crate::Gateway;
-use crate::web_socket::{Asked, Refusal, Upgrade, VERSION};
+use crate::web_socket::{Asked, Refusal, Subprotocol, Upgrade, VERSION};
 use frpc::Metadata;
 
 /// Whether a request is for WebSocket, and the door is open.
@@ -22,12 +22,18 @@ pub(crate) fn parse(gateway: &Gateway, head: &Head<'_, '_>, known: &Known<'_>) -
     if !is_upgrade || head.is_old || head.framing != Framing::Length(0) {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
+    let metadata = fields::metadata(head.fields.iter().map(|field| (field.name, field.value)));
+    let metadata = metadata.map_err(|invalid| invalid.answer())?;
     let asked = Asked { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol };
     let upgrade = Upgrade::new(gateway, &asked).map_err(|refusal| match refusal {
         Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
         _ => Answer::refusal(400, refusal.text()),
     })?;
-    Ok((upgrade, fields::metadata(head.fields.iter().map(|field| (field.name, field.value)))))
+    // Calls in native frames have metadata of their own: the token would be ignored.
+    if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
+        return Err(Answer::refusal(400, "with the subprotocol frisbee.1, send authorization in the metadata of calls"));
+    }
+    Ok((upgrade, metadata))
 }
 
 /// The items of a list in a field.

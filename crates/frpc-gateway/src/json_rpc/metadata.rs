@@ -3,24 +3,35 @@
 use frpc::Metadata;
 use frpc::json::{Options, Reader};
 
-/// Adds the entries of an object, in place of those with the same keys. Fails with the reason.
+/// Adds the entries of an object, in place of those that were there with the same keys.
+///
+/// # Errors
+/// With the reason, if metadata cannot hold an entry, or a key occurs twice.
 pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let options = Options::new();
     let mut reader = Reader::new(json.as_bytes(), &options).map_err(|error| error.to_string())?;
+    let mut entries = Metadata::new();
     let mut refused = None;
     let read = reader.object(|key, reader| {
-        let added = if key.ends_with("-bin") {
+        let is_binary = key.ends_with("-bin");
+        if entries.get(key).is_some() || entries.get_bin(key).is_some() {
+            refused.get_or_insert_with(|| format!("the metadata has {key:?} more than once"));
+        }
+        let added = if is_binary {
             let mut value = bytes::Bytes::new();
             reader.value(&mut value)?;
-            metadata.insert_bin(key, value)
+            entries.insert_bin(key, &value).and_then(|()| metadata.insert_bin(key, value))
         } else {
-            metadata.insert(key, reader.string("text")?)
+            let value = reader.string("text")?;
+            entries.insert(key, &value).and_then(|()| metadata.insert(key, value))
         };
-        refused = refused.take().or(added.err());
+        if let Err(error) = added {
+            refused.get_or_insert_with(|| error.to_string());
+        }
         Ok(())
     });
     read.map_err(|error| error.to_string())?;
-    refused.map_or(Ok(()), |error| Err(error.to_string()))
+    refused.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]
@@ -33,7 +44,7 @@ mod tests {
         metadata.insert("a", "old").expect("it is valid");
         read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("it is valid");
         assert_eq!((metadata.get("a"), metadata.get_bin("b-bin")), (Some("new"), Some(&b"\x01"[..])));
-        for refused in [r#"{"A":"x"}"#, r#"{"a":7}"#, r#"{"a":"\u0001"}"#, r#"{"a-bin":"?"}"#] {
+        for refused in [r#"{"A":"x"}"#, r#"{"a":7}"#, r#"{"a":"\u0001"}"#, r#"{"a-bin":"?"}"#, r#"{"a":"x","a":"x"}"#] {
             assert!(read(refused, &mut metadata).is_err(), "{refused}");
         }
     }
