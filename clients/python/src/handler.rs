@@ -14,7 +14,7 @@ use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
 use frpc::{Metadata, Request, Response, Status, Streaming};
 use parking_lot::Mutex;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
@@ -99,6 +99,12 @@ fn ending() -> Status {
     Status::unavailable("the interpreter is ending")
 }
 
+/// The status of calls whose event loop is closed.
+#[cold]
+fn loop_closed() -> Status {
+    Status::unavailable("the event loop of the handler is closed")
+}
+
 /// Attaches the current thread, for good.
 pub(crate) fn attached<T>(run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
     introduce_thread();
@@ -163,7 +169,9 @@ impl Function {
         if let Some(status) = of_exception(py, error) {
             return status;
         }
-        let reported = self.report.call1(py, (self.endpoint.method.to_string(), error.value(py)));
+        // With its traceback, which the value of an error lacks before Python 3.12.
+        let raised = error.clone_ref(py).into_value(py);
+        let reported = self.report.call1(py, (self.endpoint.method.to_string(), raised));
         if let Err(error) = reported {
             error.write_unraisable(py, None);
         }
@@ -329,12 +337,17 @@ impl futures_core::Stream for Generated {
     }
 }
 
-/// Where the outcome of a coroutine goes.
+/// The outcome of a coroutine, or of a step of an asynchronous generator; `None` is the end of the generator.
+type Outcome = Result<Option<Payload>, Status>;
+
+/// Receives the outcome of a coroutine. One that is dropped without an outcome fails its call.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
     spoken: Spoken,
-    reply: Mutex<Option<oneshot::Sender<Result<Payload, Status>>>>,
+    /// Whether the coroutine is a step of a generator, which `StopAsyncIteration` ends.
+    is_step: bool,
+    reply: Mutex<Option<oneshot::Sender<Outcome>>>,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
@@ -347,22 +360,37 @@ impl Completion {
 
     /// The coroutine has returned.
     fn finish(&self, value: &Bound<'_, PyAny>) {
-        self.end(self.function.reply(value, self.spoken.get()));
+        self.end(self.function.reply(value, self.spoken.get()).map(Some));
     }
 
     /// The coroutine has raised an exception.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
+        if self.is_step && error.is_instance_of::<PyStopAsyncIteration>() {
+            return self.end(Ok(None));
+        }
         self.end(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
     }
 }
 
 impl Completion {
-    fn end(&self, outcome: Result<Payload, Status>) {
-        self.task.lock().take();
+    fn end(&self, outcome: Outcome) {
+        let task = self.task.lock().take();
+        drop(task);
         if let Some(reply) = self.reply.lock().take() {
-            // Nobody waits for a call that was given up.
+            // An error says that the call was given up.
             let _ = reply.send(outcome);
         }
+    }
+}
+
+impl Drop for Completion {
+    fn drop(&mut self) {
+        let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
+        introduce_thread();
+        let error = PyRuntimeError::new_err("the handler ended without a reply");
+        // Without an interpreter there is no log.
+        let status = Python::try_attach(|py| self.function.raised(py, &error));
+        let _ = reply.send(Err(status.unwrap_or_else(ending)));
     }
 }
 
@@ -398,8 +426,11 @@ pub(crate) async fn run_in_loop(
     let task = Arc::new(Mutex::new(None));
     let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
     sender.leave(Box::new(move |py| {
-        let spoken = given.spoken();
-        let completion = Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task };
+        if reply.is_closed() {
+            return Ok(()); // The call was given up before it began.
+        }
+        let reply = Mutex::new(Some(reply));
+        let completion = Completion { function: function.clone(), spoken: given.spoken(), is_step: false, reply, task };
         let coroutine = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
         match coroutine {
             Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?)).map(drop),
@@ -411,7 +442,12 @@ pub(crate) async fn run_in_loop(
     }));
     let outcome = replied.await;
     guard.is_over = true;
-    outcome.unwrap_or_else(|_| Err(ending())).map(Response::new)
+    single(outcome.unwrap_or_else(|_| Err(loop_closed())))
+}
+
+/// The outcome of a method with one reply.
+fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
+    outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
 /// Cancels what runs elsewhere for a call that is given up.
@@ -441,8 +477,8 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     attached(|py| {
         let spoken = call.given.spoken();
         let arguments = function.given(py, call.given)?;
-        let completion =
-            Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task: task.clone() };
+        let reply = Mutex::new(Some(reply));
+        let completion = Completion { function: function.clone(), spoken, is_step: false, reply, task: task.clone() };
         let given = Py::new(py, completion).and_then(|completion| {
             let first = completion.into_bound(py).into_any();
             PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
@@ -454,7 +490,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     })?;
     let outcome = replied.await;
     drop(abandon);
-    outcome.unwrap_or_else(|_| Err(ending())).map(Response::new)
+    single(outcome.unwrap_or_else(|_| Err(ending())))
 }
 
 /// Asks an asynchronous generator for its messages, one when there is room for it.
@@ -491,7 +527,11 @@ impl AsyncGenerated {
         let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
         let spoken = Spoken::Of(self.spoken.clone());
         self.sender.leave(Box::new(move |py| {
-            let completion = Completion { function: function.clone(), spoken, reply: Mutex::new(Some(reply)), task };
+            if reply.is_closed() {
+                return Ok(()); // The call was given up before this step began.
+            }
+            let reply = Mutex::new(Some(reply));
+            let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
             if let Some(Call { given, about }) = first {
                 let made = function.given(py, given).and_then(|arguments| function.invoke(&arguments, about));
                 match made {
@@ -505,27 +545,30 @@ impl AsyncGenerated {
             let Some(generator) = generator.lock().as_ref().map(|generator| generator.clone_ref(py)) else {
                 return Ok(());
             };
-            let next = generator.call_method0(py, "__anext__")?;
+            let next = match generator.call_method0(py, "__anext__") {
+                Ok(next) => next,
+                Err(error) => {
+                    completion.end(Err(function.raised(py, &error)));
+                    return Ok(());
+                }
+            };
             begin.call1(py, (next, Py::new(py, completion)?)).map(drop)
         }));
         let outcome = replied.await;
         guard.is_over = true;
-        match outcome {
-            Ok(Ok(payload)) => Ok(Some(payload)),
-            Ok(Err(status)) => Err(status),
-            // The completion was dropped without an outcome: the generator has ended.
-            Err(_) => Ok(None),
-        }
+        outcome.unwrap_or_else(|_| Err(loop_closed()))
     }
 }
 
 impl Drop for AsyncGenerated {
     fn drop(&mut self) {
         let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
+        let method = self.function.endpoint.method;
         sender.leave(Box::new(move |py| {
             let Some(generator) = generator.lock().take() else { return Ok(()) };
-            let closing = generator.call_method0(py, "aclose")?;
-            begin.call1(py, (closing, py.None())).map(drop)
+            // An iterator that is no generator has nothing to close.
+            let Some(close) = generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
+            begin.call1(py, (close.call0()?, method.to_string())).map(drop)
         }));
     }
 }

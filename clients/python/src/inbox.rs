@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Work for the thread of the loop.
 pub(crate) type Letter = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// The inbox of an event loop, which watches its file descriptor and opens it when something has come.
-#[pyclass(frozen, module = "frisbee_rpc._native")]
+/// The inbox of an event loop, which watches its file descriptor and opens it when something has come. The loop owns it, so
+/// it is dropped when the loop is closed.
+#[pyclass(frozen, weakref, module = "frisbee_rpc._native")]
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
     /// A weak reference to the loop.
@@ -41,6 +42,8 @@ struct Letters {
     left: Vec<Letter>,
     /// Whether the loop is going to look without the bell.
     is_quiet: bool,
+    /// Whether the loop is closed. Letters are dropped then, so that what waits for them fails.
+    is_closed: bool,
 }
 
 #[pymethods]
@@ -90,10 +93,33 @@ impl Inbox {
     }
 }
 
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        let mut letters = self.shared.letters.lock();
+        letters.is_closed = true;
+        let left = letters.take();
+        drop(letters);
+        // What they own may leave letters.
+        drop(left);
+    }
+}
+
+impl Letters {
+    fn take(&mut self) -> Vec<Letter> {
+        self.is_quiet = false;
+        std::mem::take(&mut self.left)
+    }
+}
+
 impl Sender {
     /// Leaves a letter.
     pub(crate) fn leave(&self, letter: Letter) {
         let mut letters = self.0.letters.lock();
+        if letters.is_closed {
+            drop(letters);
+            drop(letter);
+            return;
+        }
         letters.left.push(letter);
         let is_quiet = letters.is_quiet;
         drop(letters);
@@ -122,9 +148,9 @@ impl Sender {
 
     /// Does what has been left, in the thread of the loop. An exception with which the program is to end is that of a task.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
-        let letters = std::mem::take(&mut *self.0.letters.lock());
+        let left = self.0.letters.lock().take();
         let mut ending = Ok(());
-        for letter in letters.left {
+        for letter in left {
             let Err(error) = letter(py) else { continue };
             if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
                 ending = Err(error);

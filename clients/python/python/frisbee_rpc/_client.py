@@ -213,22 +213,25 @@ class Client(_Base):
         return call_with_options
 
 
-_INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Inbox] = weakref.WeakKeyDictionary()
-#: The loop that was asked for last, since most programs have one.
-_last: tuple[weakref.ref[asyncio.AbstractEventLoop], Inbox] | None = None
+#: A loop owns its inbox as long as it watches it, which is until it is closed.
+_INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[Inbox]] = weakref.WeakKeyDictionary()
+#: The last loop and its inbox, since most programs have one.
+_last: tuple[weakref.ref[asyncio.AbstractEventLoop], weakref.ref[Inbox]] | None = None
 
 
 def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
     """The inbox that a loop watches."""
     global _last
     last = _last
-    if last is not None and last[0]() is loop:
-        return last[1]
-    inbox = _INBOXES.get(loop)
+    if last is not None and last[0]() is loop and (inbox := last[1]()) is not None:
+        return inbox
+    known = _INBOXES.get(loop)
+    inbox = None if known is None else known()
     if inbox is None:
-        inbox = _INBOXES[loop] = Inbox(weakref.ref(loop))
+        inbox = Inbox(weakref.ref(loop))
         loop.add_reader(inbox.fileno(), inbox.open)
-    _last = (weakref.ref(loop), inbox)
+        _INBOXES[loop] = weakref.ref(inbox)
+    _last = (weakref.ref(loop), weakref.ref(inbox))
     return inbox
 
 
@@ -387,15 +390,39 @@ class _Replies:
 async def _both(
     channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> AsyncIterator[Any]:
+    from asyncio import current_task
+
     loop = _running_loop()
-    messages, sink = channel.open_streaming(api, place, inbox_of(loop), timeout, metadata)
+    inbox = inbox_of(loop)
+    messages, sink = channel.open_streaming(api, place, inbox, timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
+    pending: Reply | None = None
+
+    def has_failed() -> bool:
+        return sending.done() and (sending.cancelled() or _source_error(sending) is not None)
+
+    def wake(_: asyncio.Task[None]) -> None:
+        if pending is not None and has_failed():
+            pending.cancel()
+
+    sending.add_done_callback(wake)
     try:
-        async for reply in _Replies(messages):
-            yield reply
-            if sending.done() and not sending.cancelled() and sending.exception() is not None:
+        while not has_failed():
+            pending = Reply(loop)
+            started = messages.start_next(inbox, pending)
+            try:
+                reply = await pending
+            except StopAsyncIteration:
                 break
-        if sending.done() and not sending.cancelled():
+            except BaseException:
+                started.cancel()
+                task = current_task()
+                if has_failed() and (task is None or not task.cancelling()):
+                    break
+                raise
+            pending = None
+            yield reply
+        if has_failed():
             sending.result()
     finally:
         sending.cancel()
@@ -414,9 +441,18 @@ async def _send(sink: Requests, requests: Any) -> None:
 
 def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
     """The requests could not be made, so the call has failed."""
+    if future.done():
+        return
+    if sending.cancelled():
+        # The source of the requests has waited for something that was cancelled.
+        future.cancel()
+    elif (error := _source_error(sending)) is not None:
+        future.set_exception(error)
+
+
+def _source_error(sending: asyncio.Task[None]) -> BaseException | None:
+    """The exception of the source of requests. A status of sending is that of the call, which comes with its reply."""
     from ._status import Status
 
-    if not sending.cancelled() and (error := sending.exception()) is not None:
-        # A status of sending is that of the call, which comes by itself.
-        if not future.done() and not isinstance(error, Status):
-            future.set_exception(error)
+    error = sending.exception()
+    return None if isinstance(error, Status) else error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, TypeVar, o
 from ._client import DEFAULT_ADDRESS, inbox_of
 from ._native import Api, Completion, Schema
 from ._native import Server as NativeServer
+from ._status import Code, Status
 
 if TYPE_CHECKING:
     import asyncio
@@ -316,35 +317,50 @@ def _end(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[Any], Completion | None], None]:
-    """Makes a task of a coroutine, whose outcome goes to a completion."""
+def _beginner(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[Any], Completion | str], None]:
+    """Makes a task of an awaitable. Its outcome goes to a completion; of the end of a method's generator, only a failure
+    is reported."""
+    from asyncio import CancelledError, current_task
+
     # The loop refers to tasks weakly.
     tasks: set[asyncio.Task[None]] = set()
 
-    def begin(coroutine: Awaitable[Any], completion: Completion | None) -> None:
-        task = loop.create_task(_complete(coroutine, completion))
+    async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
+        try:
+            completion.finish(await awaitable)
+        except CancelledError as error:
+            task = current_task()
+            if task is not None and task.cancelling():
+                completion.fail(Status(Code.UNAVAILABLE, "the handler was cancelled"))
+            else:
+                # It has waited for something that was cancelled.
+                completion.fail(error)
+            raise
+        except Exception as error:
+            completion.fail(error)
+        except BaseException as error:
+            completion.fail(error)
+            raise
+        finally:
+            # The traceback of an exception refers to this frame.
+            del awaitable, completion
+
+    async def close(awaitable: Awaitable[Any], method: str) -> None:
+        try:
+            await awaitable
+        except Exception as error:
+            _report(method, error)
+
+    def begin(awaitable: Awaitable[Any], completion: Completion | str) -> None:
+        if isinstance(completion, str):
+            task = loop.create_task(close(awaitable, completion))
+        else:
+            task = loop.create_task(complete(awaitable, completion))
+            completion.set_task(task)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
-        if completion is not None:
-            completion.set_task(task)
 
     return begin
-
-
-async def _complete(coroutine: Awaitable[Any], completion: Completion | None) -> None:
-    try:
-        value = await coroutine
-    except StopAsyncIteration:
-        # The end of a generator, which its completion tells when it is dropped.
-        return
-    except Exception as error:
-        if completion is None:
-            _report("aclose", error)
-        else:
-            completion.fail(error)
-        return
-    if completion is not None:
-        completion.finish(value)
 
 
 def _report(method: str, error: BaseException) -> None:

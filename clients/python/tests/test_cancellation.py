@@ -1,0 +1,277 @@
+"""Handlers whose tasks are cancelled, that end without a reply, or whose event loop ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+from typing import Any, AsyncIterator, Callable, Coroutine, Iterator
+
+import pytest
+
+from frisbee_rpc import AsyncClient, Client, Code, Context, Server, Status
+
+from .conftest import LIMIT, program, run
+
+
+async def cancelled() -> None:
+    """Waits for a task that is cancelled."""
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    asyncio.get_running_loop().call_soon(task.cancel)
+    await task
+
+
+@contextlib.asynccontextmanager
+async def served(server: Server) -> AsyncIterator[AsyncClient]:
+    """Serves within the current event loop."""
+    started = asyncio.Event()
+    serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+    await started.wait()
+    async with AsyncClient(server.address) as client:
+        yield client
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+
+
+def failing() -> Server:
+    server = Server(shows_errors=True)
+
+    @server
+    async def wait() -> int:
+        await cancelled()
+        return 1
+
+    @server
+    async def count() -> AsyncIterator[int]:
+        yield 1
+        await cancelled()
+
+    @server
+    async def total(numbers: AsyncIterator[int]) -> int:
+        await cancelled()
+        return 1
+
+    @server
+    async def exhausted() -> int:
+        async def nothing() -> AsyncIterator[int]:
+            return
+            yield 1
+
+        return await anext(nothing())
+
+    return server
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "frisbee_rpc"]
+
+
+@pytest.mark.parametrize(
+    ("method", "call"),
+    [
+        ("wait", lambda client: client.wait()),
+        ("total", lambda client: client.total([1, 2])),
+        ("exhausted", lambda client: client.exhausted()),
+    ],
+)
+def test_handler_whose_awaited_task_is_cancelled_fails(
+    method: str, call: Callable[[AsyncClient], Coroutine[Any, Any, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with served(failing()) as client:
+            with pytest.raises(Status) as caught:
+                await call(client)
+            assert caught.value.code is Code.INTERNAL
+            assert logged(caplog) == [f"python.Functions/{method} has failed"]
+            assert caplog.records[0].exc_info is not None and caplog.records[0].exc_info[2] is not None
+
+    run(main)
+
+
+def test_stream_whose_awaited_task_is_cancelled_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with served(failing()) as client:
+            numbers = client.count()
+            assert await anext(numbers) == 1
+            with pytest.raises(Status, match="CancelledError"):
+                await anext(numbers)
+            assert logged(caplog) == ["python.Functions/count has failed"]
+
+    run(main)
+
+
+def test_method_that_returns_no_generator_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        server = Server(shows_errors=True)
+
+        @server
+        def count() -> AsyncIterator[int]:
+            return 7  # type: ignore[return-value]
+
+        async with served(server) as client:
+            with pytest.raises(Status, match="__anext__"):
+                await anext(client.count())
+
+    run(main)
+
+
+@pytest.mark.parametrize("leave", [SystemExit, KeyboardInterrupt])
+def test_exit_within_a_handler_answers_its_call(leave: type[BaseException]) -> None:
+    text = f"""
+import asyncio, threading
+from frisbee_rpc import Client, Server, Status
+server = Server()
+@server
+async def leave() -> None:
+    raise {leave.__name__}
+def call():
+    try:
+        Client(server.address).leave()
+    except Status as status:
+        print(status.code.name, flush=True)
+thread = threading.Thread(target=call)
+async def main():
+    await server.serve("127.0.0.1:0", started=thread.start)
+try:
+    asyncio.run(main())
+except BaseException as error:
+    thread.join()
+    print(type(error).__name__)
+"""
+    assert program(text) == f"INTERNAL\n{leave.__name__}\n"
+
+
+def test_main_that_returns_during_a_stream_ends_the_loop() -> None:
+    text = """
+import asyncio
+from typing import AsyncIterator
+from frisbee_rpc import AsyncClient, Server
+server = Server()
+@server
+async def count() -> AsyncIterator[int]:
+    yield 1
+    await asyncio.Event().wait()
+@server
+async def wait() -> int:
+    await asyncio.Event().wait()
+    return 1
+async def main():
+    started = asyncio.Event()
+    asyncio.get_running_loop().serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+    await started.wait()
+    client = await AsyncClient.connect(server.address)
+    numbers = client.count()
+    print(await anext(numbers))
+    asyncio.get_running_loop().kept = client, numbers, asyncio.create_task(client.wait())
+    await asyncio.sleep(0)
+asyncio.run(main())
+print("end")
+"""
+    assert program(text, limit=15) == "1\nend\n"
+
+
+def test_calls_of_a_client_whose_loop_has_ended_fail() -> None:
+    kept: list[AsyncClient] = []
+    callers: list[Client] = []
+    server, agent = Server(), Server("agent.Agent")
+
+    @agent
+    async def name() -> str:
+        return "Ada"
+
+    @server(blocking=True)
+    def keep(context: Context) -> None:
+        callers.append(context.client)
+
+    async def main() -> None:
+        client = AsyncClient(server.address, serves=agent)
+        await client.__aenter__()
+        kept.append(client)
+        await client.keep()
+
+    with server.start("127.0.0.1:0"):
+        run(main)
+        gc.collect()
+        with pytest.raises(Status, match="the event loop of the handler is closed") as caught:
+            callers[0].with_options(timeout=LIMIT).name()
+        assert caught.value.code is Code.UNAVAILABLE
+        kept[0].close()
+
+
+def test_failed_handler_keeps_no_frame_of_its_call() -> None:
+    async def main() -> None:
+        server = Server()
+        errors: list[BaseException] = []
+
+        @server
+        async def fail() -> None:
+            try:
+                await cancelled()
+            except asyncio.CancelledError as error:
+                errors.append(error)
+                raise
+
+        async with served(server) as client:
+            with pytest.raises(Status):
+                await client.fail()
+            assert all("completion" not in frame.f_locals for frame in frames(errors[0]))
+
+    run(main)
+
+
+def frames(error: BaseException) -> Iterator[Any]:
+    at = error.__traceback__
+    while at is not None:
+        yield at.tb_frame
+        at = at.tb_next
+
+
+@pytest.mark.parametrize("kind", ["total", "double"])
+def test_requests_that_wait_for_a_cancelled_task_end_the_call(kind: str) -> None:
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def total(numbers: AsyncIterator[int]) -> int:
+            return sum([number async for number in numbers])
+
+        @server
+        async def double(numbers: AsyncIterator[int]) -> AsyncIterator[int]:
+            for number in [number async for number in numbers]:
+                yield 2 * number
+
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+            await cancelled()
+
+        async with served(server) as client:
+            with pytest.raises(asyncio.CancelledError):
+                if kind == "total":
+                    await client.total(numbers())
+                else:
+                    await anext(client.double(numbers()))
+            # The limit of the test cancels its task, the source does not.
+            task = asyncio.current_task()
+            assert task is not None and not task.cancelling()
+
+    run(main)
+
+
+def test_requests_that_fail_end_a_stream_without_replies() -> None:
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def double(numbers: AsyncIterator[int]) -> AsyncIterator[int]:
+            for number in [number async for number in numbers]:
+                yield 2 * number
+
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+            raise ValueError("no more")
+
+        async with served(server) as client:
+            with pytest.raises(ValueError, match="no more"):
+                await anext(client.double(numbers()))
+
+    run(main)
