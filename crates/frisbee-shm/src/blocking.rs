@@ -1,12 +1,14 @@
 //! Connections of threads that do nothing else: they read and write without a runtime.
 
 use crate::deciding::Permit;
-use crate::exchange::{self, Beside, Exchange};
+use crate::exchange::{Exchange, PeerLink};
+use crate::memory::Memory;
+use crate::ring_socket;
 use crate::waiting::Wait;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
@@ -78,13 +80,17 @@ pub(crate) struct Line {
     pub(crate) socket: UnixStream,
 }
 
-impl Beside for Line {
-    fn ring(&self) -> io::Result<()> {
+impl PeerLink for Line {
+    fn ring_bell(&self) -> io::Result<()> {
         crate::bell::ring(&self.peer)
     }
 
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn send_ring(&self, size: u32) -> io::Result<Memory> {
+        ring_socket::send_ring(self.socket.as_fd(), size)
+    }
+
+    fn receive_ring(&self, ring_max: u32) -> io::Result<Option<Memory>> {
+        ring_socket::receive_ring(self.socket.as_fd(), ring_max)
     }
 }
 
@@ -209,7 +215,7 @@ impl Shared {
         if !self.spin.is_zero() && self.spin(wait, begun)? {
             return Ok(());
         }
-        if !self.exchange.may_sleep(wait)? {
+        if !self.exchange.may_sleep(wait) {
             return Ok(());
         }
         let left = self.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
@@ -225,7 +231,7 @@ impl Shared {
         let mut looked = begun;
         loop {
             for _ in 0..LOOKS {
-                if self.exchange.has_come(wait)? {
+                if self.exchange.is_ready(wait) {
                     return Ok(true);
                 }
                 std::hint::spin_loop();
@@ -264,7 +270,7 @@ impl Shared {
 
     #[cold]
     fn look_at_socket(&mut self) -> io::Result<()> {
-        let socket = self.line.socket.as_fd();
-        self.exchange.handle_socket(socket, exchange::peek(socket))
+        let peeked = ring_socket::peek(&self.line.socket);
+        self.exchange.handle_socket(&self.line, peeked)
     }
 }

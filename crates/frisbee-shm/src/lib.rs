@@ -50,7 +50,15 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+#[cfg_attr(frisbee_loom, allow(dead_code))]
+mod exchange;
+#[cfg_attr(frisbee_loom, path = "memory/model.rs", allow(dead_code, unsafe_code))]
+mod memory;
+#[cfg_attr(frisbee_loom, allow(dead_code))]
+mod ring;
 mod sleep;
+#[cfg_attr(frisbee_loom, allow(dead_code))]
+mod waiting;
 
 #[cfg(not(frisbee_loom))]
 mod bell;
@@ -60,21 +68,17 @@ mod blocking;
 mod connect;
 #[cfg(not(frisbee_loom))]
 mod deciding;
-#[cfg(not(frisbee_loom))]
-mod exchange;
 #[cfg(all(any(test, feature = "hostile"), not(frisbee_loom)))]
 #[cfg_attr(not(feature = "hostile"), allow(dead_code, unreachable_pub))]
 pub mod hostile;
 #[cfg(not(frisbee_loom))]
 mod listener;
 #[cfg(not(frisbee_loom))]
-mod memory;
-#[cfg(not(frisbee_loom))]
 mod offer;
 #[cfg(not(frisbee_loom))]
 mod received;
 #[cfg(not(frisbee_loom))]
-mod ring;
+mod ring_socket;
 #[cfg(not(frisbee_loom))]
 mod shared;
 #[cfg(not(frisbee_loom))]
@@ -83,8 +87,6 @@ mod sharing;
 mod stream;
 #[cfg(not(frisbee_loom))]
 mod system;
-#[cfg(not(frisbee_loom))]
-mod waiting;
 
 #[cfg(not(frisbee_loom))]
 pub use {

@@ -1,12 +1,24 @@
-//! The rings from one end to the other: who may write and read where, and when the writer takes another ring.
+//! The rings of one direction: positions of the writer and the reader, and the change to a larger or smaller ring.
 //!
-//! Positions are counts of bytes modulo 2³². Each end keeps its own to itself and publishes a copy; what the peer has
-//! published is a claim that is checked against the size of the ring each time it is read.
+//! Positions are counts of bytes modulo 2³². Each end keeps its own position private and publishes a copy. The copy of the
+//! peer is a claim, which is checked against the size of the ring on each load.
 //!
-//! A direction begins with the small ring in the head. Its writer takes a larger one, in memory of its own, if there is
-//! no room for what it has to write, and goes back to the small one once that has sufficed for a while. It changes only
-//! while the ring is empty, and publishes the change before the bytes that follow. So for as long as there are bytes that
-//! the reader has not read, the ring that is published is the one they are in, and no byte ever moves.
+//! A direction begins with the small ring in the head. The writer takes a larger one, in memory of its own, if its bytes do
+//! not fit, and returns to the small one once that has sufficed for a while. It changes only while the ring is empty, and
+//! publishes the change before the bytes that follow:
+//!
+//! ```text
+//! writer                                           reader
+//!   load Read == written: the ring is empty
+//!   store Ring
+//!   write bytes, store Written (release)      ->     load Written (acquire) != read: there are bytes
+//!                                                   load Ring: their ring; remember how many bytes there are
+//!   load Read (acquire)                       <-     read at most those bytes, store Read (release)
+//! ```
+//!
+//! INVARIANT: bytes that are unread when `Written` is loaded are in the ring that `Ring` names directly afterwards, because
+//! the writer cannot leave it before they are read. Bytes of a later load of `Written` may be in another ring. So one
+//! [`follow`](Reader::follow) is good for the bytes that it counted, and for no others.
 
 use crate::memory::{End, Memory, Place, SMALL, Word};
 use std::fmt;
@@ -15,34 +27,37 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// The least ring that takes the place of the small one, in bytes: one read of a connection.
-const LARGE: u32 = 64 * 1024;
+/// The smallest ring that replaces the one in the head, in bytes: one read of a connection.
+const LARGE: u32 = if cfg!(frisbee_loom) { 2 } else { 64 * 1024 };
 
-/// For how long the small ring has to suffice before a writer goes back to it.
+/// The time for which the small ring has to suffice before a writer returns to it.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How many rings a peer may take at once beyond those that it has earned, and how many it earns in a second. Honest ones
-/// grow in a few steps and shrink once a second at most; each is some microseconds of work here.
+/// The ring changes that a peer may make at once beyond those it has earned, and the changes it earns in a second. A writer
+/// doubles its ring at most nine times, from 64 KiB to 16 MiB, and shrinks it after a second: ten changes a second. Each
+/// takes some microseconds here.
 const RINGS_MAX: u32 = 16;
-const RINGS_A_SECOND: u32 = 8;
+const RINGS_A_SECOND: u32 = 12;
 
-/// What a peer has done that no peer does by mistake.
+/// A violation of the protocol that is no accident.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Violation {
-    /// It claims to have written more than fits in the ring, or less than has been read.
+    /// It claims to have written more than fits in the ring, or less than was read.
     Written { claimed: u32, read: u32, ring: u32 },
-    /// It claims to have read what has not been written, or has not read what made room for other bytes.
+    /// It claims to have read bytes that are not written, or takes back an earlier claim.
     Read { claimed: u32, written: u32, ring: u32 },
-    /// It rings again and again, and neither writes nor reads.
+    /// It rings the bell repeatedly and neither writes nor reads.
     Bells,
-    /// It sends bytes on the socket, where none belong.
+    /// It sends bytes other than rings on the socket.
     Talks,
-    /// It goes on in a ring that it has not sent, or that is not as it says.
+    /// It changes to a ring that it has not sent, or that has another size.
     Ring { claimed: u32 },
-    /// It takes one ring after the other.
+    /// It changes its ring too often.
     Rings,
-    /// It breaks off, or says something else, where the beginning of a connection is settled.
+    /// It breaks off the handshake, or sends something else.
     Handshake,
+    /// An earlier operation on this connection has failed.
+    Earlier,
 }
 
 impl fmt::Display for Violation {
@@ -60,7 +75,8 @@ impl fmt::Display for Violation {
             Self::Talks => f.write_str("the peer sends bytes on the socket beside the shared memory"),
             Self::Ring { claimed } => write!(f, "the peer goes on in a ring of {claimed} bytes that it has not sent"),
             Self::Rings => f.write_str("the peer takes one ring after the other"),
-            Self::Handshake => f.write_str("the peer does not finish agreeing on shared memory"),
+            Self::Handshake => f.write_str("the peer does not finish the shared memory handshake"),
+            Self::Earlier => f.write_str("the connection through shared memory has failed before"),
         }
     }
 }
@@ -73,55 +89,65 @@ impl From<Violation> for io::Error {
     }
 }
 
-/// The end of a direction at which bytes go in.
+/// The writing end of a direction.
 #[derive(Debug)]
 pub(crate) struct Writer {
     end: End,
     written: u32,
+    /// The bytes that the peer had not read when this was last looked at by [`was_freed`](Self::was_freed), or written.
+    unread: u32,
     /// The ring in use, unless it is the small one.
     large: Option<Memory>,
     /// The largest ring that may be taken.
     most: u32,
-    /// The size of the ring that is taken once the present one is empty.
+    /// The size of the next ring, which is taken once the present one is empty.
     next: Option<u32>,
     /// Since when the small ring would have sufficed.
     quiet: Option<Instant>,
 }
 
-/// What a writer does before it writes.
+/// The change of the ring that precedes a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     None,
     /// Takes a ring of this size.
     Enlarge(u32),
-    /// Goes back to the small one.
+    /// Returns to the small one.
     Shrink,
 }
 
 impl Writer {
     /// Its rings have `most` bytes at most.
     pub(crate) fn new(end: End, most: u32) -> Self {
-        Self { end, written: 0, large: None, most, next: None, quiet: None }
+        Self { end, written: 0, unread: 0, large: None, most, next: None, quiet: None }
     }
 
     pub(crate) fn size(&self) -> u32 {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// How many bytes have not been read.
-    fn used(&self, head: &Memory) -> Result<u32, Violation> {
+    /// The number of bytes that the peer has not read.
+    pub(crate) fn used(&self, head: &Memory) -> Result<u32, Violation> {
         let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
         let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
         if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }
     }
 
-    /// How many bytes there is room for: none in a ring that is to be replaced, until it is empty.
+    /// The number of bytes that fit now. A ring that is to be replaced has no room until it is empty.
     pub(crate) fn room(&self, head: &Memory) -> Result<u32, Violation> {
         let used = self.used(head)?;
         Ok(if self.next.is_some() && used > 0 { 0 } else { self.size() - used })
     }
 
-    /// Which ring is to be taken before so many bytes are written.
+    /// Whether the peer has read any bytes since this was last asked, or since the last write.
+    pub(crate) fn was_freed(&mut self, head: &Memory) -> Result<bool, Violation> {
+        let unread = self.used(head)?;
+        let was_freed = unread < self.unread;
+        self.unread = unread.min(self.unread);
+        Ok(was_freed)
+    }
+
+    /// The change of the ring that has to precede a write of this length.
     pub(crate) fn change(
         &mut self,
         head: &Memory,
@@ -154,64 +180,90 @@ impl Writer {
         Ok(if is_over { Change::Shrink } else { Change::None })
     }
 
-    /// Writes to another ring from now on, of which the reader knows or learns by its size; the present one is empty.
+    /// Writes to another ring from now on. The present one is empty; the reader recognizes the new one by its size.
     pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
         let len = large.as_ref().map_or(0, Memory::len);
         (self.large, self.next, self.quiet) = (large, None, None);
-        // Whoever sees the bytes behind this sees it as well.
+        // Published by the release store of `Written` behind the next bytes.
         head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
     }
 
-    /// Stays with the present ring for good: there is no other one to be had.
+    /// Keeps the present ring for good, because the system has no larger one.
     pub(crate) fn stay(&mut self) {
         (self.most, self.next) = (self.size(), None);
     }
 
-    /// Writes the beginning of the bytes, as far as there is room; they are published.
+    /// Writes and publishes the beginning of the bytes, as far as there is room.
     pub(crate) fn write(&mut self, head: &Memory, from: &[u8]) -> Result<usize, Violation> {
-        let count = from.len().min((self.size() - self.used(head)?) as usize);
+        let used = self.used(head)?;
+        let count = from.len().min((self.size() - used) as usize);
         if let Some(from) = from.get(..count).filter(|from| !from.is_empty()) {
             match &self.large {
                 Some(large) => large.store(large.whole(), self.written, from),
                 None => head.store(Place::small(self.end), self.written, from),
             }
             self.written = self.written.wrapping_add(count as u32);
+            self.unread = used + count as u32;
             head.word(self.end, Word::Written).store(self.written, Ordering::Release);
         }
         Ok(count)
     }
 }
 
-/// The end of a direction at which bytes come out.
+/// The reading end of a direction.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    /// Who writes.
+    /// The writing end.
     from: End,
     read: u32,
     /// The ring in use, unless it is the small one.
     large: Option<Memory>,
-    /// How many rings the peer may take at once, as it was at a time.
+    /// Unread bytes that are in the ring in use. Others may be in another one.
+    available: u32,
+    /// The ring changes that the peer may make at once, as of `counted`.
     rings: u32,
     counted: Option<Instant>,
 }
 
 impl Reader {
     pub(crate) fn new(from: End) -> Self {
-        Self { from, read: 0, large: None, rings: RINGS_MAX, counted: None }
+        Self { from, read: 0, large: None, available: 0, rings: RINGS_MAX, counted: None }
     }
 
     pub(crate) fn size(&self) -> u32 {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// Whether there is anything to read, or to be found wrong.
-    pub(crate) fn has_come(&self, head: &Memory) -> bool {
+    /// Whether there are bytes to read, or a wrong claim.
+    pub(crate) fn has_data(&self, head: &Memory) -> bool {
         head.word(self.from, Word::Written).load(Ordering::Acquire) != self.read
     }
 
-    /// Follows the peer to the ring that it has taken since, if it has: to be asked once something has come. `receive` is
-    /// called for one that the peer has sent.
+    /// Counts the unread bytes, and changes to their ring if the peer has. Only those bytes can be read until this is called
+    /// again. `receive` is called for a ring that the peer has sent.
     pub(crate) fn follow(
+        &mut self,
+        head: &Memory,
+        now: impl FnOnce() -> Instant,
+        receive: impl FnOnce() -> io::Result<Option<Memory>>,
+    ) -> io::Result<()> {
+        self.available = 0;
+        // INVARIANT: `Written` is loaded before `Ring`, and not again. See the beginning of this file.
+        let claimed = head.word(self.from, Word::Written).load(Ordering::Acquire);
+        let available = claimed.wrapping_sub(self.read);
+        if available == 0 {
+            return Ok(());
+        }
+        self.change_ring(head, now, receive)?;
+        let ring = self.size();
+        if available > ring {
+            return Err(Violation::Written { claimed, read: self.read, ring }.into());
+        }
+        self.available = available;
+        Ok(())
+    }
+
+    fn change_ring(
         &mut self,
         head: &Memory,
         now: impl FnOnce() -> Instant,
@@ -243,29 +295,23 @@ impl Reader {
         Ok(())
     }
 
-    /// How many bytes can be read.
-    pub(crate) fn available(&self, head: &Memory) -> Result<u32, Violation> {
-        let claimed = head.word(self.from, Word::Written).load(Ordering::Acquire);
-        let (available, ring) = (claimed.wrapping_sub(self.read), self.size());
-        if available > ring { Err(Violation::Written { claimed, read: self.read, ring }) } else { Ok(available) }
-    }
-
-    /// Reads at most `most` bytes, as far as there are any and room for them; the room in the ring is published.
-    pub(crate) fn read(&mut self, head: &Memory, most: u32, into: &mut ReadBuf<'_>) -> Result<usize, Violation> {
-        let count = (self.available(head)?.min(most) as usize).min(into.remaining());
+    /// Reads at most `most` of the bytes that [`follow`](Self::follow) has counted, and publishes the room in the ring.
+    pub(crate) fn read(&mut self, head: &Memory, most: u32, into: &mut ReadBuf<'_>) -> usize {
+        let count = (self.available.min(most) as usize).min(into.remaining());
         if count > 0 {
             match &self.large {
                 Some(large) => large.load(large.whole(), self.read, count, into),
                 None => head.load(Place::small(self.from), self.read, count, into),
             }
+            self.available -= count as u32;
             self.read = self.read.wrapping_add(count as u32);
             head.word(self.from.other(), Word::Read).store(self.read, Ordering::Release);
         }
-        Ok(count)
+        count
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(frisbee_loom)))]
 mod tests {
     use super::*;
 
@@ -303,14 +349,11 @@ mod tests {
         }
 
         fn read(&mut self, most: usize) -> usize {
-            if !self.reader.has_come(&self.head) {
-                return 0;
-            }
             let sent = &mut self.sent;
             self.reader.follow(&self.head, || self.now, || Ok(sent.take())).expect("the ring has been sent");
             let mut space = vec![0; most];
             let mut into = ReadBuf::new(&mut space);
-            let count = self.reader.read(&self.head, u32::MAX, &mut into).expect("the peer is honest");
+            let count = self.reader.read(&self.head, u32::MAX, &mut into);
             assert!(into.filled().iter().all(|byte| *byte == 7));
             count
         }
@@ -366,9 +409,28 @@ mod tests {
     }
 
     #[test]
+    fn a_writer_may_grow_step_by_step_and_shrink_every_second() {
+        let mut direction = Direction::new(crate::RING_MAX);
+        for _ in 0..100 {
+            let mut size = SMALL;
+            while size < crate::RING_MAX {
+                let written = direction.write(size as usize + 1);
+                assert_eq!(direction.read(written), written);
+                size = direction.writer.size();
+            }
+            for millis in [0, 1000] {
+                direction.now += Duration::from_millis(millis);
+                assert_eq!((direction.write(1), direction.read(1)), (1, 1));
+            }
+            assert_eq!(direction.writer.size(), SMALL);
+        }
+    }
+
+    #[test]
     fn a_ring_that_was_not_sent_or_has_another_size_is_a_violation() {
         for (claimed, sent) in [(LARGE, None), (LARGE, Some(LARGE * 2)), (7, None), (u32::MAX, Some(LARGE))] {
             let mut direction = Direction::new(1 << 20);
+            direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
             direction.head.word(End::Client, Word::Ring).store(claimed, Ordering::Relaxed);
             let sent = sent.map(|size| Memory::create(size).expect("there is memory").0);
             let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
@@ -382,13 +444,14 @@ mod tests {
         let mut direction = Direction::new(1 << 20);
         let change = |direction: &mut Direction, round: u32| {
             let size = if round.is_multiple_of(2) { LARGE } else { 0 };
+            direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
             direction.head.word(End::Client, Word::Ring).store(size, Ordering::Relaxed);
             let make = || Memory::create(LARGE).map(|(ring, _)| Some(ring));
             direction.reader.follow(&direction.head, || direction.now, make)
         };
         for round in 0..100 {
             direction.now += Duration::from_millis(200);
-            change(&mut direction, round).expect("five in a second are no more than honest ones take");
+            change(&mut direction, round).expect("honest peers may change five times a second");
         }
         let refused = (0..100).find_map(|round| change(&mut direction, round).err()).expect("a hundred at once are");
         assert!(refused.to_string().contains("one ring after the other"), "{refused}");

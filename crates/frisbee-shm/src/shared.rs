@@ -14,11 +14,12 @@
 use crate::bell::Bells;
 use crate::blocking::{self, BlockingStream};
 use crate::deciding::Permit;
-use crate::exchange::{self, Beside, Exchange};
+use crate::exchange::{Exchange, PeerLink};
 use crate::memory::{End, Memory};
+use crate::ring_socket;
 use crate::waiting::{Wait, Waiting};
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{Interest, ReadBuf};
@@ -67,13 +68,17 @@ struct Line {
     socket: UnixStream,
 }
 
-impl Beside for Line {
-    fn ring(&self) -> io::Result<()> {
+impl PeerLink for Line {
+    fn ring_bell(&self) -> io::Result<()> {
         self.bells.ring()
     }
 
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn send_ring(&self, size: u32) -> io::Result<Memory> {
+        ring_socket::send_ring(self.socket.as_fd(), size)
+    }
+
+    fn receive_ring(&self, ring_max: u32) -> io::Result<Option<Memory>> {
+        ring_socket::receive_ring(self.socket.as_fd(), ring_max)
     }
 }
 
@@ -164,25 +169,25 @@ impl Shared {
         if self.poll_announced(wait, context)?.is_ready() {
             return Poll::Ready(Ok(()));
         }
-        if self.exchange.may_sleep(wait)? { Poll::Pending } else { Poll::Ready(Ok(())) }
+        if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     /// Ready if the bell has rung, or the socket has ended; otherwise the task is woken when that happens.
     fn poll_announced(&mut self, wait: Wait, context: &Context<'_>) -> io::Result<Poll<()>> {
-        let Self { exchange, line: Line { bells, socket }, .. } = self;
+        let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiting.enter(wait, context.waker()));
-        if bells.poll_heard(&mut context)?.is_ready() {
+        if line.bells.poll_heard(&mut context)?.is_ready() {
             exchange.handle_bell()?;
             return Ok(Poll::Ready(()));
         }
         if exchange.has_ended() {
             return Ok(Poll::Pending);
         }
-        if socket.poll_read_ready(&mut context)?.is_pending() {
+        if line.socket.poll_read_ready(&mut context)?.is_pending() {
             return Ok(Poll::Pending);
         }
-        let peeked = socket.try_io(Interest::READABLE, || exchange::peek(&*socket));
-        exchange.handle_socket(socket.as_fd(), peeked)?;
+        let peeked = line.socket.try_io(Interest::READABLE, || ring_socket::peek(&line.socket));
+        exchange.handle_socket(line, peeked)?;
         Ok(Poll::Ready(()))
     }
 }

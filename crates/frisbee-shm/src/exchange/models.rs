@@ -1,0 +1,163 @@
+//! Models of a writer that changes its ring, or is killed, while the reader reads.
+
+use super::*;
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+
+/// The pipe and the socket between two ends.
+struct Link(Mutex<Line>, Condvar);
+
+#[derive(Default)]
+struct Line {
+    /// Bells of the writer and of the reader.
+    bells: [u32; 2],
+    rings: Vec<Memory>,
+    is_closed: bool,
+}
+
+/// One end of a link.
+struct Side {
+    link: Arc<Link>,
+    end: End,
+}
+
+impl PeerLink for Side {
+    fn ring_bell(&self) -> io::Result<()> {
+        self.change(|line| line.bells[self.end.other() as usize] += 1);
+        Ok(())
+    }
+
+    fn send_ring(&self, size: u32) -> io::Result<Memory> {
+        let ring = Memory::create(size);
+        self.change(|line| line.rings.push(ring.clone()));
+        Ok(ring)
+    }
+
+    fn receive_ring(&self, _: u32) -> io::Result<Option<Memory>> {
+        Ok(self.change(|line| (!line.rings.is_empty()).then(|| line.rings.remove(0))))
+    }
+}
+
+impl Side {
+    fn change<T>(&self, change: impl FnOnce(&mut Line) -> T) -> T {
+        let result = change(&mut self.link.0.lock().expect("nobody panics"));
+        self.link.1.notify_all();
+        result
+    }
+
+    /// Waits as a stream does.
+    fn wait(&self, exchange: &mut Exchange, wait: Wait) {
+        if !exchange.may_sleep(wait) {
+            return;
+        }
+        let mut line = self.link.0.lock().expect("nobody panics");
+        while line.bells[self.end as usize] == 0 && !line.is_closed {
+            line = self.link.1.wait(line).expect("nobody panics");
+        }
+        let (has_rung, is_closed) = (std::mem::take(&mut line.bells[self.end as usize]) > 0, line.is_closed);
+        drop(line);
+        if has_rung {
+            exchange.handle_bell().expect("the peer is honest");
+        } else if is_closed {
+            exchange.handle_socket(self, Ok(0)).expect("the peer is gone");
+        }
+    }
+}
+
+/// Where a writer dies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Death {
+    Never,
+    /// It has written so many messages.
+    After(usize),
+    /// It has sent a ring, and not said so.
+    WithRing,
+    /// It has changed to a ring, and not written to it.
+    InRing,
+}
+
+/// One thread writes messages of these lengths while another one reads at most `most` bytes at once. A thread is preempted
+/// at most `preemptions` times: without a bound one of these models takes more than ten minutes.
+fn model(lengths: &'static [usize], most: usize, death: Death, preemptions: usize) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(builder.preemption_bound.map_or(preemptions, |bound| bound.min(preemptions)));
+    builder.check(move || {
+        let head = Memory::create(2);
+        let link = Arc::new(Link(Mutex::default(), Condvar::new()));
+        let side = |end| Side { link: link.clone(), end };
+        let (writing, reading) = (side(End::Client), side(End::Server));
+        let (mut writer, mut reader) =
+            (Exchange::new(End::Client, head.clone(), 4), Exchange::new(End::Server, head, 4));
+        let writes = thread::spawn(move || {
+            let mut next = 0_u8;
+            for (number, length) in lengths.iter().enumerate() {
+                if death == Death::After(number) {
+                    break;
+                }
+                let message: Vec<u8> = (0..*length).map(|at| next + 1 + at as u8).collect();
+                let mut rest = &message[..];
+                while !rest.is_empty() {
+                    let count = writer.write(&writing, &[IoSlice::new(rest)]).expect("the peer is honest");
+                    rest = &rest[count..];
+                    if count == 0 {
+                        writing.wait(&mut writer, Wait::Room);
+                    }
+                }
+                next += *length as u8;
+            }
+            if matches!(death, Death::WithRing | Death::InRing) {
+                while writer.writer.used(&writer.head) != Ok(0) {
+                    thread::yield_now();
+                }
+                let ring = writing.send_ring(4).expect("there is memory");
+                if death == Death::InRing {
+                    writer.writer.take(&writer.head, Some(ring));
+                }
+            }
+            if death == Death::Never {
+                writer.close(&writing).expect("the peer is there");
+            } else {
+                writing.change(|line| line.is_closed = true);
+            }
+            next
+        });
+        let mut received = Vec::new();
+        loop {
+            let is_over = reader.is_over();
+            let mut space = [0; 8];
+            let mut into = ReadBuf::new(&mut space[..most]);
+            let has_read = reader.read(&reading, &mut into).expect("the peer is honest");
+            received.extend_from_slice(into.filled());
+            if !has_read {
+                if is_over {
+                    break;
+                }
+                reading.wait(&mut reader, Wait::Data);
+            }
+        }
+        let written = writes.join().expect("it does not panic");
+        assert!(received.iter().copied().eq(1..=written), "{received:?} of {written}");
+    });
+}
+
+#[test]
+fn bytes_survive_a_ring_change() {
+    model(&[1, 2], 8, Death::Never, 3);
+}
+
+#[test]
+fn bytes_survive_two_ring_changes() {
+    model(&[1, 2, 4], 8, Death::Never, 1);
+}
+
+#[test]
+fn short_reads_survive_a_ring_change() {
+    model(&[2, 3], 1, Death::Never, 1);
+}
+
+#[test]
+fn published_bytes_survive_the_death_of_their_writer() {
+    for death in [Death::After(1), Death::After(2), Death::WithRing, Death::InRing] {
+        model(&[1, 2], 8, death, 2);
+    }
+}
