@@ -102,10 +102,50 @@ pub(crate) struct Driver<T, R: Router, C> {
     failure: Option<Box<Failure>>,
 }
 
-/// Writes the beginning of what stands in these slices.
+/// Writes the beginning of these slices.
 type WriteParts<T> = fn(Pin<&mut T>, &mut Context<'_>, &[IoSlice<'_>]) -> Poll<io::Result<usize>>;
 
-/// A connection to which nothing can be written any more.
+/// The end of a turn: of the connection, or of writing alone.
+#[derive(Debug)]
+enum Stop {
+    Close(CloseReason),
+    /// A client may still read the bytes that the server sent before. After any other error nothing more is read: bytes
+    /// may be missing in between.
+    Write(io::Error),
+}
+
+impl From<CloseReason> for Stop {
+    fn from(reason: CloseReason) -> Self {
+        Self::Close(reason)
+    }
+}
+
+impl Stop {
+    fn into_reason(self) -> CloseReason {
+        match self {
+            Self::Close(reason) => reason,
+            Self::Write(error) => error.into(),
+        }
+    }
+}
+
+impl From<WriteError> for Stop {
+    fn from(WriteError(error): WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// An error of writing or flushing.
+#[derive(Debug)]
+struct WriteError(io::Error);
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        Self(error)
+    }
+}
+
+/// A connection whose writing has failed.
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
@@ -244,19 +284,19 @@ where
     /// there is more to read of one to which nothing can be written.
     #[cold]
     #[inline(never)]
-    fn begin_end(&mut self, turn: Poll<Result<Order, CloseReason>>, context: &mut Context<'_>) -> Poll<bool> {
+    fn begin_end(&mut self, turn: Poll<Result<Order, Stop>>, context: &mut Context<'_>) -> Poll<bool> {
         let order = if self.failure.is_some() {
             Order::Now(ready!(self.poll_failed(turn)))
         } else {
             match ready!(turn) {
                 Ok(order) => order,
-                Err(reason @ CloseReason::Io { .. }) if self.engine.core.role() == Role::Client => {
-                    self.failure = Some(Box::new(Failure { reason, turns: LAST_TURNS_MAX }));
-                    // Once the runtime has looked at the socket.
+                Err(Stop::Write(error)) if self.engine.core.role() == Role::Client => {
+                    self.failure = Some(Box::new(Failure { reason: error.into(), turns: LAST_TURNS_MAX }));
+                    // Reading goes on after the runtime has polled the socket.
                     go_last(context);
                     return Poll::Pending;
                 }
-                Err(reason) => Order::Now(reason),
+                Err(stop) => Order::Now(stop.into_reason()),
             }
         };
         let reason = match &order {
@@ -295,7 +335,7 @@ where
     /// Drives the connection until it ends or is ordered to. Invariant: when this returns `Pending`, the task is woken
     /// by everything that can let it continue: by mail, since it has taken all that there was; by the socket, unless
     /// nothing may be read or written; by the timer, for all that is due later; or it has woken itself.
-    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, Stop>> {
         let alone = self.engine.take_one_came();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         match self.engine.take_mail(context.waker(), !yields) {
@@ -357,16 +397,16 @@ where
     /// Why the connection ends after a turn in which nothing could be written; `Pending` if there is more to read: replies
     /// may have come that were not read yet, or an answer by which a server of another protocol is known.
     #[cold]
-    fn poll_failed(&mut self, turn: Poll<Result<Order, CloseReason>>) -> Poll<CloseReason> {
+    fn poll_failed(&mut self, turn: Poll<Result<Order, Stop>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
         match (turn, self.failure.take()) {
             (Poll::Pending, Some(failure)) if has_more && failure.turns > 0 => {
                 self.failure = Some(Box::new(Failure { turns: failure.turns - 1, ..*failure }));
                 Poll::Pending
             }
-            (Poll::Ready(Err(reason @ CloseReason::Protocol(_))), _) => Poll::Ready(reason),
+            (Poll::Ready(Err(Stop::Close(reason @ CloseReason::Protocol(_)))), _) => Poll::Ready(reason),
             (_, Some(failure)) => Poll::Ready(failure.reason),
-            (turn, None) => turn.map(|turn| turn.err().unwrap_or(CloseReason::Local)),
+            (turn, None) => turn.map(|turn| turn.err().map_or(CloseReason::Local, Stop::into_reason)),
         }
     }
 
@@ -451,7 +491,7 @@ where
     }
 
     /// Writes the bytes that wait, as far as the socket takes them and up to a piece; ready when none are left.
-    fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
+    fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
         }
@@ -465,7 +505,7 @@ where
                 None => self.poll_write_slices(context)?,
             };
             let count = match written {
-                Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(0) => return Err(WriteError(io::ErrorKind::WriteZero.into())),
                 Poll::Ready(count) => count,
                 Poll::Pending => 0,
             };
@@ -480,7 +520,7 @@ where
             }
         }
         if self.unflushed {
-            return self.poll_flush(context);
+            return Ok(self.poll_flush(context)?);
         }
         Ok(Poll::Ready(()))
     }
@@ -506,7 +546,7 @@ where
     /// Does all that is due, and arms the timer. Invariant: when this returns, the timer is armed with this task's
     /// waker for no later than the next timeout, or the task has woken itself. Nothing is judged by the clock before
     /// the socket has been read once more after the time had come.
-    fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), CloseReason> {
+    fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), Stop> {
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
         if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {

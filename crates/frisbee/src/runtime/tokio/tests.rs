@@ -206,3 +206,50 @@ async fn the_last_words_of_a_server_are_read_although_writing_to_it_fails() {
         assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
 }
+
+/// A transport that loses bytes: a read fails, and later ones go on behind the hole.
+struct Holed {
+    reads: Vec<io::Result<&'static [u8]>>,
+    write_fails: bool,
+}
+
+impl AsyncRead for Holed {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.reads.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        buffer.put_slice(self.reads.remove(0)?);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Holed {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(if self.write_fails { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) })
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_read_or_parsed_after_a_read_error() {
+    let (packet_bytes, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"bytes behind the hole");
+    for behind in [packet_bytes, text] {
+        for write_fails in [false, true] {
+            let sink = Sink::default();
+            let reads = vec![Ok(packet_bytes), Err(io::ErrorKind::InvalidData.into()), Ok(behind)];
+            let (running, handle) = drive(Holed { reads, write_fails }, sink.clone());
+            handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+            let reason = running.await.done().ok().expect("it is over");
+            let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };
+            let expected = if write_fails { io::ErrorKind::BrokenPipe } else { io::ErrorKind::InvalidData };
+            assert_eq!((kind, sink.0.load(Ordering::Relaxed)), (expected, 1));
+        }
+    }
+}
