@@ -41,7 +41,7 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod acceptor;
 mod budget;
@@ -55,6 +55,7 @@ pub mod guide;
 mod hand_off;
 pub mod inspect;
 mod mailbox;
+mod malloc_trim;
 mod newcomers;
 mod pool;
 mod raw;
