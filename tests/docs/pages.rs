@@ -134,11 +134,6 @@ pub(crate) mod limits {
         statements!("limits-1");
         Ok(())
     }
-
-    pub(crate) fn environment() -> Outcome {
-        statements!("limits-2");
-        Ok(())
-    }
 }
 
 mod operate {

@@ -10,7 +10,9 @@ use bytes::Bytes;
 use frisbee_tests::pki::Authority;
 use frpc::resolve::{Endpoint, Resolver};
 use frpc::tls::ClientTls;
-use frpc_kubernetes::{Kubernetes, KubernetesResolver};
+use frpc_kubernetes::KubernetesResolver;
+use frpc_kubernetes::kube::config::{KubeConfigOptions, Kubeconfig};
+use frpc_kubernetes::kube::{Client, Config};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
@@ -209,8 +211,10 @@ async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and
     for (path, document) in documents {
         server.does("POST", path, document).await;
     }
-    let kubernetes = Kubernetes::from_kubeconfig(server.kubeconfig("client").await, None).expect("all is there");
-    let mut resolver = KubernetesResolver::new(&kubernetes, "shop", "grpc").expect("it is a name");
+    let kubeconfig = Kubeconfig::read_from(server.kubeconfig("client").await).expect("it is a kubeconfig");
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let client = Client::try_from(config.expect("it has a context")).expect("its certificates are valid");
+    let mut resolver = KubernetesResolver::new(client, "shop", "grpc").expect("it is a name");
     let why = resolver.next().await.expect_err("it may not yet").to_string();
     assert!(why.contains("403") && why.contains("system:serviceaccount:prod:client"), "{why}");
     server.does("POST", path, binding).await;

@@ -160,7 +160,7 @@ async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other()
         let _client = client.connect_io(here, frisbee::Handlers::new()).await.expect("it is in memory");
         let lines = LINES.lock().expect("nobody panics");
         for seconds in 31..=34 {
-            let setting = format!("idle_timeout = \"{seconds}s\"");
+            let setting = format!("idle_timeout: {seconds}s");
             let is = |line: &&(Level, &str, String)| line.0 == Level::INFO && line.2.contains(&setting);
             assert_eq!(lines.iter().filter(is).count(), usize::from(is_told), "{setting}: {lines:#?}");
         }

@@ -70,16 +70,21 @@ settings! {
     /// assert_eq!(config.body_max, 65_536);
     /// assert_eq!(config.ping_interval, Duration::from_secs(2), "what is not set keeps its default");
     /// ```
+    #[derive(PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
     pub struct Config;
 
     /// The longest body in either direction, in bytes; the connection of a peer that sends a longer one is closed.
     /// HELLO may be longer, and a value below [`BODY_MAX_LEAST`] counts as that. Default: [`BODY_MAX`].
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
     /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. A peer that accepts
     /// bytes which had waited is not silent.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     ///
@@ -90,32 +95,39 @@ settings! {
     /// In twice as long a time, the peer has to accept half of the [`least_rate`](Self::least_rate), while more waits
     /// than that rate brings in the time here: 8 KiB/s while 80 KiB wait. For a client, the bytes that its server sends
     /// count as well, since a server may stop reading while its own packets are not accepted.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     write_timeout: Duration = Duration::from_secs(5);
     /// The number of bytes that may wait to be written before senders wait, and before the requests of a client wait at
     /// their server. One packet may exceed it, or it could not be sent at all. When the requests that wait amount to as
     /// many bytes, again with one that may exceed the limit, the server reads no further. Default: 1 MiB, the
     /// bandwidth-delay product of 1 Gbit/s over 8 ms.
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
     /// packets. Default: 20 us, in which some hundred calls are answered.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
     /// [`least_rate_window`](Self::least_rate_window). Default: 16 KiB/s; the longest body then takes at most 5 min 20
     /// s.
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     least_rate: u32 = 16 * 1024;
     /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     least_rate_window: Duration = Duration::from_secs(5);
     /// The number of useless bytes that a peer may send in a second: packets that are skipped, or answered with nothing
     /// but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of a
     /// second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
     /// its other packets wait as well. Useful bytes pay for as many useless ones, and for those of a second in advance.
     /// Default: 1 MiB, some 14 000 short packets; other connections hardly notice eight that send as many.
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     waste_rate: u32 = 1024 * 1024;
     /// The number of streams that a peer may have open at once. An extended peer waits with the next until one is over;
     /// further streams of a plain peer are refused. Default: 256.
     streams_max: usize = 256;
     /// The number of bytes that may be received on one stream before they are read; one message may exceed it. A peer
     /// without flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
     /// The number of calls that the peer may have in flight at once, as HELLO tells it. fRPC refuses further ones with
     /// `ResourceExhausted`. Default: 16 384, as many as an extended client has at most.
@@ -125,11 +137,13 @@ settings! {
     ///
     /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to
     /// sixteen times as much, as long as that helps.
+    #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
     /// Whether to send HELLO, by which two extended peers recognise each other. Default: yes.
     hello: bool = true;
     /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
     /// calls.
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     hand_off_timeout: Duration = Duration::from_secs(30);
 }
 

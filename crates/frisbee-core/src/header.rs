@@ -126,6 +126,7 @@ impl fmt::Display for PacketId {
 /// assert_eq!(HeaderForm::default().size(), 10);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum HeaderForm {
     /// Ten bytes: magic, id, operation, body length. Spoken by frisbee-go since v0.11.0.
     #[default]

@@ -35,6 +35,8 @@
 mod batch;
 mod body;
 mod bucket;
+#[cfg(feature = "serde")]
+pub mod byte_size;
 mod close;
 mod config;
 mod connection;

@@ -3,9 +3,10 @@
 use crate::error::{Refusal, RestartError};
 use crate::protocol::{Message, Passed, VERSION};
 use crate::sockets::{File, Origin, Socket, bind_unix, duplicate};
-use crate::systemd::{State, tell};
+use crate::systemd::{notify, notify_reloading};
 use crate::wire::Wire;
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use sd_notify::NotifyState;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -112,7 +113,7 @@ impl Control {
                 Err(error) => tracing::warn!(%error, "a successor did not take over: this process serves on"),
             }
             if std::mem::take(has_passed) {
-                tell(&[State::Ready]);
+                notify(&[NotifyState::Ready]);
             }
         }
     }
@@ -160,7 +161,7 @@ async fn hand_over(
     }
     tracing::info!(sockets = sockets.len(), "a successor gets the sockets");
     *has_passed = true;
-    tell(&[State::Reloading]);
+    notify_reloading();
     let passed = |socket: &Socket| Passed { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
     let list = Message::Sockets { version: VERSION, sockets: sockets.iter().map(passed).collect() };
     let descriptors: Vec<BorrowedFd<'_>> = std::iter::once(control.listener.as_fd())

@@ -38,13 +38,6 @@ pub enum RestartError {
     Name(String),
     /// A generation has at most 64 sockets.
     TooManySockets,
-    /// A variable by which systemd passes sockets has a value that systemd does not give.
-    Environment {
-        /// The name of the variable.
-        variable: &'static str,
-        /// Its value.
-        value: String,
-    },
 }
 
 /// Why a running process refuses a successor.
@@ -88,7 +81,6 @@ impl fmt::Display for RestartError {
             Self::SuccessorEnded => f.write_str("the successor ended before it was ready"),
             Self::Name(name) => write!(f, "not a name for a socket: {name:?}"),
             Self::TooManySockets => f.write_str("more sockets than can be passed"),
-            Self::Environment { variable, value } => write!(f, "{variable} is not as systemd sets it: {value:?}"),
         }
     }
 }

@@ -4,8 +4,9 @@ use crate::control::{ANSWER, Control, Found, find, inherit};
 use crate::error::RestartError;
 use crate::protocol::{Message, SOCKETS_MAX, is_name};
 use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, duplicate, will_do};
-use crate::systemd::{self, State, tell};
+use crate::systemd::{self, notify};
 use crate::wire::Wire;
+use sd_notify::NotifyState;
 use std::fmt;
 use std::future::pending;
 use std::net::{SocketAddr, TcpListener};
@@ -240,9 +241,9 @@ impl Generation {
             }
         }
         if self.is_first {
-            tell(&[State::Ready]);
+            notify(&[NotifyState::Ready]);
         } else {
-            tell(&[State::MainProcess(process::id()), State::Ready]);
+            notify(&[NotifyState::MainPid(process::id()), NotifyState::Ready]);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@
 //! then it serves on: a successor that fails, panics, is killed or does not become ready in
 //! [time](Restart::ready_timeout) changes nothing.
 //!
-//! Sockets and the state of readiness are also exchanged with [`systemd`]. The crate contains no unsafe code and depends
+//! Sockets and the state of readiness are also exchanged with systemd. The crate contains no unsafe code and depends
 //! on no other crate of this workspace.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
@@ -40,7 +40,7 @@ mod generation;
 mod protocol;
 mod serve;
 mod sockets;
-pub mod systemd;
+mod systemd;
 mod wire;
 
 pub use error::{Refusal, RestartError};

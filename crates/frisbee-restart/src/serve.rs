@@ -2,7 +2,8 @@
 
 use crate::error::RestartError;
 use crate::generation::Generation;
-use crate::systemd::{State, tell};
+use crate::systemd::notify;
+use sd_notify::NotifyState;
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
@@ -130,7 +131,7 @@ impl Generation {
             },
         };
         if matches!(ending, Ok(Ending::Stopped)) {
-            tell(&[State::Stopping]);
+            notify(&[NotifyState::Stopping]);
         }
         // The sockets are closed, and their files removed, before the work is finished: the next client is refused.
         drop(self);

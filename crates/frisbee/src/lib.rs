@@ -41,7 +41,7 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod acceptor;
 mod budget;
@@ -55,6 +55,7 @@ pub mod guide;
 mod hand_off;
 pub mod inspect;
 mod mailbox;
+mod malloc_trim;
 mod newcomers;
 mod pool;
 mod raw;
@@ -97,7 +98,7 @@ pub use router::requests::{PendingReply, RequestError, Requests, RequestsSession
 pub use router::{Routed, Router, Turn, WhenFull, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
-pub use settings::{ClientSettings, Configurable, Effective, ServerSettings, SettingError, Settings};
+pub use settings::{ClientSettings, ServerSettings, SettingError};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
@@ -117,7 +118,6 @@ pub mod support {
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
     pub use crate::router::topics::{check_pattern, check_topic};
     pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
-    pub use crate::settings::{Kind, Setting, Value};
     #[cfg(target_os = "linux")]
     pub use crate::transport::apart::send_apart;
     pub use crate::work::{Job, Site};

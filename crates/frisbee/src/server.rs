@@ -442,7 +442,7 @@ impl ServerBuilder {
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
         if self.log_settings {
-            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");
+            tracing::info!(settings = ?self.describe(), "settings of a server");
         }
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items().into_iter().collect();

@@ -1,367 +1,325 @@
-//! Limits and times from a file or the environment, and what they are in effect.
+//! Settings of servers and clients as plain structs, for configuration files.
 
-mod builders;
-#[cfg(feature = "serde")]
-mod file;
-mod value;
-
-use std::ffi::OsString;
+use crate::{ClientBuilder, Config, HeaderForm, IoBackend, Server, ServerBuilder, Workers};
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::time::Duration;
-pub use value::{Kind, Value};
 
-/// Values for the settings of a builder, by name: from the environment, with the feature `serde` from a file, or from
-/// anything else that has names and texts.
+/// Settings of a [`ServerBuilder`]. The fields are documented at the builder's methods of the same names.
 ///
-/// The names are those of the builder's methods, and of [`Config`](crate::Config)'s fields. Times are written with a
-/// unit, as in `5s`, `250ms` or `2min`; sizes in bytes, or with a unit as in `64KiB` or `16MiB`. A name that does not
-/// exist is an error that says which one is near, and so is a value out of range.
+/// With the feature `serde`, any format of serde reads and writes them. Times are written as in `5s`, `250ms` or
+/// `2min`, sizes in bytes or as in `64KiB`. Unknown fields are errors.
 ///
 /// ```
 /// use frisbee::{Server, ServerSettings};
 /// use std::time::Duration;
 ///
-/// let mut settings = ServerSettings::new();
-/// settings.set("idle_timeout", "30s")?;
-/// settings.set("body_max", "64KiB")?;
+/// let mut settings = ServerSettings::default();
+/// settings.memory_max = 64 << 20;
+/// settings.connection.idle_timeout = Duration::from_secs(30);
 /// let builder = Server::builder().settings(&settings)?;
-/// assert!(builder.describe().to_string().contains("idle_timeout = \"30s\""));
+/// assert_eq!(builder.describe(), settings);
 ///
-/// let error = settings.set("idle_timout", "30s").expect_err("there is no such setting");
-/// assert_eq!(error.to_string(), "there is no setting \"idle_timout\"; did you mean \"idle_timeout\"?");
+/// settings.connection.idle_timeout = Duration::ZERO;
+/// let error = Server::builder().settings(&settings).expect_err("a connection would close at once");
+/// assert_eq!(error.to_string(), "idle_timeout = 0ns: must be greater than zero");
 /// # Ok::<(), frisbee::SettingError>(())
 /// ```
-pub struct Settings<T> {
-    /// Settings by their place in the table of `T`, and their values.
-    values: Vec<(&'static str, Value)>,
-    of: std::marker::PhantomData<fn(T)>,
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// Limits and times of each connection.
+    pub connection: Config,
+    /// See [`ServerBuilder::first_header_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub first_header_timeout: Duration,
+    /// See [`ServerBuilder::memory_max`].
+    #[cfg_attr(feature = "serde", serde(with = "frisbee_core::byte_size"))]
+    pub memory_max: usize,
+    /// See [`ServerBuilder::silent_max`].
+    pub silent_max: usize,
+    /// See [`ServerBuilder::shutdown_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub shutdown_timeout: Duration,
+    /// See [`ServerBuilder::busy_poll`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub busy_poll: Duration,
+    /// See [`ServerBuilder::workers`].
+    pub workers: Workers,
+    /// See [`ServerBuilder::io_backend`].
+    pub io_backend: IoBackend,
 }
 
-/// Values for the settings of a [`ServerBuilder`](crate::ServerBuilder).
-pub type ServerSettings = Settings<crate::ServerBuilder>;
-
-/// Values for the settings of a [`ClientBuilder`](crate::ClientBuilder).
-pub type ClientSettings = Settings<crate::ClientBuilder>;
-
-/// What has settings: a builder.
-pub trait Configurable: Sized + 'static {
-    /// As it is unless told otherwise.
-    #[doc(hidden)]
-    fn blank() -> Self;
-
-    /// All settings.
-    #[doc(hidden)]
-    fn table() -> Vec<Setting<Self>>;
-
-    /// What is wrong with the values together.
-    #[doc(hidden)]
-    fn check(&self) -> Result<(), String>;
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Server::builder().describe()
+    }
 }
 
-type Get<T> = Box<dyn Fn(&T) -> Value>;
-type Set<T> = Box<dyn Fn(&mut T, &Value) -> Result<(), String>>;
+/// Settings of a [`ClientBuilder`], as [`ServerSettings`] are of a server.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[non_exhaustive]
+pub struct ClientSettings {
+    /// Limits and times of the connection.
+    pub connection: Config,
+    /// See [`ClientBuilder::connect_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub connect_timeout: Duration,
+    /// See [`ClientBuilder::peer_kind_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub peer_kind_timeout: Duration,
+    /// See [`ClientBuilder::memory_max`].
+    #[cfg_attr(feature = "serde", serde(with = "frisbee_core::byte_size"))]
+    pub memory_max: usize,
+    /// See [`ClientBuilder::busy_poll`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub busy_poll: Duration,
+    /// See [`ClientBuilder::workers`].
+    pub workers: Workers,
+    /// See [`ClientBuilder::io_backend`].
+    pub io_backend: IoBackend,
+    /// See [`ClientBuilder::header_form`].
+    pub header_form: HeaderForm,
+}
 
-/// One setting of a builder.
-pub struct Setting<T> {
+impl Default for ClientSettings {
+    fn default() -> Self {
+        crate::Client::builder().describe()
+    }
+}
+
+/// A setting is out of range, or contradicts another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettingError {
     name: &'static str,
-    kind: Kind,
-    get: Get<T>,
-    set: Set<T>,
+    value: String,
+    problem: String,
 }
 
-impl<T: Configurable> Setting<T> {
-    /// A time; whether it may be zero.
-    pub fn time(
-        name: &'static str,
-        may_be_zero: bool,
-        get: impl Fn(&T) -> Duration + 'static,
-        set: impl Fn(T, Duration) -> T + 'static,
-    ) -> Self {
-        let set: Set<T> = Box::new(move |target, value| match value {
-            Value::Time(Duration::ZERO) if !may_be_zero => Err("this has to be longer than no time at all".into()),
-            Value::Time(time) => {
-                replace(target, |target| set(target, *time));
-                Ok(())
-            }
-            other => Err(format!("{other} is not a time")),
-        });
-        Self { name, kind: Kind::Time, get: Box::new(move |target| Value::Time(get(target))), set }
+impl SettingError {
+    /// The setting `name` cannot have this value.
+    pub fn new(name: &'static str, value: impl fmt::Debug, problem: impl Into<String>) -> Self {
+        Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
-    /// A size in bytes, or a count, that has to be in `range`.
-    pub fn number(
-        name: &'static str,
-        kind: Kind,
-        range: RangeInclusive<u64>,
-        get: impl Fn(&T) -> u64 + 'static,
-        set: impl Fn(T, u64) -> T + 'static,
-    ) -> Self {
-        let make = if kind == Kind::Size { Value::Size } else { Value::Count };
-        let set: Set<T> = Box::new(move |target, value| {
-            let (Value::Size(number) | Value::Count(number)) = *value else {
-                return Err(format!("{value} is not a number"));
-            };
-            if !range.contains(&number) {
-                return Err(format!("this has to be {} to {}", make(*range.start()), make(*range.end())));
-            }
-            replace(target, |target| set(target, number));
-            Ok(())
-        });
-        Self { name, kind, get: Box::new(move |target| make(get(target))), set }
-    }
-
-    /// `true` or `false`.
-    pub fn flag(name: &'static str, get: impl Fn(&T) -> bool + 'static, set: impl Fn(T, bool) -> T + 'static) -> Self {
-        let set: Set<T> = Box::new(move |target, value| match value {
-            Value::Flag(flag) => {
-                replace(target, |target| set(target, *flag));
-                Ok(())
-            }
-            other => Err(format!("{other} is neither true nor false")),
-        });
-        Self { name, kind: Kind::Flag, get: Box::new(move |target| Value::Flag(get(target))), set }
-    }
-
-    /// A word that `read` understands.
-    pub fn word<W>(
-        name: &'static str,
-        get: impl Fn(&T) -> String + 'static,
-        read: impl Fn(&str) -> Result<W, String> + 'static,
-        set: impl Fn(T, W) -> T + 'static,
-    ) -> Self {
-        let set: Set<T> = Box::new(move |target, value| {
-            let word = match value {
-                Value::Word(word) => read(word)?,
-                other => return Err(format!("{other} is no word")),
-            };
-            replace(target, |target| set(target, word));
-            Ok(())
-        });
-        Self { name, kind: Kind::Word, get: Box::new(move |target| Value::Word(get(target))), set }
-    }
-
-    /// The setting of something that has this as a part.
-    pub fn of<U: Configurable>(self, part: fn(&U) -> &T, part_mut: fn(&mut U) -> &mut T) -> Setting<U> {
-        let Self { name, kind, get, set } = self;
-        Setting {
-            name,
-            kind,
-            get: Box::new(move |whole| get(part(whole))),
-            set: Box::new(move |whole, value| set(part_mut(whole), value)),
-        }
-    }
-
-    /// Its name.
+    /// The name of the setting.
     pub fn name(&self) -> &'static str {
         self.name
     }
 }
 
-/// Lets a setter that consumes a builder change one in place.
-fn replace<T: Configurable>(target: &mut T, change: impl FnOnce(T) -> T) {
-    let taken = std::mem::replace(target, T::blank());
-    *target = change(taken);
-}
-
-impl<T: Configurable> Settings<T> {
-    /// No values: every setting keeps its default.
-    pub fn new() -> Self {
-        Self { values: Vec::new(), of: std::marker::PhantomData }
-    }
-
-    /// Values from the environment: `prefix` and the name of a setting, in capitals. With the prefix `SHOP_` the
-    /// variable `SHOP_IDLE_TIMEOUT` sets `idle_timeout`.
-    ///
-    /// The prefix should belong to the program: every variable that begins with it has to be a setting.
-    ///
-    /// # Errors
-    /// If a variable names no setting, or its value is not one that the setting can have.
-    pub fn from_env(prefix: &str) -> Result<Self, SettingError> {
-        Self::from_vars(prefix, std::env::vars_os())
-    }
-
-    /// As [`from_env`](Self::from_env), with variables from elsewhere.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn from_vars<N, V>(prefix: &str, variables: impl IntoIterator<Item = (N, V)>) -> Result<Self, SettingError>
-    where
-        N: Into<OsString>,
-        V: Into<OsString>,
-    {
-        let mut settings = Self::new();
-        for (variable, value) in variables {
-            // A name that is no text has no prefix that is one.
-            let Ok(variable) = variable.into().into_string() else { continue };
-            let Some(name) = variable.strip_prefix(prefix) else { continue };
-            let value = value.into().into_string().map_err(|value| SettingError::Invalid {
-                name: variable.clone(),
-                value: value.to_string_lossy().into_owned(),
-                reason: "this is not UTF-8".into(),
-            })?;
-            settings.set(&name.to_ascii_lowercase(), &value).map_err(|error| error.about(&variable, prefix))?;
-        }
-        Ok(settings)
-    }
-
-    /// Sets a value. An earlier one is replaced.
-    ///
-    /// # Errors
-    /// If there is no such setting, or it cannot have this value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
-        let mut table = T::table();
-        let Some(at) = table.iter().position(|setting| setting.name == name) else {
-            let names: Vec<_> = table.iter().map(|setting| setting.name).collect();
-            return Err(SettingError::Unknown { name: name.to_owned(), nearest: nearest(name, &names) });
-        };
-        let setting = table.swap_remove(at);
-        let parsed = setting.kind.parse(value).and_then(|parsed| {
-            // Whether it can have the value shows when one gets it.
-            (setting.set)(&mut T::blank(), &parsed).map(|()| parsed)
-        });
-        let invalid = |reason| SettingError::Invalid { name: name.to_owned(), value: value.to_owned(), reason };
-        let parsed = parsed.map_err(invalid)?;
-        self.values.retain(|(name, _)| *name != setting.name);
-        self.values.push((setting.name, parsed));
-        Ok(())
-    }
-
-    /// Sets those that have values here; for the method `settings` of builders.
-    #[doc(hidden)]
-    pub fn apply(&self, mut target: T) -> Result<T, SettingError> {
-        let table = T::table();
-        for (name, value) in &self.values {
-            let setting = table.iter().find(|setting| setting.name == *name);
-            let set = setting.map_or(Ok(()), |setting| (setting.set)(&mut target, value));
-            let invalid = |reason| SettingError::Invalid { name: (*name).into(), value: value.to_string(), reason };
-            set.map_err(invalid)?;
-        }
-        target.check().map_err(SettingError::Conflict)?;
-        Ok(target)
-    }
-}
-
-impl<T: Configurable> Default for Settings<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Clone for Settings<T> {
-    fn clone(&self) -> Self {
-        Self { values: self.values.clone(), of: std::marker::PhantomData }
-    }
-}
-
-impl<T> fmt::Debug for Settings<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.values.iter().map(|(name, value)| (name, value))).finish()
-    }
-}
-
-/// All settings of a builder as they are in effect, one on a line, as TOML writes them. With `{:#}` they stand on one
-/// line, for logs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Effective(Vec<(&'static str, Value)>);
-
-impl Effective {
-    /// Those of a builder.
-    #[doc(hidden)]
-    pub fn of<T: Configurable>(target: &T) -> Self {
-        Self(T::table().into_iter().map(|setting| (setting.name, (setting.get)(target))).collect())
-    }
-}
-
-impl fmt::Display for Effective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (name, value)) in self.0.iter().enumerate() {
-            if at > 0 {
-                f.write_str(if f.alternate() { ", " } else { "\n" })?;
-            }
-            write!(f, "{name} = {value}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Why values are no settings.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum SettingError {
-    /// There is no setting of this name.
-    Unknown {
-        /// The name, or the variable of the environment.
-        name: String,
-        /// The one that was probably meant.
-        nearest: Option<String>,
-    },
-    /// The setting cannot have this value.
-    Invalid {
-        /// The name, or the variable of the environment.
-        name: String,
-        /// The value.
-        value: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Two settings contradict each other.
-    Conflict(String),
-}
-
-impl SettingError {
-    /// The same about a variable.
-    fn about(self, variable: &str, prefix: &str) -> Self {
-        let name = variable.to_owned();
-        match self {
-            Self::Unknown { nearest, .. } => {
-                let nearest = nearest.map(|nearest| format!("{prefix}{}", nearest.to_ascii_uppercase()));
-                Self::Unknown { name, nearest }
-            }
-            Self::Invalid { value, reason, .. } => Self::Invalid { name, value, reason },
-            Self::Conflict(text) => Self::Conflict(text),
-        }
-    }
-}
-
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name, nearest: Some(nearest) } => {
-                write!(f, "there is no setting {name:?}; did you mean {nearest:?}?")
-            }
-            Self::Unknown { name, nearest: None } => {
-                write!(f, "there is no setting {name:?}; `describe` of the builder lists them")
-            }
-            Self::Invalid { name, value, reason } => write!(f, "{name} = {value:?}: {reason}"),
-            Self::Conflict(text) => f.write_str(text),
-        }
+        let Self { name, value, problem } = self;
+        write!(f, "{name} = {value}: {problem}")
     }
 }
 
 impl std::error::Error for SettingError {}
 
-/// The name that differs least, unless more than a third of its letters do.
-fn nearest(name: &str, names: &[&str]) -> Option<String> {
-    let distances = names.iter().map(|known| (distance(name, known), known));
-    let (distance, known) = distances.min()?;
-    (distance * 3 <= known.len()).then(|| (*known).to_owned())
+/// Fails for the first value that is zero.
+fn check_positive<T: Default + PartialEq + fmt::Debug>(values: &[(&'static str, T)]) -> Result<(), SettingError> {
+    match values.iter().find(|(_, value)| *value == T::default()) {
+        Some((name, value)) => Err(SettingError::new(name, value, "must be greater than zero")),
+        None => Ok(()),
+    }
 }
 
-/// How many letters have to be put in, taken out or replaced. Of long names only the beginning counts.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().take(64).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (column, candidate) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *candidate);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+fn check_config(config: &Config) -> Result<(), SettingError> {
+    check_positive(&[
+        ("ping_interval", config.ping_interval),
+        ("idle_timeout", config.idle_timeout),
+        ("write_timeout", config.write_timeout),
+        ("least_rate_window", config.least_rate_window),
+        ("hand_off_timeout", config.hand_off_timeout),
+    ])?;
+    check_positive(&[("backlog_max", config.backlog_max), ("stream_buffer_max", config.stream_buffer_max)])?;
+    check_positive(&[
+        ("waste_rate", config.waste_rate),
+        ("calls_max", config.calls_max),
+        ("stream_credit", config.stream_credit),
+    ])?;
+    if config.body_max < crate::BODY_MAX_LEAST {
+        let problem = format!("must be at least {} bytes", crate::BODY_MAX_LEAST);
+        return Err(SettingError::new("body_max", config.body_max, problem));
+    }
+    if config.ping_interval >= config.idle_timeout {
+        let problem = format!("must be less than idle_timeout ({:?})", config.idle_timeout);
+        return Err(SettingError::new("ping_interval", config.ping_interval, problem));
+    }
+    Ok(())
+}
+
+fn check_workers(workers: Workers) -> Result<(), SettingError> {
+    match workers {
+        Workers::Threads(count) if !(1..=1024).contains(&count) => {
+            Err(SettingError::new("workers", count, "must be 1 to 1024 threads"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ServerBuilder {
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    ///
+    /// # Errors
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
+        check_config(&settings.connection)?;
+        check_positive(&[("first_header_timeout", settings.first_header_timeout)])?;
+        check_positive(&[("memory_max", settings.memory_max), ("silent_max", settings.silent_max)])?;
+        check_workers(settings.workers)?;
+        self.config.common = settings.connection.clone();
+        self.config.first_header_timeout = settings.first_header_timeout;
+        Ok(self
+            .memory_max(settings.memory_max)
+            .silent_max(settings.silent_max)
+            .shutdown_timeout(settings.shutdown_timeout)
+            .busy_poll(settings.busy_poll)
+            .workers(settings.workers)
+            .io_backend(settings.io_backend))
+    }
+
+    /// The settings in effect.
+    pub fn describe(&self) -> ServerSettings {
+        ServerSettings {
+            connection: self.config.common.clone(),
+            first_header_timeout: self.config.first_header_timeout,
+            memory_max: self.memory_max,
+            silent_max: self.silent_max,
+            shutdown_timeout: self.shutdown_timeout,
+            busy_poll: self.busy_poll,
+            workers: self.workers,
+            io_backend: self.io_backend,
         }
     }
-    row[other.len()]
+
+    /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
+    pub fn log_settings(mut self, log: bool) -> Self {
+        self.log_settings = log;
+        self
+    }
+}
+
+impl ClientBuilder {
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
+    ///
+    /// # Errors
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ClientSettings) -> Result<Self, SettingError> {
+        check_config(&settings.connection)?;
+        check_positive(&[
+            ("connect_timeout", settings.connect_timeout),
+            ("peer_kind_timeout", settings.peer_kind_timeout),
+        ])?;
+        check_positive(&[("memory_max", settings.memory_max)])?;
+        check_workers(settings.workers)?;
+        self.config.common = settings.connection.clone();
+        Ok(self
+            .connect_timeout(settings.connect_timeout)
+            .peer_kind_timeout(settings.peer_kind_timeout)
+            .memory_max(settings.memory_max)
+            .busy_poll(settings.busy_poll)
+            .workers(settings.workers)
+            .io_backend(settings.io_backend)
+            .header_form(settings.header_form))
+    }
+
+    /// The settings in effect.
+    pub fn describe(&self) -> ClientSettings {
+        ClientSettings {
+            connection: self.config.common.clone(),
+            connect_timeout: self.connect_timeout,
+            peer_kind_timeout: self.config.peer_kind_timeout,
+            memory_max: self.memory_max,
+            busy_poll: self.busy_poll,
+            workers: self.workers,
+            io_backend: self.io_backend,
+            header_form: self.config.header_form,
+        }
+    }
+
+    /// Sets whether all settings are logged when the client connects, at the level INFO. Default: no.
+    pub fn log_settings(mut self, log: bool) -> Self {
+        self.log_settings = log;
+        self
+    }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::{Client, Server};
+
+    /// A change to settings, and the error it leads to.
+    type Defect = (fn(&mut ServerSettings), &'static str);
+
+    #[test]
+    fn settings_out_of_range_are_refused() {
+        let defects: &[Defect] = &[
+            (|s| s.connection.body_max = 1000, "body_max = 1000: must be at least 1024 bytes"),
+            (|s| s.connection.calls_max = 0, "calls_max = 0: must be greater than zero"),
+            (|s| s.connection.idle_timeout = Duration::ZERO, "idle_timeout = 0ns: must be greater than zero"),
+            (|s| s.memory_max = 0, "memory_max = 0: must be greater than zero"),
+            (|s| s.workers = Workers::Threads(0), "workers = 0: must be 1 to 1024 threads"),
+            (
+                |s| s.connection.ping_interval = Duration::from_secs(10),
+                "ping_interval = 10s: must be less than idle_timeout (10s)",
+            ),
+        ];
+        for (change, text) in defects {
+            let mut settings = ServerSettings::default();
+            change(&mut settings);
+            let error = Server::builder().settings(&settings).expect_err(text);
+            assert_eq!(error.to_string(), *text);
+        }
+    }
+
+    #[test]
+    fn described_settings_restore_the_builder() {
+        let second = Duration::from_secs(1);
+        let config = Config::default().ping_interval(second).body_max(70_000).hello(false).turn_max(Duration::ZERO);
+        let server =
+            Server::builder().config(config.clone()).silent_max(7).busy_poll(second).workers(Workers::Threads(3));
+        let restored = Server::builder().settings(&server.describe()).expect("valid");
+        assert_eq!(restored.describe(), server.describe());
+        let client = Client::builder().config(config).header_form(HeaderForm::Old).connect_timeout(second);
+        let restored = Client::builder().settings(&client.describe()).expect("valid");
+        assert_eq!(restored.describe(), client.describe());
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn file_with_units_is_read() {
+        let text = r#"{
+            "connection": {"idle_timeout": "30s", "body_max": 4096, "stream_credit": "64KiB", "hello": false},
+            "memory_max": "64MiB", "workers": {"threads": 3}, "io_backend": "auto"
+        }"#;
+        let read: ServerSettings = serde_json::from_str(text).expect("valid");
+        let mut settings = ServerSettings::default();
+        let config = Config::default().idle_timeout(Duration::from_secs(30)).body_max(4096).hello(false);
+        settings.connection = config.stream_credit(64 << 10);
+        (settings.memory_max, settings.workers) = (64 << 20, Workers::Threads(3));
+        settings.io_backend = IoBackend::Auto;
+        assert_eq!(read, settings);
+        let written = serde_json::to_string(&settings).expect("plain values");
+        assert_eq!(serde_json::from_str::<ServerSettings>(&written).expect("as written"), settings);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn file_with_unknown_field_or_bad_value_is_refused() {
+        for (text, error) in [
+            (r#"{"memory_mx": 1}"#, "unknown field `memory_mx`"),
+            (r#"{"connection": {"idle_timout": "30s"}}"#, "unknown field `idle_timout`"),
+            (r#"{"connection": {"body_max": -1}}"#, "invalid value: integer `-1`"),
+            (r#"{"connection": {"body_max": "8GiB"}}"#, "8589934592 bytes exceed the maximum of this setting"),
+            (r#"{"connection": {"idle_timeout": "30"}}"#, "invalid value: string \"30\", expected a duration"),
+            (r#"{"workers": "many"}"#, "unknown variant `many`"),
+        ] {
+            let refused = serde_json::from_str::<ServerSettings>(text).expect_err(text).to_string();
+            assert!(refused.starts_with(error), "{text}: {refused}");
+        }
+    }
+}

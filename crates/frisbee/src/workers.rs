@@ -32,6 +32,7 @@ pub(crate) use executor::Worker;
 /// let client = Client::builder().workers(Workers::PerCore);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own. The first accepts, and a connection goes to the one

@@ -3,33 +3,32 @@
 //!
 //! ```no_run
 //! use frpc::Channel;
-//! use frpc_kubernetes::{Kubernetes, KubernetesResolver};
+//! use frpc_kubernetes::KubernetesResolver;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! // In a pod, by its service account, which may list and watch `endpointslices` of the group `discovery.k8s.io`.
-//! let kubernetes = Kubernetes::in_cluster()?;
+//! // In a pod by its service account, elsewhere by the file of kubectl.
+//! let client = kube::Client::try_default().await?;
 //!
-//! // The port called `grpc` of the Service `shop` in the namespace of the pod.
-//! let channel = Channel::builder().connect_resolved(KubernetesResolver::new(&kubernetes, "shop", "grpc")?).await?;
+//! // The port `grpc` of the Service `shop` in the namespace of the pod.
+//! let channel = Channel::builder().connect_resolved(KubernetesResolver::new(client.clone(), "shop", "grpc")?).await?;
 //!
 //! // A port by its number, of a Service in another namespace.
-//! let resolver = KubernetesResolver::new(&kubernetes, "billing/invoices", 8080)?;
+//! let resolver = KubernetesResolver::new(client, "billing/invoices", 8080)?;
 //! let channel = Channel::builder().zone("a").connect_resolved(resolver).await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Calls go to the pods themselves and not by the address of the Service, by which all calls of one connection would go to
-//! one pod. While the API server is away, channels keep the servers that they know.
+//! The account needs the verbs `list` and `watch` of `endpointslices` in the group `discovery.k8s.io`. Calls go to the
+//! pods themselves: by the address of the Service, all calls of one connection would go to one pod.
+//!
+//! The program chooses the version of Kubernetes, as for every use of [`kube`]: by a dependency
+//! `k8s-openapi = { version = "0.28", features = ["latest"] }`.
 #![forbid(unsafe_code)]
 
-mod connection;
-mod kubeconfig;
-mod kubernetes;
-mod plugin;
 mod resolver;
 mod slices;
 
-pub use kubernetes::Kubernetes;
+pub use kube;
 pub use resolver::KubernetesResolver;
 pub use slices::Port;

@@ -1,7 +1,10 @@
 //! EndpointSlices as the API server states them, and the endpoints that all slices of a Service make together.
 
 use frpc::resolve::{ENDPOINTS_MAX, Endpoint};
+use kube::Resource;
+use kube::core::{NamespaceResourceScope, ObjectMeta};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -50,71 +53,75 @@ impl fmt::Display for Port {
     }
 }
 
-/// A page of a list.
-#[derive(Deserialize)]
-pub(crate) struct List {
-    pub(crate) metadata: ListMetadata,
-    pub(crate) items: Option<Vec<EndpointSlice>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ListMetadata {
-    pub(crate) resource_version: String,
-    #[serde(default, rename = "continue")]
-    pub(crate) more: String,
-}
-
-/// A slice with the fields that are used; also a bookmark, which has metadata alone.
-#[derive(Deserialize)]
+/// A slice with the fields that are used. The type of `k8s-openapi` differs between versions of Kubernetes.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndpointSlice {
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: ObjectMeta,
     #[serde(default)]
     address_type: String,
     endpoints: Option<Vec<SliceEndpoint>>,
-    ports: Option<Vec<SlicePort>>,
+    ports: Option<Vec<EndpointPort>>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Metadata {
-    #[serde(default)]
-    pub(crate) name: String,
-    #[serde(default)]
-    pub(crate) resource_version: String,
-}
-
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SliceEndpoint {
     addresses: Vec<String>,
-    #[serde(default)]
-    conditions: Conditions,
+    conditions: Option<EndpointConditions>,
     zone: Option<String>,
     node_name: Option<String>,
     target_ref: Option<TargetRef>,
 }
 
-#[derive(Default, Deserialize)]
-struct Conditions {
+#[derive(Clone, Debug, Default, Deserialize)]
+struct EndpointConditions {
     ready: Option<bool>,
     serving: Option<bool>,
     terminating: Option<bool>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct TargetRef {
     kind: Option<String>,
     name: Option<String>,
     uid: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct SlicePort {
+#[derive(Clone, Debug, Deserialize)]
+struct EndpointPort {
     name: Option<String>,
     port: Option<u16>,
     protocol: Option<String>,
+}
+
+impl Resource for EndpointSlice {
+    type DynamicType = ();
+    type Scope = NamespaceResourceScope;
+
+    fn kind(_: &()) -> Cow<'_, str> {
+        "EndpointSlice".into()
+    }
+
+    fn group(_: &()) -> Cow<'_, str> {
+        "discovery.k8s.io".into()
+    }
+
+    fn version(_: &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+
+    fn plural(_: &()) -> Cow<'_, str> {
+        "endpointslices".into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
 }
 
 /// What a channel may do with an endpoint.
@@ -127,15 +134,13 @@ enum State {
     Off,
 }
 
-impl Conditions {
-    /// As the API has it: `ready` counts as true if it is not stated, `serving` as `ready`, and `terminating` as false.
-    fn state(&self) -> State {
-        let ready = self.ready.unwrap_or(true);
-        match (ready, self.serving.unwrap_or(ready), self.terminating.unwrap_or(false)) {
-            (true, _, _) => State::Ready,
-            (false, true, true) => State::Leaving,
-            _ => State::Off,
-        }
+/// As the API defines it: `ready` defaults to true, `serving` to `ready`, and `terminating` to false.
+fn state(conditions: &EndpointConditions) -> State {
+    let ready = conditions.ready.unwrap_or(true);
+    match (ready, conditions.serving.unwrap_or(ready), conditions.terminating.unwrap_or(false)) {
+        (true, _, _) => State::Ready,
+        (false, true, true) => State::Leaving,
+        _ => State::Off,
     }
 }
 
@@ -174,17 +179,17 @@ impl Slice {
             None if endpoints.is_empty() => return Self::default(),
             None => return without(format!("there is no port {port} of TCP, but {}", shown(&ports))),
         };
-        Self { backends: endpoints.into_iter().filter_map(|endpoint| endpoint.backend(port)).collect(), trouble: None }
+        Self { backends: endpoints.into_iter().filter_map(|endpoint| backend(endpoint, port)).collect(), trouble: None }
     }
 }
 
 /// The number of a port in a slice with these.
-fn number(ports: &[SlicePort], wanted: &Port) -> Option<u16> {
+fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
     if let (Port::Number(number), []) = (wanted, ports) {
         return Some(*number);
     }
-    let is_tcp = |port: &&SlicePort| port.protocol.as_deref().is_none_or(|protocol| protocol == "TCP");
-    let is_wanted = |port: &&SlicePort| match wanted {
+    let is_tcp = |port: &&EndpointPort| port.protocol.as_deref().is_none_or(|protocol| protocol == "TCP");
+    let is_wanted = |port: &&EndpointPort| match wanted {
         Port::Name(name) => port.name.as_deref().unwrap_or_default() == name,
         Port::Number(number) => port.port == Some(*number),
     };
@@ -192,7 +197,7 @@ fn number(ports: &[SlicePort], wanted: &Port) -> Option<u16> {
 }
 
 /// Ports for the log.
-fn shown(ports: &[SlicePort]) -> String {
+fn shown(ports: &[EndpointPort]) -> String {
     let shown = ports.iter().take(10).map(|port| {
         let number = port.port.map_or_else(|| "any".to_owned(), |number| number.to_string());
         format!("{:?} ({number})", port.name.as_deref().unwrap_or_default())
@@ -201,19 +206,18 @@ fn shown(ports: &[SlicePort]) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-impl SliceEndpoint {
-    fn backend(self, port: u16) -> Option<Backend> {
-        // The API says of several addresses that they mean the same, and that the first is to be used.
-        let text = self.addresses.into_iter().next()?;
-        let Ok(ip) = text.parse::<IpAddr>() else {
-            tracing::debug!(address = text, "an address in an EndpointSlice is no IP address");
-            return None;
-        };
-        let pod = self.target_ref.filter(|target| target.kind.as_deref() == Some("Pod"));
-        let (pod, uid) = pod.map_or((None, None), |target| (target.name, target.uid));
-        let (zone, node) = (self.zone.filter(|zone| !zone.is_empty()), self.node_name);
-        Some(Backend { address: SocketAddr::new(ip, port), state: self.conditions.state(), zone, node, pod, uid })
-    }
+fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
+    // The API says that all addresses of an endpoint are interchangeable, and that clients use the first.
+    let text = endpoint.addresses.into_iter().next()?;
+    let Ok(ip) = text.parse::<IpAddr>() else {
+        tracing::debug!(address = text, "invalid IP address in an EndpointSlice");
+        return None;
+    };
+    let pod = endpoint.target_ref.filter(|target| target.kind.as_deref() == Some("Pod"));
+    let (pod, uid) = pod.map_or((None, None), |target| (target.name, target.uid));
+    let (zone, node) = (endpoint.zone.filter(|zone| !zone.is_empty()), endpoint.node_name);
+    let state = state(&endpoint.conditions.unwrap_or_default());
+    Some(Backend { address: SocketAddr::new(ip, port), state, zone, node, pod, uid })
 }
 
 /// All slices of a Service.
@@ -252,7 +256,7 @@ impl Slices {
 
     /// Adds a slice, in place of the one with its name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
-        let name = slice.metadata.name.clone();
+        let name = slice.metadata.name.clone().unwrap_or_default();
         let before = self.remove(&name).and_then(|slice| slice.trouble);
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
@@ -372,17 +376,15 @@ mod tests {
 
     #[test]
     fn conditions_that_are_not_stated_count_as_the_api_has_it() {
-        let state = |conditions: Value| {
-            serde_json::from_value::<Conditions>(conditions).expect("it has the right types").state()
-        };
-        assert_eq!(state(json!({})), State::Ready);
-        assert_eq!(state(json!({"ready": null})), State::Ready);
-        assert_eq!(state(json!({"ready": false})), State::Off);
-        assert_eq!(state(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
-        assert_eq!(state(json!({"ready": false, "serving": true})), State::Off, "it is not to get calls, and stays");
-        assert_eq!(state(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
+        let of = |conditions: Value| state(&serde_json::from_value(conditions).expect("it has the right types"));
+        assert_eq!(of(json!({})), State::Ready);
+        assert_eq!(of(json!({"ready": null})), State::Ready);
+        assert_eq!(of(json!({"ready": false})), State::Off);
+        assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
+        assert_eq!(of(json!({"ready": false, "serving": true})), State::Off, "it is not to get calls, and stays");
+        assert_eq!(of(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
         // So it is if a Service wants pods that are not ready.
-        assert_eq!(state(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);
+        assert_eq!(of(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);
     }
 
     #[test]
@@ -445,7 +447,7 @@ mod tests {
             Err(r#"there is no port "grpc" of TCP, but none"#.to_owned())
         );
         let mut unnamed = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
-        unnamed.ports = Some(vec![SlicePort { name: None, port: Some(8081), protocol: None }]);
+        unnamed.ports = Some(vec![EndpointPort { name: None, port: Some(8081), protocol: None }]);
         assert_eq!(addresses(&slices("", [unnamed])), ["10.0.0.1:8081"]);
     }
 

@@ -265,7 +265,8 @@ pub mod operations {
     //! use std::time::Duration;
     //!
     //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    //! let settings = ServerSettings::from_env("SHOP_SERVER_")?;
+    //! let mut settings = ServerSettings::default(); // Or from a file, with the feature `serde`.
+    //! settings.memory_max = 512 << 20;
     //! let server = Server::builder()
     //!     .shutdown_timeout(Duration::from_secs(10))
     //!     .settings(&settings)?
@@ -285,8 +286,8 @@ pub mod operations {
     //! # }
     //! ```
     //!
-    //! * [`ServerSettings`](crate::ServerSettings) reads limits and times from the environment, or from a file with the
-    //!   feature `serde`. `describe` of a builder lists them all.
+    //! * [`ServerSettings`](crate::ServerSettings) has the limits and times of a server; the feature `serde` reads them
+    //!   from a file. `describe` of a builder returns those in effect.
     //! * [`Stats`](crate::Stats) counts connections by what became of them, and requests that were refused for lack of
     //!   memory.
     //! * [`observe`](crate::observe) counts calls by method and code, with histograms, and has text for Prometheus.

@@ -99,8 +99,8 @@ pub use frisbee::shm;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{
-    CloseKind, CloseReason, Config, Configurable, Connection, Effective, HeaderForm, IoBackend, Policy, Router,
-    SettingError, Settings, Stats, Workers, memory,
+    ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Router, ServerSettings,
+    SettingError, Stats, Workers, memory,
 };
 pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};
@@ -113,7 +113,7 @@ pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, Foreign
 pub use server::inspect::{CallView, Inspector};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
-pub use settings::{ChannelSettings, ServerSettings};
+pub use settings::ChannelSettings;
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 

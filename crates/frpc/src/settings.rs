@@ -1,117 +1,60 @@
-//! The settings of servers and channels by name, for files and the environment: those of frisbee's builders, and more.
+//! Settings of servers and channels as plain structs, for configuration files.
 
-use crate::{Channel, ChannelBuilder, Server, ServerBuilder};
-use frisbee::support::{Kind, Setting, Value};
-use frisbee::{ClientBuilder, Configurable, Effective, SettingError, Settings};
+use crate::{Channel, ChannelBuilder, ServerBuilder};
+use frisbee::{ClientSettings, ServerSettings, SettingError};
 use polyglot::NESTING_CEILING;
 use std::time::Duration;
 
-/// Values for the settings of a [`ServerBuilder`], from a file or the environment; see [`Settings`].
+/// Settings of a [`ChannelBuilder`]. The fields are documented at the builder's methods of the same names.
+///
+/// With the feature `serde`, any format of serde reads and writes them, as it does [`ServerSettings`].
 ///
 /// ```
-/// let settings = frpc::ServerSettings::from_env("SHOP_SERVER_")?;
-/// let server = frpc::Server::builder().settings(&settings)?;
-/// # Ok::<(), frpc::SettingError>(())
-/// ```
-pub type ServerSettings = Settings<ServerBuilder>;
-
-/// Values for the settings of a [`ChannelBuilder`], from a file or the environment; see [`Settings`].
-///
-/// ```
-/// let mut settings = frpc::ChannelSettings::new();
-/// settings.set("timeout", "5s")?;
+/// let mut settings = frpc::ChannelSettings::default();
+/// settings.timeout = Some(std::time::Duration::from_secs(5));
 /// let channel = frpc::Channel::builder().settings(&settings)?;
 /// # Ok::<(), frpc::SettingError>(())
 /// ```
-pub type ChannelSettings = Settings<ChannelBuilder>;
-
-/// How deep messages may nest.
-fn nesting<T: Configurable>(get: fn(&T) -> u32, set: fn(T, u32) -> T) -> Setting<T> {
-    let range = 1..=NESTING_CEILING.into();
-    let set = move |builder, levels| set(builder, u32::try_from(levels).unwrap_or(u32::MAX));
-    Setting::number("nesting_max", Kind::Count, range, move |builder| get(builder).into(), set)
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[non_exhaustive]
+pub struct ChannelSettings {
+    /// Settings of the channel's connections.
+    pub client: ClientSettings,
+    /// See [`ChannelBuilder::timeout`]; `None` is [`ChannelBuilder::dangerous_no_timeout`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub timeout: Option<Duration>,
+    /// See [`ChannelBuilder::reconnect_patience`].
+    #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
+    pub reconnect_patience: Duration,
+    /// See [`ChannelBuilder::strict_presence`].
+    pub strict_presence: bool,
+    /// See [`ChannelBuilder::nesting_max`].
+    pub nesting_max: u32,
 }
 
-impl Configurable for ServerBuilder {
-    fn blank() -> Self {
-        Server::builder()
-    }
-
-    fn table() -> Vec<Setting<Self>> {
-        let inner = frisbee::ServerBuilder::table().into_iter();
-        let inner = inner.map(|setting| setting.of(|b: &Self| &b.inner, |b| &mut b.inner));
-        inner.chain([nesting(|b: &Self| b.offering.nesting.levels(), Self::nesting_max)]).collect()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.inner.check()
-    }
-}
-
-impl Configurable for ChannelBuilder {
-    fn blank() -> Self {
-        Channel::builder()
-    }
-
-    fn table() -> Vec<Setting<Self>> {
-        let client = ClientBuilder::table().into_iter();
-        // Which a channel has to know as well.
-        let client = client.filter(|setting| setting.name() != "connect_timeout");
-        let client = client.map(|setting| setting.of(|b: &Self| &b.client, |b| &mut b.client));
-        let own = [
-            Setting::time("connect_timeout", false, |b: &Self| b.connect_timeout, Self::connect_timeout),
-            Setting::word("timeout", |b: &Self| show_timeout(b.timeout), timeout, set_timeout),
-            Setting::time("reconnect_patience", true, |b: &Self| b.patience, Self::reconnect_patience),
-            Setting::flag("strict_presence", |b: &Self| b.strict_presence, Self::strict_presence),
-            nesting(|b: &Self| b.offering.nesting.levels(), Self::nesting_max),
-        ];
-        client.chain(own).collect()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.client.check()
-    }
-}
-
-/// `none`, which is [`ChannelBuilder::dangerous_no_timeout`], or a time.
-fn timeout(word: &str) -> Result<Option<Duration>, String> {
-    if word == "none" {
-        return Ok(None);
-    }
-    match Kind::Time.parse(word)? {
-        Value::Time(time) if time > Duration::ZERO => Ok(Some(time)),
-        _ => Err("this has to be longer than no time at all, or \"none\"".into()),
-    }
-}
-
-fn show_timeout(timeout: Option<Duration>) -> String {
-    timeout.map_or_else(|| "none".into(), |timeout| Value::Time(timeout).to_string().trim_matches('"').to_owned())
-}
-
-fn set_timeout(builder: ChannelBuilder, timeout: Option<Duration>) -> ChannelBuilder {
-    match timeout {
-        None => builder.dangerous_no_timeout(),
-        Some(timeout) => builder.timeout(timeout),
+impl Default for ChannelSettings {
+    fn default() -> Self {
+        Channel::builder().describe()
     }
 }
 
 impl ServerBuilder {
-    /// Sets what has a value in `settings`, such as those of a file or of the environment. Later calls of other setters
-    /// prevail.
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
     ///
     /// # Errors
-    /// If two settings contradict each other.
-    pub fn settings(self, settings: &ServerSettings) -> Result<Self, SettingError> {
-        settings.apply(self)
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
+        self.inner = self.inner.settings(settings)?;
+        Ok(self)
     }
 
-    /// All limits and times as they are in effect.
-    pub fn describe(&self) -> Effective {
-        Effective::of(self)
+    /// The settings in effect.
+    pub fn describe(&self) -> ServerSettings {
+        self.inner.describe()
     }
 
-    /// Sets whether all limits and times are logged once when the server is bound or built, at the level INFO. Default:
-    /// no.
+    /// Sets whether all settings are logged once when the server is bound or built, at the level INFO. Default: no.
     pub fn log_settings(mut self, log: bool) -> Self {
         self.log_settings = log;
         self
@@ -119,21 +62,42 @@ impl ServerBuilder {
 }
 
 impl ChannelBuilder {
-    /// Sets what has a value in `settings`, such as those of a file or of the environment. Later calls of other setters
-    /// prevail.
+    /// Sets everything that `settings` has. Later calls of other setters prevail.
     ///
     /// # Errors
-    /// If two settings contradict each other.
-    pub fn settings(self, settings: &ChannelSettings) -> Result<Self, SettingError> {
-        settings.apply(self)
+    /// If a value is out of range, or contradicts another.
+    pub fn settings(mut self, settings: &ChannelSettings) -> Result<Self, SettingError> {
+        let ChannelSettings { client, timeout, reconnect_patience, strict_presence, nesting_max } = settings;
+        if !(1..=NESTING_CEILING).contains(nesting_max) {
+            return Err(SettingError::new("nesting_max", nesting_max, format!("must be 1 to {NESTING_CEILING}")));
+        }
+        self.client = self.client.settings(client)?;
+        self = match *timeout {
+            Some(Duration::ZERO) => {
+                return Err(SettingError::new("timeout", Duration::ZERO, "must be greater than zero"));
+            }
+            Some(timeout) => self.timeout(timeout),
+            None => self.dangerous_no_timeout(),
+        };
+        Ok(self
+            .connect_timeout(client.connect_timeout)
+            .reconnect_patience(*reconnect_patience)
+            .strict_presence(*strict_presence)
+            .nesting_max(*nesting_max))
     }
 
-    /// All limits and times as they are in effect.
-    pub fn describe(&self) -> Effective {
-        Effective::of(self)
+    /// The settings in effect.
+    pub fn describe(&self) -> ChannelSettings {
+        ChannelSettings {
+            client: self.client.describe(),
+            timeout: self.timeout,
+            reconnect_patience: self.patience,
+            strict_presence: self.strict_presence,
+            nesting_max: self.offering.nesting.levels(),
+        }
     }
 
-    /// Sets whether all limits and times are logged once when the channel is made, at the level INFO. Default: no.
+    /// Sets whether all settings are logged when the channel is made, at the level INFO. Default: no.
     pub fn log_settings(mut self, log: bool) -> Self {
         self.log_settings = log;
         self
@@ -145,37 +109,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_channel_has_the_settings_of_its_client_and_its_own() {
-        let mut settings = ChannelSettings::new();
-        for (name, value) in [
-            ("timeout", "5s"),
-            ("connect_timeout", "3s"),
-            ("idle_timeout", "30s"),
-            ("nesting_max", "20"),
-            ("strict_presence", "true"),
-        ] {
-            settings.set(name, value).expect("it is a setting");
-        }
-        let builder = Channel::builder().settings(&settings).expect("nothing contradicts");
-        let shown = builder.describe().to_string();
-        for line in ["timeout = \"5s\"", "connect_timeout = \"3s\"", "idle_timeout = \"30s\"", "nesting_max = 20"] {
-            assert!(shown.lines().any(|shown| shown == line), "{shown}");
-        }
+    fn channel_settings_reach_channel_and_client() {
+        let mut settings = ChannelSettings::default();
+        (settings.timeout, settings.nesting_max, settings.strict_presence) = (None, 20, true);
+        settings.client.connect_timeout = Duration::from_secs(3);
+        let builder = Channel::builder().settings(&settings).expect("valid");
+        assert_eq!(builder.describe(), settings);
         assert_eq!(builder.connect_timeout, Duration::from_secs(3));
-        assert!(builder.client.describe().to_string().contains("connect_timeout = \"3s\""), "its client has it too");
-        settings.set("timeout", "none").expect("calls may take as long as they like");
-        let builder = Channel::builder().settings(&settings).expect("nothing contradicts");
-        assert!(builder.describe().to_string().contains("timeout = \"none\""));
-        settings.set("timeout", "0s").expect_err("no call would be made");
     }
 
     #[test]
-    fn nesting_deeper_than_a_stack_carries_is_refused() {
-        let mut settings = ServerSettings::new();
-        let error = settings.set("nesting_max", "201").expect_err("the ceiling is 200").to_string();
-        assert_eq!(error, "nesting_max = \"201\": this has to be 1 to 200");
-        settings.set("nesting_max", "200").expect("it is the ceiling");
-        let builder = Server::builder().settings(&settings).expect("nothing contradicts");
-        assert!(builder.describe().to_string().ends_with("nesting_max = 200"), "{}", builder.describe());
+    fn channel_settings_out_of_range_are_refused() {
+        let refused = |change: fn(&mut ChannelSettings)| {
+            let mut settings = ChannelSettings::default();
+            change(&mut settings);
+            Channel::builder().settings(&settings).expect_err("out of range").to_string()
+        };
+        assert_eq!(refused(|s| s.timeout = Some(Duration::ZERO)), "timeout = 0ns: must be greater than zero");
+        assert_eq!(refused(|s| s.nesting_max = 201), "nesting_max = 201: must be 1 to 200");
     }
 }

@@ -51,7 +51,7 @@ impl Budget {
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.left(), Ordering::Relaxed);
                     #[cfg(target_os = "linux")]
-                    tokio::task::spawn_blocking(frisbee_trim::trim);
+                    tokio::task::spawn_blocking(crate::malloc_trim::malloc_trim);
                 }
             });
         }

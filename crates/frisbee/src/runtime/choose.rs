@@ -12,6 +12,7 @@ const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 /// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default is
 /// `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum IoBackend {
     /// tokio's sockets.

@@ -1,7 +1,7 @@
 //! A small API server on the loopback, which lists and watches EndpointSlices as that of Kubernetes does.
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -13,11 +13,9 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
-use tokio_rustls::TlsAcceptor;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
 type Sent = Result<Frame<Bytes>, Infallible>;
@@ -25,7 +23,6 @@ type Sent = Result<Frame<Bytes>, Infallible>;
 /// An API server, with one Service.
 pub(crate) struct Api {
     state: Arc<Mutex<State>>,
-    tls: Option<TlsAcceptor>,
     pub(crate) address: SocketAddr,
     accepting: Option<JoinHandle<()>>,
 }
@@ -42,26 +39,25 @@ pub(crate) struct State {
     /// The queries of lists and of watches.
     pub(crate) lists: Vec<String>,
     pub(crate) watches: Vec<String>,
-    /// The token without which nothing is answered.
-    pub(crate) token: Option<String>,
     /// How many slices a page has at most.
     pub(crate) page_max: Option<usize>,
     /// What is answered instead of a list, once.
     pub(crate) instead_of_list: Option<(u16, String)>,
+    /// Answers to the next watches.
+    pub(crate) instead_of_watch: Vec<Refusal>,
+}
+
+/// A refused watch.
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<&'static str>,
+    pub(crate) body: &'static str,
 }
 
 impl Api {
     pub(crate) async fn start() -> Self {
-        Self::begin(None).await
-    }
-
-    pub(crate) async fn start_tls(tls: TlsAcceptor) -> Self {
-        Self::begin(Some(tls)).await
-    }
-
-    async fn begin(tls: Option<TlsAcceptor>) -> Self {
         let address = "127.0.0.1:0".parse().expect("it is an address");
-        let mut api = Self { state: Arc::default(), tls, address, accepting: None };
+        let mut api = Self { state: Arc::default(), address, accepting: None };
         api.again().await;
         api
     }
@@ -70,21 +66,11 @@ impl Api {
     pub(crate) async fn again(&mut self) {
         let listener = TcpListener::bind(self.address).await.expect("the port is free");
         self.address = listener.local_addr().expect("it is bound");
-        let (state, tls) = (self.state.clone(), self.tls.clone());
+        let state = self.state.clone();
         self.accepting = Some(tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((socket, _)) = listener.accept().await {
-                let (state, tls) = (state.clone(), tls.clone());
-                connections.spawn(async move {
-                    match tls {
-                        None => serve(socket, state).await,
-                        Some(tls) => {
-                            if let Ok(io) = tls.accept(socket).await {
-                                serve(io, state).await;
-                            }
-                        }
-                    }
-                });
+                connections.spawn(serve(socket, state.clone()));
             }
         }));
     }
@@ -129,7 +115,7 @@ impl Api {
     pub(crate) fn bookmark(&self) {
         let mut state = self.state();
         state.version += 10;
-        let bookmark = json!({"type": "BOOKMARK", "object": {"kind": "EndpointSlice",
+        let bookmark = json!({"type": "BOOKMARK", "object": {"kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1",
             "metadata": {"resourceVersion": state.version.to_string(), "creationTimestamp": null}}});
         state.send(&bookmark);
     }
@@ -196,17 +182,13 @@ impl State {
     }
 
     fn answer(&mut self, request: &Request<Incoming>) -> Response<BoxBody<Bytes, Infallible>> {
-        let token = request.headers().get("authorization").map(|value| value.as_bytes().to_vec());
-        if self.token.as_ref().is_some_and(|known| token != Some(format!("Bearer {known}").into_bytes())) {
-            return whole(401, json!({"kind": "Status", "message": "Unauthorized", "code": 401}).to_string());
-        }
         let query = request.uri().query().unwrap_or_default().to_owned();
         let path = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
-        if request.uri().path() != path || !query.starts_with("labelSelector=kubernetes.io%2Fservice-name%3Dshop&") {
+        if request.uri().path() != path || !query.contains("labelSelector=kubernetes.io%2Fservice-name%3Dshop") {
             let why = json!({"kind": "Status", "code": 403, "message": format!("{} is forbidden", request.uri())});
             return whole(403, why.to_string());
         }
-        if query.contains("&watch=1&") { self.watch(query) } else { self.list(query) }
+        if query.contains("watch=true") { self.watch(query) } else { self.list(query) }
     }
 
     fn list(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
@@ -227,6 +209,13 @@ impl State {
     fn watch(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
         let version: u64 = value(&query, "resourceVersion").expect("it is stated").parse().expect("it is ours");
         self.watches.push(query);
+        if let Some(refusal) = self.instead_of_watch.pop() {
+            let mut response = whole(refusal.status, refusal.body.to_owned());
+            if let Some(seconds) = refusal.retry_after {
+                response.headers_mut().insert("retry-after", HeaderValue::from_static(seconds));
+            }
+            return response;
+        }
         if version < self.forgotten {
             return whole(410, gone().to_string());
         }
@@ -256,7 +245,7 @@ fn whole(status: u16, body: String) -> Response<BoxBody<Bytes, Infallible>> {
     response
 }
 
-async fn serve(io: impl AsyncRead + AsyncWrite + Unpin, state: Arc<Mutex<State>>) {
+async fn serve(io: TcpStream, state: Arc<Mutex<State>>) {
     let answering = service_fn(|request| {
         let answer = state.lock().expect("nobody panics").answer(&request);
         async { Ok::<_, Infallible>(answer) }

@@ -577,7 +577,7 @@ impl ChannelBuilder {
     /// The offer on every connection.
     fn offer(&mut self) -> Result<Arc<Offer>, Error> {
         if self.log_settings {
-            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a channel");
+            tracing::info!(settings = ?self.describe(), "settings of a channel");
         }
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }

@@ -1,15 +1,16 @@
 //! Returns memory that the allocator keeps to the system, where that is the allocator of the GNU C library.
-#![deny(unsafe_code)]
+//!
+//! The call is the only unsafe code of this crate: no safe interface to it exists.
+#![allow(unsafe_code)]
 
 /// Returns the pages that lie within freed memory to the system; `true` if there were any.
 ///
-/// The allocator by itself returns only what lies at the end of its heaps, so a server that has served a burst keeps
-/// most of the memory of the burst. Each arena is locked while it is searched, some milliseconds for 100 MB, so this is
-/// for a thread that may wait, and for seldom. Does nothing where there is another C library or system; memory of
-/// another global allocator is not touched.
-pub fn trim() -> bool {
+/// The allocator by itself returns only the free end of its heaps, so a server that has served a burst keeps most of the
+/// memory of the burst. Each arena is locked while it is searched, some milliseconds for 100 MB, so call this rarely and
+/// from a thread that may wait. Does nothing with another C library or system; memory of another global allocator is not
+/// touched.
+pub(crate) fn malloc_trim() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    #[allow(unsafe_code)]
     // SAFETY: `malloc_trim` has no preconditions: it takes any padding, may be called by any thread at any time, and
     // changes no memory that is in use.
     unsafe {
@@ -22,11 +23,11 @@ pub fn trim() -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn memory_in_use_stays_as_it_is() {
+    fn trim_leaves_memory_in_use_unchanged() {
         let kept: Vec<_> = (0..10_000_u32).map(|number| vec![number; 100]).collect();
         let freed: Vec<_> = (0..10_000_u32).map(|number| vec![number; 100]).collect();
         drop(freed);
-        super::trim();
+        super::malloc_trim();
         assert!(kept.iter().zip(0..).all(|(memory, number)| memory.iter().all(|found| *found == number)));
     }
 }
