@@ -7,6 +7,7 @@ use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfi
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{RData, Record, RecordType};
+use std::collections::BTreeSet;
 use std::future::pending;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -54,13 +55,14 @@ pub struct DnsResolver {
     asks: Option<TokioResolver>,
     /// How long the last answer may be used.
     lasts: Option<Duration>,
+    families: Families,
 }
 
 impl FromStr for DnsResolver {
     type Err = io::Error;
 
     fn from_str(text: &str) -> io::Result<Self> {
-        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, asks: None, lasts: None })
+        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, asks: None, lasts: None, families: Families::new() })
     }
 }
 
@@ -76,24 +78,24 @@ impl DnsResolver {
         self
     }
 
-    fn asks(&mut self) -> io::Result<&TokioResolver> {
-        if self.asks.is_none() {
-            self.asks = Some(asking(self.address.server).map_err(|error| failed(&error))?);
-        }
-        self.asks.as_ref().ok_or_else(|| io::Error::other("there is no resolver"))
-    }
-
     async fn ask(&mut self) -> io::Result<Found<Endpoint>> {
-        let question = self.address.question.clone();
-        let asks = self.asks()?;
-        match question {
-            Question::Known(address) => Ok((vec![Endpoint::new(address.to_string())], u32::MAX)),
+        let asks = match &mut self.asks {
+            Some(asks) => asks,
+            asks => asks.insert(asking(self.address.server).map_err(|error| failed(&error))?),
+        };
+        let (known, mut families) = (&self.families, Families::new());
+        let found = match &self.address.question {
+            Question::Known(address) => (vec![Endpoint::new(address.to_string())], u32::MAX),
             Question::Host { name, port } => {
-                let (ips, ttl) = addresses(asks, &name).await?;
-                Ok((ips.into_iter().map(|ip| endpoint(ip, port, &name)).collect(), ttl))
+                let (ips, ttl) = addresses(asks, name, known, &mut families).await?;
+                (ips.into_iter().map(|ip| endpoint(ip, *port, name)).collect(), ttl)
             }
-            Question::Service { name } => services(asks, &name).await,
+            Question::Service { name } => services(asks, name, known, &mut families).await?,
+        };
+        if !found.0.is_empty() {
+            self.families = families;
         }
+        Ok(found)
     }
 }
 
@@ -150,32 +152,60 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// The addresses of a name. Each kind has to be known to be there or not: with one of them unknown, half of the servers
-/// would seem to have left.
-async fn addresses(asks: &TokioResolver, name: &str) -> io::Result<Found<IpAddr>> {
+/// The families of addresses that names had in the last good answer.
+type Families = BTreeSet<(String, RecordType)>;
+
+/// The addresses of a name.
+///
+/// If the question for one family fails and the last answer had addresses of it, the servers of this family would seem to
+/// have left, so that is an error. If it had none, the other family is enough: some servers of DNS never answer a question
+/// for AAAA records.
+async fn addresses(
+    asks: &TokioResolver,
+    name: &str,
+    known: &Families,
+    found: &mut Families,
+) -> io::Result<Found<IpAddr>> {
     let (v4, v6) = tokio::join!(records(asks, name, RecordType::A), records(asks, name, RecordType::AAAA));
-    let mut found = Found::default();
-    found.1 = u32::MAX;
-    for record in v4?.into_iter().chain(v6?).take(ENDPOINTS_MAX) {
+    let is_known = |family| known.contains(&(name.to_owned(), family));
+    let (records, ttl) = match (v4, v6) {
+        (Ok(v4), Err(error)) if !v4.is_empty() && !is_known(RecordType::AAAA) => (v4, partial(name, "AAAA", &error)),
+        (Err(error), Ok(v6)) if !v6.is_empty() && !is_known(RecordType::A) => (v6, partial(name, "A", &error)),
+        (v4, v6) => (v4?.into_iter().chain(v6?).collect(), u32::MAX),
+    };
+    let (mut ips, mut ttl) = (Vec::new(), ttl);
+    for record in records.into_iter().take(ENDPOINTS_MAX) {
         let ip = match record.data {
             RData::A(ip) => IpAddr::V4(ip.0),
             RData::AAAA(ip) => IpAddr::V6(ip.0),
             // Aliases on the way: when they change, so do the addresses.
             RData::CNAME(_) => {
-                found.1 = found.1.min(record.ttl);
+                ttl = ttl.min(record.ttl);
                 continue;
             }
             _ => continue,
         };
-        found.0.push(ip);
-        found.1 = found.1.min(record.ttl);
+        found.insert((name.to_owned(), record.data.record_type()));
+        ips.push(ip);
+        ttl = ttl.min(record.ttl);
     }
-    Ok(found)
+    Ok((ips, ttl))
+}
+
+/// Logs that one family is unknown. Returns the seconds after which it is looked up again.
+fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
+    tracing::debug!(name, family, %error, "DNS lookup of one address family failed, using the other");
+    30
 }
 
 /// The targets of the SRV records of a name. Those of another priority than the lowest are for the case that all of these
 /// are gone from DNS.
-async fn services(asks: &TokioResolver, name: &str) -> io::Result<Found<Endpoint>> {
+async fn services(
+    asks: &TokioResolver,
+    name: &str,
+    known: &Families,
+    found: &mut Families,
+) -> io::Result<Found<Endpoint>> {
     let mut services = Vec::new();
     let mut ttl = u32::MAX;
     for record in records(asks, name, RecordType::SRV).await? {
@@ -194,7 +224,7 @@ async fn services(asks: &TokioResolver, name: &str) -> io::Result<Found<Endpoint
     let mut endpoints = Vec::new();
     for service in services.into_iter().take(TARGETS_MAX) {
         let target = service.target.to_utf8();
-        let (ips, lasts) = addresses(asks, &target).await?;
+        let (ips, lasts) = addresses(asks, &target, known, found).await?;
         ttl = ttl.min(lasts);
         let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
         endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));

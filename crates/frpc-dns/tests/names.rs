@@ -23,6 +23,8 @@ struct Dns {
     zone: Arc<Mutex<Zone>>,
     /// The code of all answers, if not that of success.
     failure: Arc<Mutex<Option<u8>>>,
+    /// A type whose questions fail: by this code, or without an answer.
+    broken: Arc<Mutex<Option<(u16, Option<u8>)>>>,
     address: SocketAddr,
 }
 
@@ -30,7 +32,7 @@ impl Dns {
     async fn start() -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = socket.local_addr().expect("it is bound");
-        let dns = Self { zone: Arc::default(), failure: Arc::default(), address };
+        let dns = Self { zone: Arc::default(), failure: Arc::default(), broken: Arc::default(), address };
         let answering = dns.clone();
         tokio::spawn(async move {
             let mut question = [0; 1500];
@@ -45,6 +47,10 @@ impl Dns {
 
     fn set(&self, name: &'static str, kind: u16, data: impl IntoIterator<Item = Vec<u8>>) {
         self.zone.lock().expect("nobody panics").insert((name, kind), data.into_iter().collect());
+    }
+
+    fn break_kind(&self, broken: Option<(u16, Option<u8>)>) {
+        *self.broken.lock().expect("nobody panics") = broken;
     }
 
     fn fail(&self, code: Option<u8>) {
@@ -62,7 +68,12 @@ impl Dns {
         let kind = u16::from_be_bytes([*question.get(at + 1)?, *question.get(at + 2)?]);
         let zone = self.zone.lock().expect("nobody panics");
         let exists = zone.iter().any(|((known, _), data)| *known == name && !data.is_empty());
-        let failure = *self.failure.lock().expect("nobody panics");
+        let mut failure = *self.failure.lock().expect("nobody panics");
+        if let Some((broken, code)) = *self.broken.lock().expect("nobody panics")
+            && broken == kind
+        {
+            failure = Some(code?);
+        }
         let none = Vec::new();
         let known = zone.iter().find(|((known, of), _)| (*known, *of) == (&*name, kind));
         let data = known.map(|(_, data)| data).filter(|_| failure.is_none()).unwrap_or(&none);
@@ -151,6 +162,43 @@ async fn a_name_that_is_gone_and_a_server_that_fails_are_errors_and_no_empty_set
     next(&mut resolver).await.expect("it exists now");
     dns.set("shop.test", A, []);
     next(&mut resolver).await.expect_err("it is gone");
+}
+
+#[tokio::test]
+async fn one_family_is_enough_while_the_other_is_unknown() {
+    const SERVFAIL: u8 = 2;
+    const NOTIMP: u8 = 4;
+    const REFUSED: u8 = 5;
+    let dns = Dns::start().await;
+    dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
+    for failure in [Some(SERVFAIL), Some(NOTIMP), Some(REFUSED), None] {
+        dns.break_kind(Some((AAAA, failure)));
+        let mut resolver = dns.resolver("shop.test.:80");
+        let all = ["127.0.0.1:80 server_name=shop.test"];
+        assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "{failure:?}");
+        if failure.is_some() {
+            assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "again: {failure:?}");
+        }
+    }
+    let v6 = || [vec![0; 15], vec![1]].concat();
+    dns.set("six.test", AAAA, [v6()]);
+    dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "six.test")]);
+    dns.break_kind(Some((A, Some(SERVFAIL))));
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it has an address");
+    assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
+}
+
+#[tokio::test]
+async fn failing_family_that_had_servers_is_an_error() {
+    let dns = Dns::start().await;
+    dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
+    dns.set("shop.test", AAAA, [[vec![0; 15], vec![1]].concat()]);
+    let mut resolver = dns.resolver("shop.test.:80");
+    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
+    dns.break_kind(Some((AAAA, Some(2))));
+    next(&mut resolver).await.expect_err("half of the servers would seem to have left");
+    dns.break_kind(None);
+    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
 }
 
 /// Accepts connections and says nothing.
