@@ -21,6 +21,8 @@ pub struct EtcdResolver {
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
+    /// Whether keys were left out of a full set.
+    is_truncated: bool,
     /// How many members of etcd have failed one after the other.
     failures: usize,
 }
@@ -29,7 +31,7 @@ impl EtcdResolver {
     /// Watches the keys with this prefix, such as `shop/`.
     pub fn new(etcd: &Etcd, prefix: impl Into<String>) -> Self {
         let (etcd, prefix) = (etcd.clone(), prefix.into());
-        Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, failures: 0 }
+        Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, is_truncated: false, failures: 0 }
     }
 
     /// Reads all keys, and watches them from then on.
@@ -37,7 +39,8 @@ impl EtcdResolver {
         let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
         let revision = all.header.map_or(0, |header| header.revision);
         self.watched = Some(self.etcd.watch(self.prefix.as_bytes(), revision.saturating_add(1)).await?);
-        self.endpoints = all.kvs.into_iter().filter_map(endpoint).collect();
+        self.is_truncated = all.kvs.len() >= ENDPOINTS_MAX;
+        self.endpoints = all.kvs.into_iter().filter_map(|kv| parse(&kv).map(|endpoint| (kv.key, endpoint))).collect();
         Ok(())
     }
 
@@ -54,30 +57,39 @@ impl EtcdResolver {
                 return Err(io::Error::other(format!("etcd has ended the watch: {}", response.cancel_reason)));
             }
             if !response.events.is_empty() {
-                response.events.into_iter().for_each(|event| apply(&mut self.endpoints, event));
-                return Ok(true);
+                for event in response.events {
+                    self.is_truncated |= !apply(&mut self.endpoints, event);
+                }
+                // A key that was left out may have a place now.
+                return Ok(!self.is_truncated || self.endpoints.len() >= ENDPOINTS_MAX);
             }
         }
     }
 }
 
-fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) {
-    let Some(kv) = event.kv else { return };
-    if event.kind == DELETED {
-        endpoints.remove(&kv.key);
-    } else if let Some((key, endpoint)) = endpoint(kv)
-        && (endpoints.len() < ENDPOINTS_MAX || endpoints.contains_key(&key))
-    {
-        endpoints.insert(key, endpoint);
+/// Applies an event, with the same result as a new list: a value that is no endpoint removes the one before. Returns
+/// `false` if the set is full and a key had to be left out.
+fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
+    let Some(kv) = event.kv else { return true };
+    let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
+    match endpoint {
+        None => {
+            endpoints.remove(&kv.key);
+        }
+        Some(_) if endpoints.len() >= ENDPOINTS_MAX && !endpoints.contains_key(&kv.key) => return false,
+        Some(endpoint) => {
+            endpoints.insert(kv.key, endpoint);
+        }
     }
+    true
 }
 
-fn endpoint(kv: KeyValue) -> Option<(Vec<u8>, Endpoint)> {
+fn parse(kv: &KeyValue) -> Option<Endpoint> {
     let endpoint = std::str::from_utf8(&kv.value).ok().and_then(|text| text.parse().ok());
     if endpoint.is_none() {
-        tracing::debug!(key = %kv.key.escape_ascii(), "the value of a key is no endpoint");
+        tracing::debug!(key = %kv.key.escape_ascii(), "invalid endpoint in the value of a key");
     }
-    Some((kv.key, endpoint?))
+    endpoint
 }
 
 impl Resolver for EtcdResolver {
@@ -107,5 +119,34 @@ impl Resolver for EtcdResolver {
 
     fn name(&self) -> String {
         format!("etcd below {}", self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(key: &str, value: &str) -> Event {
+        Event { kind: 0, kv: Some(KeyValue { key: key.into(), value: value.into(), ..KeyValue::default() }) }
+    }
+
+    #[test]
+    fn put_of_invalid_endpoint_removes_the_one_before() {
+        let mut endpoints = BTreeMap::new();
+        assert!(apply(&mut endpoints, put("shop/1", "10.0.0.1:80")));
+        assert!(apply(&mut endpoints, put("shop/2", "10.0.0.2:80")));
+        assert!(apply(&mut endpoints, put("shop/1", "no endpoint at all")));
+        let left: Vec<_> = endpoints.values().map(Endpoint::address).collect();
+        assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
+    }
+
+    #[test]
+    fn key_beyond_the_maximum_is_reported() {
+        let mut endpoints = BTreeMap::new();
+        for at in 0..ENDPOINTS_MAX {
+            assert!(apply(&mut endpoints, put(&format!("shop/{at}"), "10.0.0.1:80")));
+        }
+        assert!(!apply(&mut endpoints, put("shop/more", "10.0.0.1:80")));
+        assert!(apply(&mut endpoints, put("shop/0", "10.0.0.2:80")), "a known key changes");
     }
 }
