@@ -45,7 +45,7 @@
 //! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
-//! * `shm`: memory shared with processes of the same host, on Linux
+//! * `shm` (experimental): memory shared with processes of the same host, on Linux
 #![forbid(unsafe_code)]
 
 mod access;
