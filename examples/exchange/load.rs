@@ -1,8 +1,8 @@
 //! Traders that nobody sits at: simulated browsers, which do what a page does, and programs that trade as fast as they
 //! can.
 
+use crate::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use crate::market::TOPIC;
-use examples::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use frisbee::pubsub::{ClientRouter, OPERATIONS};
 use frpc::{Channel, Request, RequestStream, Response, Status, Topic};
 use frpc_gateway::web_socket;

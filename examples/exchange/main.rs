@@ -1,19 +1,26 @@
 //! A market that many browsers and programs trade at, each on one connection: calls, a stream of orders and reports, a
 //! topic with the book, and calls of the server to pages. README.md says how to look at it and what it was measured to do.
 //!
-//! `cargo run --release -p examples --example exchange` serves; with `load` it simulates browsers as well.
+//! `cargo run --release -p exchange` serves; with `load` it simulates browsers as well.
 
 mod book;
 mod load;
 mod market;
 mod page;
 mod server;
+#[cfg(test)]
+mod test;
 
 use clap::{Parser, Subcommand};
 use load::Load;
 use server::Market;
 use std::error::Error;
 use std::time::Duration;
+
+/// Generated from `proto/exchange.proto`.
+mod exchange {
+    frpc::include_proto!("exchange");
+}
 
 /// A market for browsers and programs.
 #[derive(Parser)]

@@ -1,7 +1,7 @@
 //! The service: traders with their streams, and the book that they share.
 
 use crate::book::{OrderBook, Refused, TraderId};
-use examples::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
+use crate::exchange::{Book, Exchange, Inquiry, Nothing, Offer, Order, Report, Side, TraderClient};
 use frisbee::pubsub::Client;
 use frpc::{Request, Response, ResponseSender, ResponseStream, Status, Streaming, Topic};
 use std::collections::HashMap;

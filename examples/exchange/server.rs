@@ -1,7 +1,7 @@
 //! The server of the market: the service, the broker beside it, and the door for browsers.
 
+use crate::exchange::{ExchangeServer, TraderClient};
 use crate::market;
-use examples::exchange::{ExchangeServer, TraderClient};
 use frisbee::pubsub::{Broker, ClientRouter, OPERATIONS};
 use frpc::{Channel, Server};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};

@@ -1,18 +1,9 @@
 //! The market with a few simulated browsers and a program, for a moment.
 
-#[path = "book.rs"]
-mod book;
-#[path = "load.rs"]
-mod load;
-#[path = "market.rs"]
-mod market;
-#[path = "server.rs"]
-mod server;
-
-use book::{OrderBook, Refused};
-use examples::exchange::{Order, Report, Side};
-use load::Load;
-use server::Market;
+use crate::book::{OrderBook, Refused};
+use crate::exchange::{Order, Report, Side};
+use crate::load::Load;
+use crate::server::Market;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 

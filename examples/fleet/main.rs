@@ -2,7 +2,7 @@
 //! of them turns slow under load. No call fails, and the slow one gets few. The servers tell a bus of each call, whose
 //! brokers NATS joins, and an office hears of all of them.
 //!
-//! `cargo run -p examples --example fleet` starts all of it, prints where calls went and what was lost, and ends within a
+//! `cargo run -p fleet` starts all of it, prints where calls went and what was lost, and ends within a
 //! minute. It takes etcd and NATS, of Debian's packages `etcd-server` and `nats-server`.
 
 mod bus;
@@ -11,9 +11,9 @@ mod shop;
 
 use bus::Office;
 use engines::Engine;
-use examples::greeter::{GreeterClient, Name};
 use frpc::Channel;
 use frpc_etcd::{Etcd, EtcdResolver};
+use greet::{GreeterClient, Name};
 use shop::Shop;
 use std::error::Error;
 use std::sync::Arc;
@@ -21,6 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+
+/// Generated from `proto/greet.proto`.
+mod greet {
+    frpc::include_proto!("greet");
+}
 
 /// What the servers are found by.
 const NAME: &str = "shop/";
@@ -35,7 +40,7 @@ const PHASE: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::main]
-pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error>> {
     timeout(PATIENCE, show()).await?
 }
 
@@ -121,4 +126,10 @@ fn report(what: &str, calls: &Calls, shops: &[Shop]) -> u64 {
     let shares: Vec<_> = served.iter().map(|served| format!("{:>3} %", served * 100 / all)).collect();
     println!("{what:<42}{made:>8}{lost:>7}   {}", shares.join(" "));
     lost
+}
+
+#[cfg(test)]
+#[test]
+fn fleet_loses_no_call_and_no_message() {
+    main().expect("nothing is lost");
 }

@@ -3,11 +3,10 @@
 use super::NAME;
 use super::bus::{SALES, Station};
 use super::engines::Engine;
-use examples::greeter::{Greeter, GreeterServer, Greeting, Name};
-use examples::started::Polite;
+use super::greet::{Greeter, GreeterServer, Greeting, Name};
 use frisbee::pubsub::Publisher;
 use frpc::resolve::Endpoint;
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_etcd::{Etcd, Registered, Registration};
 use std::error::Error;
 use std::net::TcpListener;
@@ -119,10 +118,10 @@ impl Greeter for Service {
         self.state.served.fetch_add(1, Ordering::Relaxed);
         self.sales.publish("one").await?;
         self.state.sold.fetch_add(1, Ordering::Relaxed);
-        Greeter::greet(&Polite, request).await
+        Ok(Response::new(Greeting { text: format!("Hello, {}!", request.into_inner().name) }))
     }
 
-    async fn greet_all(&self, request: Request<Streaming<Name>>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Greeter::greet_all(&Polite, request).await
+    async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("the fleet sells greetings, not verses"))
     }
 }

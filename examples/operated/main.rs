@@ -1,7 +1,7 @@
 //! A server as it is run for others: settings from a file, every door with its locks, schema and health for tools,
 //! metrics, sockets from systemd or from the process before, and an end that loses no call.
 //!
-//! `cargo run -p examples --example operated -- examples/operated/settings.toml`, and beside it `curl
+//! `cargo run -p operated --bin operated -- examples/operated/settings.toml`, and beside it `curl
 //! localhost:8080/readyz` and `/metrics`; docs/operate.md goes through the rest of this folder. Without a file it calls
 //! itself, prints what its metrics say of that, and ends.
 
@@ -16,9 +16,18 @@ fn main() {
 }
 
 #[cfg(unix)]
+mod polite;
+
+/// Generated from `proto/greet.proto`.
+#[cfg(unix)]
+mod greet {
+    frpc::include_proto!("greet");
+}
+
+#[cfg(unix)]
 mod unix {
-    use examples::greet::{GreeterClient, GreeterServer, Name};
-    use examples::started::Polite;
+    use crate::greet::{GreeterClient, GreeterServer, Name};
+    use crate::polite::Polite;
     use frisbee_restart::{Ending, Restart, Shutdown};
     use frpc::observe::Counters;
     use frpc::{Server, ServerBuilder, ServerSettings};

@@ -2,8 +2,8 @@
 
 use crate::defects::Defect;
 use crate::replica::channel;
-use examples::replicated::{Command, Key, Kind, Outcome, StoreClient};
 use frisbee_sim::Process;
+use replicated::{Command, Key, Kind, Outcome, StoreClient};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 

@@ -1,9 +1,9 @@
 //! The log of a replica on its disk: which entries it has, and which of them give way to those of a leader.
 
 use crate::defects::Defect;
-use examples::replicated::{Batch, Entry};
 use frisbee_sim::Disk;
 use frpc::prost::Message;
+use replicated::{Batch, Entry};
 
 /// The entries of one batch: few, so that replicas fall behind in a short world.
 const BATCH_MAX: usize = 4;

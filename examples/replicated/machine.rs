@@ -2,7 +2,7 @@
 //! chance or the network.
 
 use crate::defects::Defect;
-use examples::replicated::{Command, Entry, Kind, Outcome};
+use replicated::{Command, Entry, Kind, Outcome};
 use std::collections::BTreeMap;
 
 /// The sum of the entries up to an index.

@@ -3,7 +3,7 @@
 //! `docs/simulation.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
 //! `machine.rs`; nothing in them is there for the test, except for the defects.
 //!
-//! `cargo test --release -p examples --test replicated`
+//! `cargo test --release -p replicated`
 
 mod client;
 mod defects;
@@ -16,12 +16,12 @@ mod table;
 
 use client::{Client, PATIENCE};
 use defects::Defect;
-use examples::replicated::Kind;
 use frisbee_sim::{
     Cable, Clock, FaultKind, Faults, History, Model, Register, RegisterOperation as Operation, Verdict, World, sim_test,
 };
 use observed::Observed;
 use replica::{Replica, Settings};
+use replicated::Kind;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use crate::replica::Observer;
 use crate::store::WRITES_MAX;
-use examples::replicated::Entry;
 use frisbee_sim::World;
+use replicated::Entry;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;

@@ -10,12 +10,12 @@ use crate::defects::Defect;
 use crate::log::Log;
 use crate::machine::Machine;
 use crate::store::WRITES_MAX;
-use examples::replicated::{
-    Ballot, Batch, Entry, Kind, Replication, ReplicationClient, ReplicationServer, StoreServer, Stored, Vote,
-};
 use frisbee_sim::Process;
 use frpc::prost::Message;
 use frpc::{Channel, Config, Request, Response, Status};
+use replicated::{
+    Ballot, Batch, Entry, Kind, Replication, ReplicationClient, ReplicationServer, StoreServer, Stored, Vote,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};

@@ -2,8 +2,8 @@
 
 use crate::defects::Defect;
 use crate::replica::{LEASE, Replica, State};
-use examples::replicated::{Command, Entry, Key, Kind, Outcome, Store};
 use frpc::{Request, Response, Status};
+use replicated::{Command, Entry, Key, Kind, Outcome, Store};
 use std::time::Duration;
 
 /// The writes of clients that wait at one time.

@@ -1,6 +1,6 @@
 //! What a connection says of its peer: certificates, users of this machine, and signing in.
 
-use crate::support::{access, by, code};
+use super::support::{access, by, code};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, SleepRequest, Sum};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::{left_to_service, serve};

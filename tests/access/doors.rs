@@ -1,8 +1,7 @@
 //! Every way by which a caller gets to a handler or a mounted router, for one who may, one who may not, and a stranger.
 
-use crate::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
+use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use bytes::Bytes;
-use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee::{Handlers, Operation};
 use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
@@ -15,6 +14,7 @@ use frpc::{
 use frpc_gateway::{Gateway, Http, ServeGateway as _, web_socket};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;

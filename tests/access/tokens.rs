@@ -1,7 +1,6 @@
 //! Tokens: how often they are verified, and when they end.
 
-use crate::support::{access, by, code, code_of_stream};
-use examples::greet::{Greeter, GreeterServer, Greeting, Name};
+use super::support::{access, by, code, code_of_stream};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
@@ -11,6 +10,7 @@ use frpc::{Server, ServerBuilder, Status, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
 use hyper_util::rt::TokioIo;
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

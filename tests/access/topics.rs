@@ -1,6 +1,6 @@
 //! Rules for single topics: who may publish to which, and subscribe to which patterns.
 
-use crate::support::PATIENCE;
+use super::support::PATIENCE;
 use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
 use frisbee_tests::serve;
 use frpc::{Access, Channel, Connection, Principal, Proof, Server, TopicRules, Who};

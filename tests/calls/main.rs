@@ -1,6 +1,8 @@
 //! Calls of services between two ends of ours.
 
 mod blocking;
+#[path = "../channels/main.rs"]
+mod channels;
 mod deadlines;
 mod denied;
 mod extensions;

@@ -1,12 +1,12 @@
 //! Packed messages: what is packed between whom, and its bytes.
 
-use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::packed::{EXAMPLE, hello, parts};
 use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Error, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use tokio::net::TcpListener;
 
 const ECHO: u16 = 17;

@@ -5,6 +5,8 @@
 //! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is
 //! skipped with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
 
+#[path = "dynamic.rs"]
+mod dynamic;
 #[path = "go.rs"]
 mod go;
 #[path = "random.rs"]

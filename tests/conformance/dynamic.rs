@@ -3,17 +3,14 @@
 //!
 //! `DYNAMIC_VALUES` says how many values (5000 for each test), `CONFORMANCE_SEED` which ones.
 
-#[path = "random.rs"]
-mod random;
-
 use std::env;
 
+use super::random::Random;
 use conformance::{DESCRIPTORS, MESSAGES, Ways};
 use frpc::polyglot::{Decoder, Encoder, Form, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, to_json};
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message as _;
-use random::Random;
 
 fn number(variable: &str, default: u64) -> u64 {
     env::var(variable).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{variable} is {value:?}")))

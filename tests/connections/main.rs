@@ -2,7 +2,16 @@
 
 mod batches;
 mod ending;
+#[path = "../hand_off/main.rs"]
+mod hand_off;
 mod idle;
+#[path = "../limits/main.rs"]
+mod limits;
+#[path = "../pubsub/main.rs"]
+mod pubsub;
+#[cfg(unix)]
+#[path = "../restart/main.rs"]
+mod restart;
 mod routers;
 mod runtimes;
 #[cfg(target_os = "linux")]

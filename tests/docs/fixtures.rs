@@ -1,7 +1,7 @@
 //! What stands in for the reader's own program.
 
-use examples::agents::{self, Command, Empty, Load, Output};
 use frpc::{Request, Response, ResponseStream, Status};
+use samples::agents::{self, Command, Empty, Load, Output};
 
 /// Serves the controller of two-way.md.
 pub(crate) struct Agent;

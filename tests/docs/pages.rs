@@ -76,9 +76,9 @@ pub(crate) mod routers {
     use super::readme::Service as Echo;
     use super::readme::greet::GreeterServer as EchoServer;
     use super::*;
-    use examples::store::Store;
     use frisbee::{Handlers as Answers, Packet, PacketId};
     use frpc::{Call, CallResponse};
+    use samples::store::Store;
     use std::sync::OnceLock;
 
     pub(crate) fn handlers() {
@@ -154,8 +154,8 @@ mod operate {
 mod two_way {
     use super::*;
     use crate::fixtures::Agent;
-    use examples::agents::{AgentClient, AgentServer};
     use frpc::Channel;
+    use samples::agents::{AgentClient, AgentServer};
 
     async fn agent() -> Outcome {
         statements!("two-way-1");
@@ -219,8 +219,8 @@ mod durable {
 mod hand_off {
     use super::*;
     use crate::fixtures::{NoTls, PostgresConfig};
-    use examples::gateway::{Credentials, GatewayClient, Opened, Target};
     use frpc::{Channel, Request, Response, Status};
+    use samples::gateway::{Credentials, GatewayClient, Opened, Target};
     use tokio::io::copy_bidirectional;
     use tokio::net::TcpStream;
 
@@ -282,7 +282,7 @@ mod simulation {
     }
 
     mod readme {
-        use examples::started::Polite;
+        use samples::started::Polite;
 
         crate::items!("frisbee-sim-1");
     }
@@ -377,9 +377,9 @@ pub(crate) mod json {
 
 pub(crate) mod tensors {
     use super::*;
-    use examples::model::{Description, Model, Scaling};
     use frpc::tensor::{Image, Tensor};
     use frpc::{Request, Response, Status};
+    use samples::model::{Description, Model, Scaling};
 
     struct Service;
 

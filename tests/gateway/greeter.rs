@@ -1,11 +1,11 @@
 //! A server with open doors, and requests of HTTP as bytes.
 
-use examples::greet::{Greeter, GreeterServer, Greeting, Name};
 use frpc::{
     Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status,
     error_details,
 };
 use frpc_gateway::{Gateway, Http, ServeGateway as _, Trailers};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

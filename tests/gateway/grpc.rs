@@ -1,8 +1,8 @@
 //! gRPC, with tonic as the peer.
 
 use crate::greeter::{Closed, Open, PATIENCE, all, soon};
-use examples::greet::{Greeting, Name};
 use frpc::error_details::ErrorInfo;
+use samples::greet::{Greeting, Name};
 use std::time::Duration;
 use tonic::client::Grpc;
 use tonic::transport::Channel;

@@ -2,12 +2,12 @@
 
 use crate::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
-use examples::greet::{GreeterClient, Name};
 use flate2::{Compression, write::GzEncoder};
 use frpc::Config;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use samples::greet::{GreeterClient, Name};
 use std::io::Write as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -1,8 +1,8 @@
 //! Requests of HTTP/1.1: where they end, which are refused, and what becomes of them when a server stops.
 
 use crate::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
-use examples::greet::GreeterServer;
 use frpc::Config;
+use samples::greet::GreeterServer;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -1,5 +1,7 @@
 //! The doors of a server to other protocols.
 
+#[path = "../access/main.rs"]
+mod access;
 mod any;
 mod connect;
 mod discovery;
@@ -10,6 +12,8 @@ mod http;
 mod json_rpc;
 mod metrics;
 mod proxied;
+#[path = "../reflection/main.rs"]
+mod reflection;
 mod stop;
 mod support;
 mod tensors;

@@ -1,12 +1,12 @@
 //! The page of metrics: who gets it, what stands there, and whether Prometheus can read it.
 
 use crate::greeter::{Open, all, greet, soon};
-use examples::greet::{GreeterClient, Name};
 use frisbee_tests::until;
 use frpc::Channel;
 use frpc::observe::Counters;
 use frpc::pubsub::{self, Broker};
 use frpc_gateway::Http;
+use samples::greet::{GreeterClient, Name};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
 use std::process::{Command, Stdio};

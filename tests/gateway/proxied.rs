@@ -3,7 +3,6 @@
 use crate::greeter::{PATIENCE, greet, rest};
 use crate::support::Client;
 use bytes::Bytes;
-use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frisbee::CloseKind;
 use frisbee::tls::rustls::ClientConfig;
 use frisbee::tls::rustls::pki_types::ServerName;
@@ -14,6 +13,7 @@ use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,6 @@
 use crate::greeter::{Open, PATIENCE, all, post, rest, soon};
 use crate::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
 use bytes::Bytes;
-use examples::greet::{Greeting, Name};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::raw::{encoded, packet};
 use frpc_gateway::Gateway;
@@ -12,6 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use parking_lot::Mutex;
+use samples::greet::{Greeting, Name};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io;

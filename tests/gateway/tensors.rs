@@ -1,10 +1,10 @@
 //! Tensors and images at the doors, and between native peers.
 
 use crate::greeter::{PATIENCE, post, rest};
-use examples::model::{Description, Model, ModelClient, ModelServer, Scaling};
 use frpc::tensor::{Image, Tensor};
 use frpc::{Code, Request, Response, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use samples::model::{Description, Model, ModelClient, ModelServer, Scaling};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 

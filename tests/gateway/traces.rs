@@ -2,12 +2,12 @@
 
 use crate::greeter::{Open, PATIENCE, all, post};
 use crate::web_socket::{Client, JSON_RPC, TEXT, frame};
-use examples::greet::{Greeting, Name};
 use frisbee_tests::until;
 use frpc_gateway::Gateway;
 use frpc_otel::Telemetry;
 use opentelemetry::trace::{SpanKind, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use samples::greet::{Greeting, Name};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;

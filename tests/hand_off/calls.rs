@@ -1,12 +1,12 @@
 //! Handlers of generated services that hand their connections off, to an echo behind a gateway.
 
 use super::expect_echo;
-use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
-use examples::gateway_service::Service;
 use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest};
 use frisbee_tests::left_to_service;
 use frpc::{Channel, Code, Request, Response, Server, Status};
+use samples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
+use samples::gateway_service::Service;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;

@@ -2,6 +2,8 @@
 
 mod batches;
 mod clients;
+#[path = "../memory/main.rs"]
+mod memory;
 mod network;
 mod packed;
 mod servers;

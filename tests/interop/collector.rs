@@ -5,7 +5,6 @@
 
 use crate::databases::servers::port;
 use crate::go;
-use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
@@ -14,6 +13,7 @@ use frpc_otel::{Exports, Telemetry};
 use opentelemetry::trace::{Tracer as _, TracerProvider as _};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};

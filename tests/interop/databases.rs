@@ -6,13 +6,13 @@
 pub(crate) mod servers;
 
 use bytes::Bytes;
-use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
-use examples::gateway_service::Service;
 use frisbee::{Client, Handlers};
 use frisbee_tests::pki::Authority;
 use frpc::hand_off::RawTransport;
 use frpc::{Channel, Server};
 use hyper_util::rt::TokioIo;
+use samples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
+use samples::gateway_service::Service;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -4,11 +4,11 @@
 //! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.
 
 use crate::databases::servers;
-use examples::greeter::{GreeterClient, GreeterServer, Name};
-use examples::started::Polite;
 use frpc::resolve::Endpoint;
 use frpc::{Channel, Server};
 use frpc_etcd::{Etcd, EtcdResolver, Registered, Registration};
+use samples::greeter::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

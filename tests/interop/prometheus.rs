@@ -3,12 +3,12 @@
 //! Where Prometheus is not installed the test says so and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 use crate::databases::servers;
-use examples::greeter::{GreeterClient, GreeterServer, Name};
-use examples::started::Polite;
 use frpc::observe::Counters;
 use frpc::pubsub::Broker;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use samples::greeter::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Requests that are held, and those of others beside them.
 
-use crate::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
-use crate::output::replies;
+use super::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
+use super::output::replies;
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
 use std::sync::atomic::Ordering;
@@ -84,7 +84,7 @@ async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
     frisbee::support::tlv::put_varint(&mut body, items.len() as u64);
     body.extend(items);
     body.extend(&request(0, 1)[10..]);
-    let requests: Vec<_> = (0..200).flat_map(|id| packet(id, crate::attackers::PAYLOAD, &body)).collect();
+    let requests: Vec<_> = (0..200).flat_map(|id| packet(id, super::attackers::PAYLOAD, &body)).collect();
     write_until_shed(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
     assert!(service.begun.load(Ordering::SeqCst) > 10, "some are held");
     witness.is_served(100).await;

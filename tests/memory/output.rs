@@ -1,6 +1,6 @@
 //! What waits to be written to peers that do not take it.
 
-use crate::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
+use super::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::raw::error_text;
 use frisbee_tests::until;

@@ -1,6 +1,6 @@
 //! What subscribers and open streams make a server hold.
 
-use crate::attackers::{MIB, Waiting, server, unhurried};
+use super::attackers::{MIB, Waiting, server, unhurried};
 use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
 use frisbee::{Acceptor, Server};
 use frisbee_tests::raw::packet;
@@ -95,7 +95,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     let stats = acceptor.stats();
     let mut peers = Vec::new();
     for _ in 0..8 {
-        let mut one = crate::attackers::peer(&acceptor);
+        let mut one = super::attackers::peer(&acceptor);
         // The operation of a method that takes messages, of which none come.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
         one.write_all(&opens).await.expect("the server reads");
@@ -104,7 +104,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     until("some are refused", || stats.shed() > 0).await;
     let held = stats.memory_held();
     assert!((MIB / 2..MIB).contains(&held), "{held} bytes are held");
-    crate::attackers::Witness::of(&acceptor).await.is_served(10).await;
+    super::attackers::Witness::of(&acceptor).await.is_served(10).await;
     drop(peers);
     until("nothing is held", || stats.memory_held() == 0).await;
 }

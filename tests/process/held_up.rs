@@ -3,6 +3,7 @@
 
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
+use frisbee_tests::process::ran_alone;
 use frisbee_tests::service::Service;
 use frisbee_tests::{backends, left_to_service, serve, until};
 use frpc::{
@@ -141,6 +142,9 @@ async fn call(others: &[InteropClient]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes() {
+    if ran_alone(|| ()) {
+        return;
+    }
     if uring_is_required() {
         return;
     }
@@ -227,6 +231,9 @@ fn caller() -> Runtime {
 
 #[test]
 fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
+    if ran_alone(|| ()) {
+        return;
+    }
     listen_to_the_log();
     for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
         let (holding, mut held) = Held::new(how);
@@ -304,6 +311,9 @@ impl Chat {
 
 #[test]
 fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in_the_log() {
+    if ran_alone(|| ()) {
+        return;
+    }
     listen_to_the_log();
     for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
         let (holding, mut held) = Held::new(how);
@@ -340,6 +350,9 @@ fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in
 
 #[test]
 fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole_runtime() {
+    if ran_alone(|| ()) {
+        return;
+    }
     if uring_is_required() {
         return;
     }
@@ -380,6 +393,9 @@ fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_channels_of_a_thread_go_on_while_a_handler_at_the_client_blocks() {
+    if ran_alone(|| ()) {
+        return;
+    }
     if uring_is_required() {
         return;
     }
@@ -459,6 +475,9 @@ async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (C
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_named() {
+    if ran_alone(|| ()) {
+        return;
+    }
     if uring_is_required() {
         return;
     }
@@ -473,6 +492,9 @@ async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_name
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_named() {
+    if ran_alone(|| ()) {
+        return;
+    }
     if uring_is_required() {
         return;
     }

@@ -1,11 +1,9 @@
-//! Tests that measure the whole process, its memory and its threads, or listen to its log. One runs at a time, and
-//! tests that measure nothing have no place here.
+//! Tests that measure the whole process, its memory and its threads, or listen to its log. Each runs in a process of its
+//! own, one at a time.
 
 mod busy_polling;
+mod held_up;
 mod hostile_peers;
 mod log;
-
-use tokio::sync::Mutex;
-
-/// Held by the test that runs.
-static ALONE: Mutex<()> = Mutex::const_new(());
+#[path = "../memory/resident.rs"]
+mod resident;

@@ -23,7 +23,6 @@
 
 mod blocked;
 
-use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
 use frisbee::pubsub::{self, Broker};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
@@ -31,6 +30,7 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use samples::benchmark::{BenchmarkServiceClient, Request as Echo};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::process::{ExitCode, Stdio};
@@ -227,11 +227,11 @@ impl Running {
 
 /// The example, which is built if it is not there.
 async fn echo_server(workers: Option<&str>, priority: Priority) -> Result<Running> {
-    let program = std::env::current_exe()?.with_file_name("examples").join("echo-server");
+    let program = std::env::current_exe()?.with_file_name("echo-server");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--profile", profile, "-p", "examples", "--example", "echo-server"])
+        .args(["build", "--quiet", "--locked", "--profile", profile, "-p", "echo", "--bin", "echo-server"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
         .await?;

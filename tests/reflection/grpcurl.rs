@@ -1,6 +1,6 @@
 //! The schema of a server, as grpcurl asks for it: the judge of gRPC's reflection.
 
-use crate::support::builder;
+use super::support::builder;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection};
 use serde_json::{Value, json};

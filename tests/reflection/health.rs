@@ -1,7 +1,7 @@
 //! The health of a server, at every door.
 
-use crate::support::catalog::ShopServer;
-use crate::support::{House, PATIENCE, builder, connect};
+use super::support::catalog::ShopServer;
+use super::support::{House, PATIENCE, builder, connect};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frpc::{Acceptor, Code, Server, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};

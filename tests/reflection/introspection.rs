@@ -1,7 +1,7 @@
 //! What the introspection of a process tells of its servers, natively and as JSON.
 
-use crate::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
-use crate::support::{House, PATIENCE, connect};
+use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
+use super::support::{House, PATIENCE, connect};
 use frpc::observe::Counters;
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;

@@ -1,8 +1,8 @@
 //! The schema of a server, as native clients ask for it.
 
-use crate::support::catalog::{AdminClient, Thing};
-use crate::support::long::LongServer;
-use crate::support::{House, builder, connect, connect_with, server};
+use super::support::catalog::{AdminClient, Thing};
+use super::support::long::LongServer;
+use super::support::{House, builder, connect, connect_with, server};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service as Interop;
@@ -78,7 +78,7 @@ async fn services_are_listed_with_methods_operations_fingerprints_idempotency_an
 #[tokio::test]
 async fn the_files_are_the_embedded_ones_to_the_byte_and_each_is_behind_its_imports() {
     let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
-    let own = crate::support::catalog::SCHEMA.files();
+    let own = super::support::catalog::SCHEMA.files();
     assert!(schema.files.windows(own.len()).any(|window| window == own), "the set of the package is part of it");
     let files = files(&schema.files);
     for (at, file) in files.iter().enumerate() {

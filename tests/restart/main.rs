@@ -1,6 +1,5 @@
 //! Restarts of whole processes, under calls of all kinds and under clients that connect without end: nothing is lost.
 //! The ways in which a successor fails stand beside the crate frisbee-restart; here they are tried under load.
-#![cfg(unix)]
 
 mod calls;
 mod connecting;

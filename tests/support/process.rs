@@ -1,7 +1,10 @@
 //! What a test can see of its own process.
 
+use std::any::type_name;
 use std::cell::Cell;
-use std::sync::Once;
+use std::env;
+use std::process::Command;
+use std::sync::{Mutex, Once, PoisonError};
 
 thread_local! {
     static PANICS: Cell<usize> = const { Cell::new(0) };
@@ -38,4 +41,29 @@ fn status(name: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").parse().ok()
+}
+
+/// Runs the calling test in a process of its own, one at a time. Returns `false` in that process.
+///
+/// The type of a closure of the test has the path of the test in its name.
+///
+/// # Panics
+/// If the test fails there.
+pub fn ran_alone<F>(_closure: F) -> bool {
+    static TURN: Mutex<()> = Mutex::new(());
+    const MARK: &str = "FRISBEE_ALONE";
+    if env::var_os(MARK).is_some() {
+        return false;
+    }
+    let path = type_name::<F>().trim_end_matches("::{{closure}}");
+    let (_, test) = path.split_once("::").expect("the path starts with the crate");
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut command = Command::new(env::current_exe().expect("the program has a path"));
+    command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads", "1"]).env(MARK, "1");
+    let output = command.output().expect("this program can be started again");
+    let [printed, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    print!("{printed}");
+    eprint!("{errors}");
+    assert!(output.status.success() && printed.contains(" 1 passed;"), "{test}: {}", output.status);
+    true
 }

@@ -10,5 +10,7 @@ mod fuzz_corpus;
 mod manual;
 mod measured;
 mod messages;
+#[path = "../repository/main.rs"]
+mod repository;
 mod requests;
 mod values;

@@ -4,8 +4,8 @@
 //! The world runs with many seeds, and each seed decides what fails and when:
 //!
 //! ```
-//! use examples::greeter::{GreeterClient, GreeterServer, Name};
-//! # use examples::started::Polite;
+//! use samples::greeter::{GreeterClient, GreeterServer, Name};
+//! # use samples::started::Polite;
 //! use frisbee_sim::{Faults, Sim};
 //!
 //! Sim::new().seeds(20, |world| async move {

@@ -51,8 +51,8 @@ impl Node {
     /// when the program returns.
     ///
     /// ```
-    /// use examples::greeter::{GreeterClient, GreeterServer, Name};
-    /// # use examples::started::Polite;
+    /// use samples::greeter::{GreeterClient, GreeterServer, Name};
+    /// # use samples::started::Polite;
     /// use frisbee_sim::sim;
     ///
     /// sim(7, |world| async move {

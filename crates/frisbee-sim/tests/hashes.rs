@@ -1,8 +1,8 @@
 //! The hash of a trace: the same wherever and however a world runs.
 
-use examples::greeter::{GreeterClient, GreeterServer, Name};
-use examples::started::Polite;
 use frisbee_sim::{Cable, FaultKind, Faults, Process, World, sim, sim_test};
+use samples::greeter::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
 use std::env;
 use std::process::Command;
 use std::time::Duration;

@@ -62,7 +62,7 @@ pub(crate) fn generate(
 
     let services = Rc::new(RefCell::new(Vec::new()));
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
-    config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types");
+    config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types").format(false);
     mark(&mut config, &index);
     let texts = run_prost(&mut config, schema)?;
     let services = services.take();

@@ -5,8 +5,8 @@
 //! `10.0.0.1:8080 weight=2 zone=a`.
 //!
 //! ```no_run
-//! # use examples::started::Polite as Service;
-//! use examples::greeter::{GreeterClient, GreeterServer};
+//! # use samples::started::Polite as Service;
+//! use samples::greeter::{GreeterClient, GreeterServer};
 //! use frpc::resolve::Endpoint;
 //! use frpc::{Channel, Server};
 //! use frpc_etcd::{Etcd, EtcdResolver, Registration};

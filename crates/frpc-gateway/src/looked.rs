@@ -19,8 +19,8 @@ thread_local! {
 mod tests {
     use super::LOOKED;
     use crate::{Gateway, ServeGateway as _};
-    use examples::greet::{Greeter, GreeterServer, Greeting, Name};
     use frpc::{Request, Response, ResponseStream, Server, Status, Workers};
+    use samples::greet::{Greeter, GreeterServer, Greeting, Name};
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
     /// The length of an input that comes byte by byte. Each byte is a turn of the connection.

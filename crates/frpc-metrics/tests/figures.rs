@@ -1,7 +1,5 @@
 //! What a recorder is told of calls.
 
-use examples::greet::{GreeterClient, GreeterServer, Name};
-use examples::started::Polite;
 use frpc::observe::Counters;
 use frpc::{Channel, Server};
 use frpc_metrics::Figures;
@@ -9,6 +7,8 @@ use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
     with_local_recorder,
 };
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

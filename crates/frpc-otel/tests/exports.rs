@@ -1,13 +1,13 @@
 //! Memory while a collector does not answer. Alone in its process, since the allocator counts for all threads.
 
 use dhat::{Alloc, HeapStats, Profiler};
-use examples::greet::{GreeterClient, GreeterServer, Name};
-use examples::started::Polite;
 use frpc::{Channel, Server};
 use frpc_otel::{Exports, Telemetry};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 

@@ -1,6 +1,5 @@
 //! Spans as an exporter gets them: one trace from the first client to the last subscriber.
 
-use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status};
@@ -11,6 +10,7 @@ use opentelemetry::{KeyValue, Value};
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

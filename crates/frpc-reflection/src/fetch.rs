@@ -15,8 +15,8 @@ const TRIES: usize = 3;
 /// What a server says about itself by its [`Reflection`](crate::Reflection).
 ///
 /// ```
-/// # use examples::greeter::GreeterServer;
-/// # use examples::started::Polite;
+/// # use samples::greeter::GreeterServer;
+/// # use samples::started::Polite;
 /// use frpc::{Channel, Server};
 /// use frpc_reflection::{Reflection, ServerSchema};
 ///

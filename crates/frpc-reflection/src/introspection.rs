@@ -31,10 +31,10 @@ const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 /// ended for servers with [counters](frpc::ServerBuilder::counters).
 ///
 /// ```
-/// use examples::greeter::GreeterServer;
+/// use samples::greeter::GreeterServer;
 /// use frpc::Server;
 /// use frpc_reflection::Introspection;
-/// # use examples::started::Polite;
+/// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

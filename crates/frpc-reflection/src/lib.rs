@@ -3,10 +3,10 @@
 //! as all others, natively and at every door of a gateway. A server that has neither pays nothing for them.
 //!
 //! ```
-//! use examples::greeter::GreeterServer;
+//! use samples::greeter::GreeterServer;
 //! use frpc::Server;
 //! use frpc_reflection::{Health, Reflection};
-//! # use examples::started::Polite;
+//! # use samples::started::Polite;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -22,10 +22,10 @@ const NAMES_MAX: usize = 4096;
 /// [middleware](Self::with_middleware).
 ///
 /// ```
-/// use examples::greeter::GreeterServer;
+/// use samples::greeter::GreeterServer;
 /// use frpc::{Call, CallResponse, Next, Server, Status};
 /// use frpc_reflection::Reflection;
-/// # use examples::started::Polite;
+/// # use samples::started::Polite;
 ///
 /// async fn admit(call: Call, next: Next) -> Result<CallResponse, Status> {
 ///     match call.metadata().get("tool") {

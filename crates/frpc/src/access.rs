@@ -37,9 +37,9 @@ use std::sync::Arc;
 ///
 #[cfg_attr(feature = "tls", doc = "```")]
 #[cfg_attr(not(feature = "tls"), doc = "```text")]
-/// use examples::greeter::GreeterServer;
+/// use samples::greeter::GreeterServer;
 /// use frpc::{Access, Rate, Server, Who};
-/// # use examples::started::Polite;
+/// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -40,7 +40,7 @@ const BATCHES_AHEAD: usize = 16;
 ///   [`ResourceExhausted`](crate::Code::ResourceExhausted).
 ///
 /// ```
-/// use examples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+/// use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 /// use frpc::{Batcher, Request, Response, ResponseStream, Status, Streaming};
 /// use std::time::Duration;
 ///

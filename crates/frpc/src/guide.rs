@@ -22,7 +22,7 @@ pub mod services {
     //! code.
     //!
     //! ```
-    //! use examples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
+    //! use samples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
     //! use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
     //!
     //! struct Arithmetic;
@@ -76,7 +76,7 @@ pub mod streams {
     //! client sends anything that is a stream and reads a `Streaming`.
     //!
     //! ```no_run
-    //! use examples::quickstart::{CalculatorClient, Number, Range};
+    //! use samples::quickstart::{CalculatorClient, Number, Range};
     //! use frpc::{RequestStream, Response, ResponseStream, Status};
     //!
     //! // In a handler: everything is known, or a task feeds the stream.
@@ -152,7 +152,7 @@ pub mod deadlines {
     //! How long a call may take.
     //!
     //! ```no_run
-    //! use examples::quickstart::{CalculatorClient, Terms};
+    //! use samples::quickstart::{CalculatorClient, Terms};
     //! use frpc::{Channel, Code, Request};
     //! use std::time::Duration;
     //!
@@ -238,7 +238,7 @@ pub mod hand_off {
     //! method through a channel that asks for the connection:
     //!
     //! ```no_run
-    //! use examples::gateway::{GatewayClient, Target};
+    //! use samples::gateway::{GatewayClient, Target};
     //! use frpc::Channel;
     //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
     //!

@@ -5,7 +5,7 @@
 //! [`Status`], [`Streaming`].
 //!
 //! ```no_run
-//! use examples::quickstart::{CalculatorClient, Terms}; // Made by `frpc_build::compile_protos` in a build script.
+//! use samples::quickstart::{CalculatorClient, Terms}; // Made by `frpc_build::compile_protos` in a build script.
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = CalculatorClient::connect("localhost:9090").await?;

@@ -21,13 +21,13 @@
 //! [`StaticResolver`] states one set, [`WatchResolver`] those of the program, and [`FileResolver`] those in a file.
 //!
 //! ```
-//! use examples::greeter::{GreeterClient, Name};
+//! use samples::greeter::{GreeterClient, Name};
 //! use frpc::Channel;
 //! use frpc::resolve::{Endpoint, WatchResolver};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let [one, other] = [examples::started::greeter().await?, examples::started::greeter().await?];
+//! # let [one, other] = [samples::started::greeter().await?, samples::started::greeter().await?];
 //! let (endpoints, resolver) = WatchResolver::new(vec![Endpoint::new(one)]);
 //! let channel = Channel::builder().connect_resolved(resolver).await?;
 //! // Another server joins, which is to get two thirds of the calls.

@@ -35,11 +35,11 @@ use tokio::time::{Instant, Sleep};
 /// Dropping it on the client closes the stream. On the server it discards the messages that are still to come.
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, Name};
+/// use samples::greeter::{GreeterClient, Name};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// # let client = GreeterClient::connect(samples::started::greeter().await?).await?;
 /// let names = ["Ada", "Grace"].map(|name| Name { name: name.to_owned() });
 /// let mut greetings = client.greet_all(frpc::iter(names)).await?.into_inner();
 /// while let Some(greeting) = greetings.message().await? {
@@ -168,11 +168,11 @@ impl<M: Message> Streaming<M> {
     /// The memory stays as large as the largest message needed. After an error and at the end the content is unspecified.
     ///
     /// ```
-    /// use examples::greeter::{Greeting, GreeterClient, Name};
+    /// use samples::greeter::{Greeting, GreeterClient, Name};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+    /// # let client = GreeterClient::connect(samples::started::greeter().await?).await?;
     /// let names = ["Ada", "Grace"].map(|name| Name { name: name.to_owned() });
     /// let mut greetings = client.greet_all(frpc::iter(names)).await?.into_inner();
     /// let (mut greeting, mut length) = (Greeting::default(), 0);

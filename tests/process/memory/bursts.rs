@@ -1,13 +1,11 @@
 //! What bursts of calls leave with their connection, in virtual time.
 
+use frisbee_tests::process::ran_alone;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
 use futures_util::future::join_all;
 use std::time::Duration;
 use tokio::time::sleep;
-
-#[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// Close to as many as a connection may have in flight.
 const CALLS: usize = 16_000;
@@ -69,6 +67,9 @@ async fn bursts() -> (usize, usize) {
 
 #[tokio::test(start_paused = true)]
 async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
+    if ran_alone(|| ()) {
+        return;
+    }
     let profiler = dhat::Profiler::builder().testing().build();
     // On a slow machine the harness of tests is still at its beginning, and allocates.
     bursts().await;

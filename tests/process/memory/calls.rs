@@ -2,15 +2,13 @@
 //! nothing: plain sockets and buffers.
 
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
+use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::versions::viewed;
 use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-
-#[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// Calls that are counted, behind as many that let buffers and tables grow.
 const CALLS: u64 = 500;
@@ -42,6 +40,9 @@ impl Parrot for Waiter {
 
 #[test]
 fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
+    if ran_alone(|| ()) {
+        return;
+    }
     let _profiler = dhat::Profiler::builder().testing().build();
     let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
     let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);

@@ -1,8 +1,5 @@
 //! Calls over real connections, of what only calls can show.
 
-#[macro_use]
-mod first;
-
 use frpc::prost_types::{Duration, Timestamp};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use schema_tests::all::wellknown::{Calls, CallsClient, CallsServer};

@@ -1,10 +1,8 @@
 //! Random values of every message survive JSON, in builds with either codec, and names and forms are those of the mapping.
 
-mod random;
-
+use crate::random::{Random, pool, protobuf};
 use frpc::json::{EncodeReason, Json, Options, Types, from_json, to_json};
 use frpc::prost::Message;
-use random::{Random, pool, protobuf};
 use std::fmt::Debug;
 
 /// How many values of each message.

@@ -1,12 +1,10 @@
 //! Options that change types do so from one end to the other.
 
-mod random;
-
+use crate::random::{Random, pool, protobuf};
 use bytes::Bytes;
 use frpc::polyglot::{self, BULK_MIN, Decoder, Encoder, Form, Root, Viewed};
 use frpc::prost::{Message as _, Name as _};
 use frpc::{Request, Response, Status, Utf8Bytes};
-use random::{Random, pool, protobuf};
 use schema_tests::enclosed;
 use schema_tests::options::{
     Chunk, Chunks, ChunksClient, ChunksServer, Copied, Holder, Page, Part, chunk, holder, page,

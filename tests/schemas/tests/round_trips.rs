@@ -2,10 +2,8 @@
 //!
 //! The values come as protobuf, from a generator that knows nothing of the generated code.
 
-mod random;
-
+use crate::random::{Random, pool, protobuf};
 use frpc::polyglot::{self, Decoder, Encoder, Form, Root};
-use random::{Random, pool, protobuf};
 use std::fmt::Debug;
 
 /// How many values of each message.

@@ -1,10 +1,8 @@
 //! A view says the same as the message that is decoded from the same body, and handlers can use it.
 
-mod random;
-
+use crate::random::{Random, pool, protobuf};
 use frpc::polyglot::{self, Decoder, Encoder, Form, Number, Root, Viewed};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
-use random::{Random, pool, protobuf};
 use std::fmt::Debug;
 
 /// How many values of each message.

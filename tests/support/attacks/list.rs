@@ -6,10 +6,10 @@ use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
 use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, Text};
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
-use examples::benchmark::Request as Echo;
 use frisbee::pubsub::FIRST_OPERATION;
 use frisbee_core::tlv::{put_item, put_varint};
 use polyglot::{Encoder, Kind};
+use samples::benchmark::Request as Echo;
 use std::time::{Duration, Instant};
 
 /// The only method of the benchmark's schema.

@@ -26,8 +26,8 @@ pub struct WebSocket<T>(Binary<Early<T>>);
 /// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
 ///
 /// ```
-/// # use examples::greeter::{GreeterClient, GreeterServer, Name};
-/// # use examples::started::Polite;
+/// # use samples::greeter::{GreeterClient, GreeterServer, Name};
+/// # use samples::started::Polite;
 /// use frpc::Channel;
 /// use frpc_gateway::{Gateway, ServeGateway, web_socket};
 ///

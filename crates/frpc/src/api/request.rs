@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Methods of generated clients take either the message itself or a `Request` with it. Handlers always get a `Request`.
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, Name};
+/// use samples::greeter::{GreeterClient, Name};
 /// use frpc::{Request, Status};
 /// use std::time::Duration;
 ///
@@ -27,7 +27,7 @@ use std::time::Duration;
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// # let client = GreeterClient::connect(samples::started::greeter().await?).await?;
 /// # assert_eq!(greet(&client, "Ada").await?, "Hello, Ada!");
 /// # Ok(())
 /// # }

@@ -7,7 +7,7 @@ use std::fmt;
 /// A response: a message or a stream of messages, with metadata and extensions.
 ///
 /// ```
-/// use examples::greeter::{Greeting, Name};
+/// use samples::greeter::{Greeting, Name};
 /// use frpc::{Request, Response, Status};
 ///
 /// async fn greet(request: Request<Name>) -> Result<Response<Greeting>, Status> {

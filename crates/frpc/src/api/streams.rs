@@ -29,12 +29,12 @@ pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
 /// The requests of a client, from a [`RequestSender`].
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, Name};
+/// use samples::greeter::{GreeterClient, Name};
 /// use frpc::RequestStream;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// # let client = GreeterClient::connect(samples::started::greeter().await?).await?;
 /// let (sender, names) = RequestStream::channel(16);
 /// tokio::spawn(async move {
 ///     for name in ["Ada", "Grace"] {
@@ -210,7 +210,7 @@ impl<M> RequestSender<M> {
 /// A stream of the items of an iterator, all of them ready.
 ///
 /// ```
-/// use examples::greeter::{Greeting, Name};
+/// use samples::greeter::{Greeting, Name};
 /// use frpc::{Request, ResponseStream};
 ///
 /// // The requests of a client are messages.

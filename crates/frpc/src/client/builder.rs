@@ -75,13 +75,13 @@ offering_setters!(ChannelBuilder);
 /// The settings of a [`Channel`].
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, Name};
+/// use samples::greeter::{GreeterClient, Name};
 /// use frpc::{Call, Channel, Next};
 /// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let address = examples::started::greeter().await?;
+/// # let address = samples::started::greeter().await?;
 /// let channel = Channel::builder()
 ///     .timeout(Duration::from_secs(5))
 ///     .reconnect_patience(Duration::from_secs(20))
@@ -419,7 +419,7 @@ impl ChannelBuilder {
     /// connection is established.
     ///
     /// ```
-    /// # use examples::started::greeter;
+    /// # use samples::started::greeter;
     /// use frpc::Channel;
     /// use frpc::resolve::{Endpoint, StaticResolver};
     ///

@@ -46,12 +46,12 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// nothing: dropping it does not close the connection.
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, Name};
+/// use samples::greeter::{GreeterClient, Name};
 /// use frpc::Channel;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let address = examples::started::greeter().await?;
+/// # let address = samples::started::greeter().await?;
 /// let channel = Channel::connect(address).await?;
 /// // Clients of all services share the channel, and each task may have a clone.
 /// let client = GreeterClient::new(channel.clone());

@@ -24,9 +24,9 @@ use std::sync::{Arc, Weak};
 /// request came until the end of that turn, when the replies leave, or until a handler that had to wait was done.
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, GreeterServer, Name};
+/// use samples::greeter::{GreeterClient, GreeterServer, Name};
 /// use frpc::observe::{Counters, Side};
-/// # use examples::started::Polite;
+/// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

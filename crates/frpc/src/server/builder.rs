@@ -28,10 +28,10 @@ impl Server {
 /// The settings of a [`Server`], and its services.
 ///
 /// ```
-/// use examples::greeter::{GreeterClient, GreeterServer, Name};
+/// use samples::greeter::{GreeterClient, GreeterServer, Name};
 /// use frpc::{Config, Policy, Server};
 /// use std::time::Duration;
-/// # use examples::started::Polite;
+/// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,9 +67,9 @@ impl ServerBuilder {
     /// Inside of it runs the middleware of a service and of a method, which the service brings:
     ///
     /// ```
-    /// use examples::greeter::GreeterServer;
+    /// use samples::greeter::GreeterServer;
     /// use frpc::{Call, CallResponse, Next, Server, Status};
-    /// # use examples::started::Polite;
+    /// # use samples::started::Polite;
     ///
     /// async fn log(call: Call, next: Next) -> Result<CallResponse, Status> {
     ///     println!("{}/{}", call.service(), call.method());
@@ -126,9 +126,9 @@ impl ServerBuilder {
     /// text that somebody else has chosen: docs/compression.md.
     ///
     /// ```
-    /// use examples::greeter::{GreeterClient, GreeterServer};
+    /// use samples::greeter::{GreeterClient, GreeterServer};
     /// use frpc::{Channel, Server};
-    /// # use examples::started::Polite;
+    /// # use samples::started::Polite;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

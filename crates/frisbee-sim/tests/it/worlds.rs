@@ -1,0 +1,376 @@
+//! Nodes, networks, disks and clocks behave as they say, and runs are repeated, compared and shrunk.
+
+use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, Process, Sim, World, sim};
+use samples::greeter::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{sleep, timeout};
+
+const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+async fn greeter(process: Process) {
+    let server = frpc::Server::builder().add_service(GreeterServer::new(Polite));
+    process.serve(server.build().expect("there is one service"));
+}
+
+/// A client at node `client` of the greeter at node `server`.
+async fn client(world: &World) -> GreeterClient {
+    let connector = world.node("client").process().connector("server");
+    let channel = frpc::Channel::builder().connect_with_connector(connector).await;
+    GreeterClient::new(channel.expect("the server accepts"))
+}
+
+fn ada() -> Name {
+    Name { name: "Ada".to_owned() }
+}
+
+/// Sends back each byte.
+async fn echo(process: Process) {
+    process.accept(|mut transport| async move {
+        let mut byte = [0];
+        while transport.read_exact(&mut byte).await.is_ok() && transport.write_all(&byte).await.is_ok() {}
+    });
+}
+
+#[test]
+fn one_seed_takes_one_course_and_another_seed_another() {
+    let run = |seed| {
+        sim(seed, |world| async move {
+            world.node("server").start(greeter);
+            let client = client(&world).await;
+            for _ in 0..10 {
+                client.greet(ada()).await.expect("nothing fails");
+            }
+        })
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).trace_hash, run(2).trace_hash);
+}
+
+#[test]
+fn a_channel_reaches_a_server_that_has_restarted() {
+    sim(3, |world| async move {
+        world.node("server").start(greeter);
+        let client = client(&world).await;
+        client.greet(ada()).await.expect("the server is up");
+        world.node("server").crash();
+        sleep(Duration::from_secs(60)).await;
+        world.node("server").restart();
+        client.greet(ada()).await.expect("the server is up again");
+    });
+}
+
+#[test]
+fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
+    let failure = Sim::new().run(0, |world| async move {
+        world.node("a").process().spawn(async { panic!("unheard") });
+        sleep(millis(1)).await;
+    });
+    assert!(failure.expect_err("a task panics").text().contains("unheard"));
+}
+
+#[test]
+fn a_panic_in_a_condition_is_a_failure() {
+    let failure = Sim::new().find(4, |world| async move {
+        world.always("a condition", || panic!("it is asked at all"));
+        sleep(millis(10)).await;
+    });
+    let failure = failure.expect("each world fails");
+    assert!(failure.text().contains("it is asked at all"), "{failure}");
+}
+
+#[test]
+fn a_world_without_end_is_a_failure() {
+    let failure = Sim::new().time_max(Duration::from_secs(5)).run(0, |_| std::future::pending());
+    assert!(failure.expect_err("it never ends").text().contains("has not ended within 5s"));
+}
+
+#[test]
+fn a_failure_names_the_seed_its_faults_and_a_command() {
+    let world = |world: World| async move {
+        let a = world.node("a");
+        a.start(|_| async {});
+        world.node("b").start(|_| async {});
+        world.inject(Faults::drawn(8, ["a", "b"]).kinds([FaultKind::Crash, FaultKind::Isolate, FaultKind::Slow]));
+        world.always("a is up", move || a.is_up());
+        sleep(Duration::from_secs(20)).await;
+    };
+    let failure = Sim::new().find(50, world).expect("a crashes in some world");
+    let faults: Vec<_> = failure.faults().collect();
+    assert!(matches!(&faults[..], [(_, Fault::Crash { node, .. })] if node == "a"), "{failure}");
+    let (seed, command) = (failure.seed(), failure.command());
+    assert!(command.starts_with(&format!("FRISBEE_SEED={seed} FRISBEE_FAULTS=")), "{command}");
+    assert!(command.ends_with("a_failure_names_the_seed_its_faults_and_a_command -- --exact"), "{command}");
+    assert_eq!(failure.events().last().map(|event| event.kind), Some(EventKind::Crash));
+    assert!(failure.svg().contains("</svg>") && failure.text().contains("not always: a is up"));
+}
+
+#[test]
+fn a_crash_drops_tasks_and_keeps_synced_values_and_perhaps_the_first_others() {
+    let kept = Arc::new([const { AtomicUsize::new(0) }; 3]);
+    let counts = kept.clone();
+    Sim::new().seeds(40, move |world| {
+        let counts = counts.clone();
+        async move {
+            let node = world.node("a");
+            node.start(|process| async move {
+                let disk = process.disk();
+                if disk.read("synced").is_none() {
+                    disk.write("synced", "1");
+                    disk.sync().await;
+                    disk.write("first", "2");
+                    disk.write("second", "3");
+                    assert_eq!(disk.read("second").as_deref(), Some(&b"3"[..]));
+                }
+                std::future::pending::<()>().await;
+            });
+            sleep(millis(50)).await;
+            let before = node.process();
+            let task = before.spawn(std::future::pending::<()>());
+            node.crash();
+            assert!(task.await.is_err_and(|error| error.is_cancelled()));
+            node.restart();
+            assert_eq!(before.disk().read("synced"), None, "a process that has ended reads nothing");
+            let disk = node.process().disk();
+            let read = ["synced", "first", "second"].map(|name| disk.read(name).is_some());
+            assert!(matches!(read, [true, _, false] | [true, true, true]), "{read:?}");
+            counts[read.iter().filter(|is_there| **is_there).count() - 1].fetch_add(1, Ordering::Relaxed);
+            node.crash();
+            node.lose_disk();
+            assert_eq!(node.process().disk().read("synced"), None);
+        }
+    });
+    assert!(kept.iter().all(|count| count.load(Ordering::Relaxed) > 0), "{kept:?}");
+}
+
+#[test]
+fn a_partition_of_one_direction_holds_its_bytes_back_and_passes_the_others() {
+    sim(1, |world| async move {
+        world.node("a").start(|process| async move {
+            process.accept(|mut transport| async move {
+                if transport.write_all(b"hello").await.is_ok() {
+                    let mut got = [0; 2];
+                    transport.read_exact(&mut got).await.expect("it arrives in the end");
+                }
+            });
+        });
+        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        world.block("b", "a");
+        transport.write_all(b"hi").await.expect("there is room");
+        let mut got = [0; 5];
+        transport.read_exact(&mut got).await.expect("this way is open");
+        let end = timeout(Duration::from_secs(100), transport.read(&mut got)).await;
+        assert!(end.is_err(), "a has read nothing and waits");
+        let dialling = world.node("b").process();
+        let dialled = dialling.clone().spawn(async move { dialling.dial("a").await.map(drop) });
+        sleep(Duration::from_secs(1)).await;
+        assert!(!dialled.is_finished(), "nobody is reached");
+        world.heal("b", "a");
+        assert_eq!(transport.read(&mut got).await.expect("a closes in good order"), 0);
+        dialled.await.expect("no panic").expect("a is reached");
+    });
+}
+
+#[test]
+fn bytes_take_latency_and_bandwidth() {
+    sim(1, |world| async move {
+        let latency = Duration::from_secs(1)..=Duration::from_secs(1);
+        world.set_cables(Cable::default().latency(latency).bandwidth(1_000).splits(0.0));
+        world.node("a").start(echo);
+        let begun = world.elapsed();
+        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        assert_eq!(world.elapsed() - begun, Duration::from_secs(2));
+        transport.write_all(&[0; 500]).await.expect("there is room");
+        transport.read_exact(&mut [0]).await.expect("it comes back");
+        // The first twentieth of a second is there, and is on its way back.
+        assert_eq!(world.elapsed() - begun, millis(4_051));
+        transport.read_exact(&mut [0; 499]).await.expect("it comes back");
+        let all = world.elapsed() - begun;
+        assert!(all >= millis(4_500) && all < millis(4_600), "{all:?}");
+    });
+}
+
+#[test]
+fn connections_overtake_each_other_and_the_bytes_of_one_stay_in_order() {
+    let overtaken = Arc::new(AtomicUsize::new(0));
+    let counted = overtaken.clone();
+    Sim::new().seeds(20, move |world| {
+        let counted = counted.clone();
+        async move {
+            world.set_cables(Cable::default().latency(Duration::ZERO..=millis(50)));
+            let (sender, mut came) = tokio::sync::mpsc::unbounded_channel();
+            world.node("a").start(move |process| {
+                let sender = sender.clone();
+                process.accept(move |mut transport| {
+                    let sender = sender.clone();
+                    async move {
+                        let mut byte = [0];
+                        while transport.read_exact(&mut byte).await.is_ok() {
+                            sender.send(byte[0]).expect("the test listens");
+                        }
+                    }
+                });
+                std::future::ready(())
+            });
+            let process = world.node("b").process();
+            let [mut even, mut odd] =
+                [process.dial("a").await, process.dial("a").await].map(|end| end.expect("a accepts"));
+            for byte in 0..20 {
+                let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
+                transport.write_all(&[byte]).await.expect("there is room");
+                // So that all would come in order if each took as long.
+                sleep(millis(2)).await;
+            }
+            let mut order = Vec::new();
+            while order.len() < 20 {
+                order.push(came.recv().await.expect("a lives"));
+            }
+            for parity in 0..2 {
+                assert!(order.iter().filter(|byte| **byte % 2 == parity).is_sorted(), "{order:?}");
+            }
+            counted.fetch_add(usize::from(!order.is_sorted()), Ordering::Relaxed);
+        }
+    });
+    assert!(overtaken.load(Ordering::Relaxed) > 20, "{overtaken:?} of 40 runs");
+}
+
+#[test]
+fn a_writer_waits_while_its_bytes_drain_slowly() {
+    sim(1, |world| async move {
+        world.set_cables(Cable::default().latency(millis(1)..=millis(1)).capacity(1_000));
+        world.node("a").start(|process| async move {
+            process.accept(|mut transport| async move {
+                drop(tokio::io::copy(&mut transport, &mut tokio::io::sink()).await);
+            });
+        });
+        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        let (slow, begun) = (world.clone(), world.elapsed());
+        let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
+        tokio::spawn(async move { slow.strike(fault).await });
+        sleep(millis(1)).await;
+        transport.write_all(&[0; 11_000]).await.expect("it goes on");
+        // All but the last thousand bytes have left, by 2000 in a second.
+        let took = world.elapsed() - begun;
+        assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
+    });
+}
+
+#[test]
+fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
+    sim(1, |world| async move {
+        world.set_cables(Cable::default().resets(0.1));
+        world.node("a").start(echo);
+        let mut broken = 0;
+        for _ in 0..200 {
+            let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+            let called = async { transport.write_all(&[1]).await.and(transport.read_exact(&mut [0]).await) };
+            broken += usize::from(called.await.is_err());
+        }
+        // Of two writes, one is broken in 38 of 200 connections.
+        assert!((20..60).contains(&broken), "{broken} of 200");
+    });
+}
+
+#[test]
+fn a_node_that_stands_still_sends_nothing_and_goes_on_afterwards() {
+    sim(1, |world| async move {
+        let node = world.node("a");
+        node.start(echo);
+        let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
+        node.pause();
+        transport.write_all(&[1]).await.expect("there is room");
+        assert!(timeout(Duration::from_secs(10), transport.read_exact(&mut [0])).await.is_err());
+        node.resume();
+        transport.read_exact(&mut [0]).await.expect("a goes on");
+    });
+}
+
+#[test]
+fn connections_fall_silent_break_end_and_flip_bits_as_faults_say() {
+    sim(1, |world| async move {
+        world.node("a").start(echo);
+        let process = world.node("b").process();
+        let between = || ("b".to_owned(), "a".to_owned());
+        let mut transport = process.dial("a").await.expect("a accepts");
+        let (from, to) = between();
+        world.strike(Fault::Corrupt { from, to, time: Duration::from_secs(1) }).await;
+        let (one, other) = between();
+        world.strike(Fault::Reset { one, other }).await;
+        assert_eq!(transport.read(&mut [0]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
+
+        let mut transport = process.dial("a").await.expect("a accepts");
+        let (one, other) = between();
+        world.strike(Fault::Silence { one, other }).await;
+        transport.write_all(&[1]).await.expect("nobody is told");
+        assert!(timeout(Duration::from_secs(1_000), transport.read(&mut [0])).await.is_err());
+
+        let mut transport = process.dial("a").await.expect("a accepts");
+        let (from, to) = between();
+        world.strike(Fault::Cut { from, to, behind: 3 }).await;
+        assert!(transport.write_all(&[1; 4]).await.is_err());
+
+        world.set_cables(Cable::default().flips(1.0));
+        let mut transport = process.dial("a").await.expect("a accepts");
+        transport.write_all(&[0; 64]).await.expect("there is room");
+        let mut got = [0; 64];
+        transport.read_exact(&mut got).await.expect("it comes back");
+        assert!(got.iter().all(|byte| byte.count_ones() % 2 == 0) && got.iter().any(|byte| *byte != 0));
+    });
+}
+
+#[test]
+fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
+    sim(1, |world| async move {
+        let node = world.node("a");
+        node.set_clock(-5_000, 100_000);
+        let clock = node.process().clock();
+        let (wall, monotonic, begun) = (clock.now(), clock.monotonic(), world.elapsed());
+        clock.sleep(Duration::from_secs(11)).await;
+        assert_eq!((world.elapsed() - begun).as_secs(), 10, "a fast clock waits too short");
+        assert_eq!((clock.monotonic() - monotonic).as_secs(), 11);
+        world.strike(Fault::SetClock { node: "a".to_owned(), by_millis: -20_000 }).await;
+        assert!(clock.now() < wall && clock.monotonic() > monotonic);
+    });
+}
+
+#[test]
+fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
+    let failure = Sim::new().run(0, |world| async move {
+        let begun = world.elapsed();
+        let reached = world.clone();
+        world.eventually("2 s pass", Duration::from_secs(3), || reached.elapsed() > begun + millis(2_000)).await;
+        world.eventually("a is up", Duration::from_secs(3), || world.node("a").is_up()).await;
+    });
+    assert!(failure.expect_err("a never starts").text().contains("not within 3s: a is up"));
+}
+
+#[test]
+fn a_written_schedule_strikes_at_its_times() {
+    sim(5, |world| async move {
+        let node = world.node("a");
+        node.start(|_| async {});
+        let crash = Fault::Crash { node: "a".to_owned(), down: millis(500), loses_disk: false };
+        world.inject(Faults::schedule([(millis(1_000), crash)]));
+        for (pause, is_up) in [(900, true), (200, false), (500, true)] {
+            sleep(millis(pause)).await;
+            assert_eq!(node.is_up(), is_up);
+        }
+    });
+}
+
+#[test]
+fn nobody_is_reached_at_a_node_without_an_acceptor() {
+    sim(1, |world| async move {
+        world.node("a").process();
+        for name in ["a", "b"] {
+            let refused = world.node("client").process().dial(name).await;
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        }
+    });
+}

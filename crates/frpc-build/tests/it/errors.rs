@@ -1,0 +1,305 @@
+//! What is refused, and that the error says where it stands.
+
+use crate::support::{Build, files_in};
+#[allow(dead_code)]
+use frpc_build::{Codec, ErrorKind};
+
+/// `body` in a proto3 file of package `test`; its first line is line 3.
+fn error_of(body: &str) -> String {
+    Build::of(&format!("syntax = \"proto3\";\npackage test;\n{body}")).error()
+}
+
+#[test]
+fn groups_required_fields_and_extensions_of_proto2_are_named() {
+    let proto2 = |body: &str| Build::of(&format!("syntax = \"proto2\";\npackage test;\n{body}")).error();
+    assert_eq!(
+        proto2("message A {\n  optional group B = 1 {}\n}"),
+        "test.proto:4:3: field `b` of message `A` is a group; groups are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n\n  required int32 id = 1;\n}"),
+        "test.proto:5:3: field `id` of message `A` is required; required fields are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  extensions 100 to 200;\n}"),
+        "test.proto:4:14: message `A`: extensions are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  extensions 5;\n}\nextend A { optional int32 more = 5; }"),
+        "test.proto:6:12: extension `more` of `test.A`: extensions are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  optional int32 id = 1 [default = 7];\n}"),
+        "test.proto:4:3: field `id` of message `A` has a default value, which is not supported"
+    );
+}
+
+#[test]
+fn proto2_without_any_of_them_is_refused_at_its_syntax() {
+    let error = Build::of("// Two.\nsyntax = \"proto2\";\npackage test;\nmessage A { optional int32 id = 1; }").error();
+    assert_eq!(error, "test.proto:2:1: syntax \"proto2\" is not supported; the schema must be proto3");
+}
+
+#[test]
+fn a_file_without_a_syntax_line_is_told_to_begin_with_one() {
+    let text = "the file has no `syntax` line, which makes it proto2; it has to begin with `syntax = \"proto3\";`";
+    let error = Build::of("package test;\nmessage A { optional int32 id = 1; }").error();
+    assert_eq!(error, format!("test.proto:1:1: {text}"));
+    for start in ["", "// syntax\n/* syntax\n */", "\u{feff}"] {
+        let error = Build::of(&format!("{start}package test; message A {{ int32 id = 1; }}")).error();
+        assert!(error.ends_with(text), "{error}");
+    }
+    let error = Build::of("// Two.\n/* 2 */ syntax = \"proto2\";\npackage test;\nmessage A { int32 id = 1; }").error();
+    assert!(error.starts_with("test.proto:4:13: fields must have a label with proto2 syntax"), "{error}");
+}
+
+#[test]
+fn an_edition_is_refused_in_plain_words_in_files_and_in_descriptor_sets() {
+    let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has \
+                to begin with `syntax = \"proto3\";` instead, without `features`";
+    let build = Build::of("// New.\nedition = \"2023\";\npackage test;");
+    assert_eq!(build.error(), format!("test.proto:2:1: {text}"));
+    assert_eq!(build.run(|builder| builder, &["test.proto"]).unwrap_err().kind(), ErrorKind::Unsupported);
+    let file = prost_types::FileDescriptorProto {
+        name: Some("test.proto".to_owned()),
+        syntax: Some("editions".to_owned()),
+        ..prost_types::FileDescriptorProto::default()
+    };
+    let set = prost_types::FileDescriptorSet { file: vec![file] };
+    let error = frpc_build::configure().out_dir(build.out()).compile_fds(set).unwrap_err();
+    assert_eq!(error.to_string(), format!("test.proto: {text}"));
+}
+
+#[test]
+fn proto2_is_refused_in_an_import_too() {
+    let files = [
+        ("test.proto", "syntax = \"proto3\";\npackage test;\nimport \"old.proto\";\nmessage A { Old old = 1; }"),
+        ("old.proto", "syntax = \"proto2\";\npackage test;\nmessage Old {\n  required bool it = 1;\n}"),
+    ];
+    let error = Build::of_files(&files).error();
+    assert_eq!(error, "old.proto:4:3: field `it` of message `Old` is required; required fields are not supported");
+}
+
+#[test]
+fn proto2_that_only_declares_options_is_passed_over() {
+    let options = "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\nextend \
+                   google.protobuf.FieldOptions { optional Rules rules = 50001; }\nmessage Rules { optional uint32 \
+                   least = 1 [default = 3]; optional Text text = 2; extensions 100 to max; }\nmessage Text { required \
+                   bool it = 1; }";
+    let source = |body: &str| format!("syntax = \"proto3\";\npackage test;\nimport \"options.proto\";\n{body}");
+    let unused =
+        source("message A { string a = 1 [(options.rules).least = 3]; }\nservice S { rpc Get(A) returns (A); }");
+    let build = Build::of_files(&[("test.proto", &unused), ("options.proto", options)]);
+    assert!(build.text().contains("pub struct A"));
+    assert_eq!(files_in(&build.out()), ["test.rs"]);
+    for used in
+        ["message A { options.Text text = 1; }", "service S { rpc Get(options.Rules) returns (options.Rules); }"]
+    {
+        let error = Build::of_files(&[("test.proto", &source(used)), ("options.proto", options)]).error();
+        assert!(error.starts_with("options.proto:5:"), "{error}");
+    }
+    let error = Build::of_files(&[("test.proto", options)]).error();
+    assert!(error.starts_with("test.proto:5:"), "it is named itself: {error}");
+}
+
+#[test]
+fn types_of_descriptor_proto_are_refused_at_the_type_of_the_field() {
+    let error = error_of(
+        "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FileDescriptorProto file = 1;\n}",
+    );
+    assert!(
+        error.starts_with(
+            "test.proto:5:3: field `file` of message `A` has the type `google.protobuf.FileDescriptorProto`: "
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn types_of_api_and_type_are_refused_in_maps_and_as_request_and_reply() {
+    let error =
+        error_of("import \"google/protobuf/type.proto\";\nmessage A {\n  map<int32, google.protobuf.Type> m = 1;\n}");
+    assert!(
+        error.starts_with("test.proto:5:3: field `m` of message `A` has the type `google.protobuf.Type`: "),
+        "{error}"
+    );
+    let error = error_of(
+        "import \"google/protobuf/api.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns \
+         (google.protobuf.Api);\n}",
+    );
+    assert!(
+        error
+            .starts_with("test.proto:6:3: the reply of method `Get` of service `S` has the type `google.protobuf.Api`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn custom_options_are_no_extensions() {
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/descriptor.proto\";\n\
+                  extend google.protobuf.FieldOptions { string hint = 50001; }\n\
+                  message A {\n  int32 id = 1 [(hint) = \"x\"];\n}";
+    let text = Build::of(source).text();
+    assert!(text.contains("pub struct A"));
+    assert!(!text.contains("hint"));
+}
+
+#[test]
+fn types_that_get_one_name_in_rust_are_both_named() {
+    assert_eq!(
+        error_of("message foo_bar {}\nmessage FooBar {}"),
+        "test.proto:4:1: `test.foo_bar` and `test.FooBar` are both called `FooBar` in Rust; rename one of them"
+    );
+    assert_eq!(
+        error_of("message Outer {\n  enum kind { A = 0; }\n  message Kind {}\n}"),
+        "test.proto:4:3: `test.Outer.Kind` and `test.Outer.kind` are both called `Kind` in Rust; rename one of them"
+    );
+}
+
+#[test]
+fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
+    let message = "syntax = \"proto3\";\npackage test;\nmessage A {}\nmessage B {\n  message C {}\n}\nmessage D {}";
+    let package = |name: &str| format!("syntax = \"proto3\";\npackage test.{name};\nmessage C {{}}");
+    let build = Build::of_files(&[("test.proto", message), ("b.proto", &package("b")), ("c.proto", &package("b.c"))]);
+    let error = |proto| {
+        let error = build.run(|builder| builder.include_file("all.rs"), &["test.proto", proto]).unwrap_err();
+        assert_eq!(files_in(&build.out()), [""; 0]);
+        assert_eq!((error.kind(), error.line()), (ErrorKind::Unsupported, Some(4)));
+        error.to_string().split_once("test.proto:4:1: ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        error("b.proto"),
+        "the types in the message `test.B` and the package `test.b` would have the same module `b` in Rust; rename one \
+         of them"
+    );
+    assert!(error("c.proto").contains("and the package `test.b.c` would have the same module `b`"));
+    build.run(|builder| builder, &["test.proto", "b.proto"]).expect("without the file, modules are the user's");
+    let build = Build::of_files(&[("test.proto", message), ("d.proto", &package("d"))]);
+    build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
+}
+
+#[test]
+fn enum_values_that_get_one_name_in_rust_are_both_named() {
+    assert_eq!(
+        error_of("enum Color {\n  COLOR_RED = 0;\n  RED = 1;\n}"),
+        "test.proto:5:3: enum `Color`: the values `COLOR_RED` and `RED` are both called `Red` in Rust; rename one of \
+         them"
+    );
+}
+
+#[test]
+fn aliases_of_one_name_are_no_collision() {
+    let text = Build::of(
+        "syntax = \"proto3\";\npackage test;\n\
+         enum Color {\n  option allow_alias = true;\n  COLOR_RED = 0;\n  RED = 0;\n}",
+    )
+    .text();
+    assert!(text.contains("Red = 0"));
+}
+
+#[test]
+fn names_without_a_letter_are_refused() {
+    assert_eq!(error_of("message __ {}"), "test.proto:3:1: message `__`: a name needs a letter or a digit");
+}
+
+#[test]
+fn types_without_json_are_refused_with_either_codec() {
+    let api = "import \"google/protobuf/api.proto\";\nmessage A { google.protobuf.Api api = 1; }";
+    let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{api}"));
+    build.run(|builder| builder.codec(Codec::Protobuf), &["test.proto"]).unwrap();
+    let error = build.run(|builder| builder.codec(Codec::Protobuf).json(true), &["test.proto"]).unwrap_err();
+    assert!(error.to_string().contains("test.proto:4:13: field `api`"), "{error}");
+}
+
+#[test]
+fn fields_with_the_same_name_in_json_are_refused() {
+    let source = "syntax = \"proto3\";\npackage test;\nmessage A { int32 a = 1; int32 b = 2 [json_name = \"a\"]; }";
+    let build = Build::of(source);
+    let error = build.run(|builder| builder.json(true), &["test.proto"]).unwrap_err();
+    assert!(error.to_string().contains("`a`") || error.to_string().contains("'a'"), "{error}");
+}
+
+#[test]
+fn errors_of_the_parser_keep_their_place() {
+    let error = error_of("message A {\n  int32 id = ;\n}");
+    assert!(error.starts_with("test.proto:4:14: "), "{error}");
+    let error = error_of("message A {\n  Missing it = 1;\n}");
+    assert!(error.starts_with("test.proto:4:3: ") && error.contains("Missing"), "{error}");
+    let error = error_of("import \"missing.proto\";");
+    assert!(error.starts_with("test.proto:3:1: ") && error.contains("missing.proto"), "{error}");
+}
+
+#[test]
+fn errors_of_the_parser_that_leave_the_cause_open_are_explained() {
+    let error = error_of("import \"../other.proto\";");
+    assert!(error.ends_with("imports are looked up in the folders of includes"), "{error}");
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nimport \"other.proto\";");
+    let error = build.error();
+    assert!(error.starts_with("test.proto:3:1: import 'other.proto' not found in "), "{error}");
+}
+
+#[test]
+fn errors_have_their_place_as_numbers_too() {
+    let build = Build::of("syntax = \"proto3\";\nmessage __ {}");
+    let error = build.run(|builder| builder, &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!((error.line(), error.column()), (Some(2), Some(1)));
+    assert!(error.file().unwrap().ends_with("test.proto"));
+    assert_eq!(format!("{error:?}"), error.to_string(), "cargo shows the debug text");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = frpc_build::compile_protos("proto/missing.proto").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Schema);
+    assert_eq!(error.to_string(), "proto/missing.proto: no such file");
+}
+
+#[test]
+fn a_broken_attribute_is_an_error_and_no_panic() {
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}\nservice S {}");
+    let error = build.run(|builder| builder.type_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Option);
+    let error = build.run(|builder| builder.client_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Option);
+    assert!(error.to_string().contains("#[derive("), "{error}");
+}
+
+#[test]
+fn a_missing_output_folder_is_an_error() {
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
+    let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+}
+
+#[test]
+fn options_that_exclude_each_other_are_errors() {
+    use frpc_build::{Builder, Codec};
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
+    let error = |configure: fn(Builder) -> Builder| build.run(configure, &["test.proto"]).unwrap_err().to_string();
+    assert_eq!(
+        error(|builder| builder.codec(Codec::Protobuf).views(true)),
+        "`views(true)` needs the Polyglot codec: protobuf has no views"
+    );
+    assert!(
+        error(|builder| builder.codec(Codec::Protobuf).undecoded_requests("."))
+            .starts_with("`undecoded_requests` needs the")
+    );
+}
+
+#[test]
+fn options_for_unsuitable_elements_are_errors_and_no_code_is_written() {
+    use frpc_build::Builder;
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/wrappers.proto\";\n\
+                  message A { oneof by { int32 number = 1; B b = 2; } }\nmessage B { int32 a = 1; }\n\
+                  service S { rpc Get(google.protobuf.StringValue) returns (A); }";
+    let build = Build::of(source);
+    let error = |configure: fn(Builder) -> Builder| build.run(configure, &["test.proto"]).unwrap_err();
+    let boxed = error(|builder| builder.boxed("A.by.b"));
+    assert_eq!(boxed.kind(), ErrorKind::Option);
+    assert!(boxed.to_string().starts_with("`boxed` is set for a member of a oneof, `B` in Rust"), "{boxed}");
+    let raw = error(|builder| builder.undecoded_requests(".test.S"));
+    assert_eq!(raw.kind(), ErrorKind::Option);
+    assert!(raw.to_string().contains("`test.S.Get`, whose request is a `google.protobuf.StringValue`"), "{raw}");
+    build.run(|builder| builder.compile_well_known_types(true).undecoded_requests(".test.S"), &["test.proto"]).unwrap();
+}

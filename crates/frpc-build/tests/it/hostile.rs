@@ -1,0 +1,312 @@
+//! Forged descriptor sets and hostile names: nothing is written outside of the output folder, and nothing gets into
+//! the code.
+
+use crate::support::shop::Shop;
+use crate::support::{Build, files_in};
+#[allow(dead_code)]
+use frpc_build::{LockUpdate, Numbering};
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::source_code_info::Location;
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
+    FileDescriptorSet, MessageOptions, MethodDescriptorProto, ServiceDescriptorProto, SourceCodeInfo,
+};
+
+const HOSTILE: [&str; 12] = [
+    "..",
+    "../up",
+    "/absolute",
+    "a/b",
+    "a\\b",
+    "a b",
+    "A { } fn injected() { } struct B",
+    "a\nb",
+    "\"quoted\"",
+    "",
+    "1a",
+    "héllo",
+];
+
+fn message(name: &str) -> DescriptorProto {
+    DescriptorProto { name: Some(name.to_owned()), ..DescriptorProto::default() }
+}
+
+fn field(name: &str) -> FieldDescriptorProto {
+    FieldDescriptorProto {
+        name: Some(name.to_owned()),
+        number: Some(1),
+        label: Some(Label::Optional.into()),
+        r#type: Some(Type::Int32.into()),
+        ..FieldDescriptorProto::default()
+    }
+}
+
+fn file(package: &str) -> FileDescriptorProto {
+    FileDescriptorProto {
+        name: Some("test.proto".to_owned()),
+        package: Some(package.to_owned()),
+        syntax: Some("proto3".to_owned()),
+        message_type: vec![message("Good")],
+        ..FileDescriptorProto::default()
+    }
+}
+
+/// Generates from a forged file: an error and no output at all, or output in its folder only.
+#[track_caller]
+fn refused(file: FileDescriptorProto) {
+    let build = Build::of("");
+    let result = frpc_build::configure()
+        .out_dir(build.out())
+        .emit_rerun_if_changed(false)
+        .compile_fds(FileDescriptorSet { file: vec![file] });
+    assert_eq!(files_in(build.around.path()), ["out"]);
+    assert_eq!(files_in(&build.out()), [""; 0]);
+    let error = result.unwrap_err();
+    assert!(error.to_string().lines().count() == 1, "{error}");
+}
+
+#[test]
+fn hostile_packages_write_nothing() {
+    for name in HOSTILE.into_iter().filter(|name| !name.is_empty()) {
+        refused(file(name));
+        refused(file(&format!("good.{name}")));
+    }
+}
+
+#[test]
+fn an_unknown_syntax_is_an_error_and_no_panic() {
+    for syntax in HOSTILE.into_iter().chain(["editions", "proto4"]) {
+        refused(FileDescriptorProto { syntax: Some(syntax.to_owned()), ..file("good") });
+    }
+}
+
+#[test]
+fn hostile_names_get_nowhere_into_the_code() {
+    for name in HOSTILE {
+        let mut forged = file("test");
+        forged.message_type.push(message(name));
+        refused(forged);
+
+        let mut forged = file("test");
+        forged.message_type[0].field.push(field(name));
+        refused(forged);
+
+        let mut forged = file("test");
+        forged.message_type[0].nested_type.push(message(name));
+        refused(forged);
+
+        let mut forged = file("test");
+        let value = |name: &str| EnumValueDescriptorProto {
+            name: Some(name.to_owned()),
+            number: Some(0),
+            ..EnumValueDescriptorProto::default()
+        };
+        let proto = EnumDescriptorProto {
+            name: Some(name.to_owned()),
+            value: vec![value("ZERO")],
+            ..EnumDescriptorProto::default()
+        };
+        forged.enum_type.push(proto.clone());
+        refused(forged.clone());
+        forged.enum_type[0] = EnumDescriptorProto { name: Some("Fine".to_owned()), value: vec![value(name)], ..proto };
+        refused(forged);
+
+        let mut forged = file("test");
+        let method = MethodDescriptorProto {
+            name: Some(name.to_owned()),
+            input_type: Some(".test.Good".to_owned()),
+            output_type: Some(".test.Good".to_owned()),
+            ..MethodDescriptorProto::default()
+        };
+        let service =
+            ServiceDescriptorProto { name: Some(name.to_owned()), method: vec![], ..ServiceDescriptorProto::default() };
+        forged.service.push(service.clone());
+        refused(forged.clone());
+        forged.service[0] = ServiceDescriptorProto { name: Some("Fine".to_owned()), method: vec![method], ..service };
+        refused(forged);
+    }
+}
+
+#[test]
+fn types_that_are_not_in_the_set_are_refused() {
+    let mut forged = file("test");
+    let mut it = field("it");
+    it.r#type = Some(Type::Message.into());
+    it.type_name = Some(".elsewhere.Type".to_owned());
+    forged.message_type[0].field.push(it);
+    refused(forged);
+}
+
+#[test]
+fn forged_map_entries_are_refused() {
+    for fields in [vec![], vec![field("key")], vec![field("a"), field("b")]] {
+        let mut forged = file("test");
+        let mut entry = message("ItEntry");
+        entry.field = fields;
+        for (at, field) in entry.field.iter_mut().enumerate() {
+            field.number = Some(i32::try_from(at).unwrap() + 1);
+        }
+        entry.options = Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() });
+        let mut it = field("it");
+        it.r#type = Some(Type::Message.into());
+        it.label = Some(Label::Repeated.into());
+        it.type_name = Some(".test.Good.ItEntry".to_owned());
+        forged.message_type[0].nested_type.push(entry);
+        forged.message_type[0].field.push(it);
+        refused(forged);
+    }
+}
+
+#[test]
+fn a_member_of_a_oneof_that_does_not_exist_is_refused() {
+    for index in [0, 7, -1] {
+        let mut forged = file("test");
+        let mut it = field("it");
+        it.oneof_index = Some(index);
+        forged.message_type[0].field.push(it);
+        refused(forged);
+    }
+}
+
+#[test]
+fn source_information_with_holes_is_no_panic() {
+    let mut forged = file("test");
+    forged.message_type[0].field.push(field("it"));
+    let hostile = Location {
+        path: vec![4, 0],
+        span: vec![-1],
+        leading_comments: Some("*/ fn injected() {} /*\r```\r fn doctest() {}\u{202e}".to_owned()),
+        ..Location::default()
+    };
+    forged.source_code_info = Some(SourceCodeInfo { location: vec![hostile] });
+    let build = Build::of("");
+    frpc_build::configure().out_dir(build.out()).compile_fds(FileDescriptorSet { file: vec![forged] }).unwrap();
+    let text = build.read("test.rs");
+    assert!(text.contains("\n/// */ fn injected() {} /*```"), "{text}");
+    assert!(!text.contains(['\r', '\u{202e}']));
+}
+
+#[test]
+fn a_descriptor_set_gives_the_same_code_as_its_files() {
+    let source = "syntax = \"proto3\";\npackage test;\n// A comment.\nmessage A { map<string, A> all = 1; }";
+    let build = Build::of(source);
+    let set = build.around.path().join("set.bin");
+    let text = build.text_with(|builder| builder.file_descriptor_set_path(&set));
+    let decoded = <FileDescriptorSet as prost::Message>::decode(&std::fs::read(set).unwrap()[..]).unwrap();
+    let other = Build::of("");
+    frpc_build::configure().out_dir(other.out()).compile_fds(decoded).unwrap();
+    assert_eq!(other.read("test.rs"), text);
+}
+
+#[test]
+fn imports_cannot_climb_out_of_the_include_folders() {
+    for import in ["../outside.proto", "./outside.proto", "a/../outside.proto"] {
+        let source = format!("syntax = \"proto3\";\npackage test;\nimport \"{import}\";\nmessage A {{}}");
+        let build = Build::of_files(&[("in/test.proto", &source), ("outside.proto", "syntax = \"proto3\";\n")]);
+        std::fs::create_dir(build.protos.path().join("in/a")).unwrap();
+        std::fs::write(build.protos.path().join("in/outside.proto"), "syntax = \"proto3\";\n").unwrap();
+        let error = frpc_build::configure()
+            .out_dir(build.out())
+            .compile_protos(&[build.protos.path().join("in/test.proto")], &[build.protos.path().join("in")])
+            .unwrap_err();
+        assert!(error.to_string().contains("in/test.proto:3:"), "{error}");
+        assert_eq!(files_in(&build.out()), [""; 0]);
+    }
+}
+
+/// Generates from a forged file with locks in a folder of their own, and returns the text of the only one.
+fn locked(file: FileDescriptorProto) -> Result<String, frpc_build::Error> {
+    let build = Build::of("");
+    let locks = build.around.path().join("locks");
+    std::fs::create_dir(&locks).unwrap();
+    let result = frpc_build::configure()
+        .out_dir(build.out())
+        .emit_rerun_if_changed(false)
+        .lock_dir(&locks)
+        .lock_update(LockUpdate::Breaking)
+        .numbering(Numbering::Lock)
+        .compile_fds(FileDescriptorSet { file: vec![file] });
+    assert_eq!(files_in(build.around.path()), ["locks", "out"]);
+    assert_eq!(files_in(build.protos.path()), ["test.proto"]);
+    if let Err(error) = result {
+        assert_eq!(files_in(&locks), [""; 0]);
+        assert_eq!(files_in(&build.out()), [""; 0]);
+        assert!(error.to_string().lines().count() == 1, "{error}");
+        return Err(error);
+    }
+    let names = files_in(&locks);
+    let [name] = &names[..] else { panic!("{names:?}") };
+    Ok(std::fs::read_to_string(locks.join(name)).unwrap())
+}
+
+#[test]
+fn hostile_packages_lock_nothing() {
+    for name in HOSTILE.into_iter().filter(|name| !name.is_empty()) {
+        locked(file(name)).unwrap_err();
+        locked(file(&format!("good.{name}"))).unwrap_err();
+    }
+}
+
+#[test]
+fn hostile_names_of_files_get_no_line_of_their_own_into_a_lock() {
+    for name in ["a\nservice test.Forged", "a\r\nb", "a\u{2028}b", " a", "a  b", "a\tb", ""] {
+        let mut forged = file("test");
+        forged.name = Some(name.to_owned());
+        locked(forged).unwrap_err();
+    }
+    for name in ["../../up.proto", "/absolute.proto", "with space.proto", "service test.Forged", "# none", "\"quoted\""]
+    {
+        let mut forged = file("test");
+        forged.name = Some(name.to_owned());
+        let text = locked(forged).unwrap();
+        assert!(text.contains(&format!("\nfile {name}\n\nmessage test.Good\n")), "{text}");
+    }
+}
+
+#[test]
+fn a_forged_lock_is_an_error_and_no_panic() {
+    let shop = Shop::locked();
+    let lock = shop.lock().replace("  10 Get", "  generation 4294967295\n  10 Get");
+    let folder = shop.0.protos.path();
+    let read = |text: &str| {
+        std::fs::write(shop.path(), text).unwrap();
+        let builder = frpc_build::configure().numbering(Numbering::Lock).lock_update(LockUpdate::Breaking);
+        let _ = builder.layouts(&[folder.join("shop.proto")], &[folder]);
+    };
+    let lines: Vec<&str> = lock.lines().collect();
+    for at in 0..lines.len() {
+        let words: Vec<&str> = lines[at].split(' ').collect();
+        for word in 0..words.len() {
+            for instead in ["", "0", "99999999999999999999", "message"] {
+                let mut words = words.clone();
+                words[word] = instead;
+                let mut lines = lines.clone();
+                let line = words.join(" ");
+                lines[at] = &line;
+                read(&lines.join("\n"));
+            }
+        }
+        let (mut without, mut twice) = (lines.clone(), lines.clone());
+        without.remove(at);
+        twice.insert(at, lines[at]);
+        read(&without.join("\n"));
+        read(&twice.join("\n"));
+        read(&lines[..at].join("\n"));
+    }
+}
+
+#[test]
+fn the_files_of_an_output_in_memory_have_names_without_a_path() {
+    for package in ["", "a", "a.b.type", "A.B"] {
+        let builder = frpc_build::configure().lock_dir("locks").lock_update(LockUpdate::Safe);
+        let output = builder.generate(FileDescriptorSet { file: vec![file(package)] }, &["test.proto"]).unwrap();
+        for file in output.files {
+            let is_plain = file.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._#".contains(&byte));
+            assert!(is_plain && !file.name.contains("..") && !file.name.starts_with('.'), "{}", file.name);
+        }
+    }
+    for name in HOSTILE.into_iter().filter(|name| !name.is_empty()) {
+        let set = FileDescriptorSet { file: vec![file(name)] };
+        frpc_build::configure().lock_dir("locks").generate(set, &["test.proto"]).unwrap_err();
+    }
+}

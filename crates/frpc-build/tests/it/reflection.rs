@@ -1,0 +1,126 @@
+//! The schema that generated code carries along.
+
+use crate::support::{Build, has};
+#[allow(dead_code)]
+use frpc_build::Codec;
+use prost::Message as _;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+const TEST: &str = r#"syntax = "proto3";
+package test;
+import "types.proto";
+import "options.proto";
+// Sells.
+service Shop {
+  // Sells one.
+  rpc Sell(types.Order) returns (types.Order) { option (options.owner) = "sales"; }
+}
+"#;
+
+const FILES: [(&str, &str); 4] = [
+    ("test.proto", TEST),
+    ("types.proto", "syntax = \"proto3\";\npackage types;\nmessage Order { string id = 1; }\n"),
+    (
+        "options.proto",
+        "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\n\
+         extend google.protobuf.MethodOptions { optional string owner = 50001; }\n",
+    ),
+    ("other.proto", "syntax = \"proto3\";\npackage other;\nmessage Unused {}\n"),
+];
+
+/// The bytes of `SCHEMA`, if the code has one.
+fn schema(code: &str) -> Option<Vec<u8>> {
+    let file = syn::parse_file(code).expect("the code is Rust");
+    file.items.into_iter().find_map(|item| {
+        let syn::Item::Static(item) = item else { return None };
+        (item.ident == "SCHEMA").then(|| ByteString.of(&item.expr))
+    })
+}
+
+/// Finds the first argument of the innermost call.
+#[derive(Default)]
+struct ByteString;
+
+impl ByteString {
+    fn of(&self, expression: &syn::Expr) -> Vec<u8> {
+        match expression {
+            syn::Expr::MethodCall(call) => self.of(&call.receiver),
+            syn::Expr::Call(call) => self.of(&call.args[0]),
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::ByteStr(bytes), .. }) => bytes.value(),
+            _ => panic!("the schema is not a byte string"),
+        }
+    }
+}
+
+fn names(set: &[u8]) -> Vec<String> {
+    let set = FileDescriptorSet::decode(set).expect("it is a set of files");
+    set.file.iter().map(|file| file.name().to_owned()).collect()
+}
+
+#[test]
+fn the_schema_of_a_package_has_the_files_of_its_services_and_their_imports_in_order() {
+    let build = Build::of_files(&FILES);
+    build.run(|builder| builder.reflection(true), &["other.proto", "test.proto"]).unwrap();
+    let set = schema(&build.read("test.rs")).expect("it has a service");
+    let expected = ["types.proto", "google/protobuf/descriptor.proto", "options.proto", "test.proto"];
+    assert_eq!(names(&set), expected);
+    assert!(has(&build.read("test.rs"), ".schema(&SCHEMA).done()"), "the service states its schema");
+    for other in ["types.rs", "other.rs"] {
+        assert_eq!(schema(&build.read(other)), None, "{other} has no service");
+    }
+}
+
+#[test]
+fn the_files_are_those_of_the_compiler_to_the_byte_with_comments_and_custom_options() {
+    let build = Build::of_files(&FILES);
+    let path = build.out().join("set");
+    build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();
+    let set = schema(&build.read("test.rs")).expect("it has a service");
+    assert_eq!(set, std::fs::read(path).unwrap(), "here the package needs all files");
+    // The text of an option that prost does not know, and a comment.
+    for text in ["sales", " Sells one.\n"] {
+        assert!(set.windows(text.len()).any(|window| window == text.as_bytes()), "{text:?}");
+    }
+}
+
+#[test]
+fn the_schema_says_which_codec_native_bodies_have() {
+    let build = Build::of_files(&FILES);
+    build.run(|builder| builder.reflection(true).codec(Codec::Protobuf), &["test.proto"]).unwrap();
+    assert!(has(&build.read("test.rs"), ").protobuf();"));
+}
+
+#[test]
+fn without_reflection_and_without_servers_nothing_is_embedded() {
+    let build = Build::of_files(&FILES);
+    build.run(|builder| builder, &["test.proto"]).unwrap();
+    assert_eq!(schema(&build.read("test.rs")), None);
+    assert!(!build.read("test.rs").contains("schema("));
+    build.run(|builder| builder.reflection(true).build_server(false), &["test.proto"]).unwrap();
+    assert_eq!(schema(&build.read("test.rs")), None);
+}
+
+#[test]
+fn a_parsed_schema_is_embedded_as_well() {
+    let file = FileDescriptorProto {
+        name: Some("test.proto".to_owned()),
+        package: Some("test".to_owned()),
+        syntax: Some("proto3".to_owned()),
+        message_type: vec![prost_types::DescriptorProto { name: Some("M".to_owned()), ..Default::default() }],
+        service: vec![prost_types::ServiceDescriptorProto {
+            name: Some("S".to_owned()),
+            method: vec![prost_types::MethodDescriptorProto {
+                name: Some("Call".to_owned()),
+                input_type: Some(".test.M".to_owned()),
+                output_type: Some(".test.M".to_owned()),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let set = FileDescriptorSet { file: vec![file] };
+    let output = frpc_build::configure().reflection(true).generate(set.clone(), &["test.proto"]).unwrap();
+    let embedded = schema(&output.files[0].text).expect("it has a service");
+    assert_eq!(FileDescriptorSet::decode(&embedded[..]).unwrap(), set);
+}

@@ -1,0 +1,121 @@
+//! What cargo is told about options that do nothing.
+
+#[allow(dead_code)]
+use std::env;
+use std::process::Command;
+
+use crate::support::Build;
+use frpc_build::{Builder, Numbering};
+
+/// Set in the process in which the test's build prints what cargo would read.
+const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
+
+/// The warnings of a test of this file that runs once more, in a process of its own.
+fn warnings(test: &str, out_dir: &str) -> Vec<String> {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", &format!("remarks::{test}"), "--nocapture"]);
+    let output = command.env(IS_CHILD, "1").env("OUT_DIR", out_dir).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split_once("cargo:warning=")).map(|(_, w)| w.to_owned()).collect()
+}
+
+#[test]
+fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
+    if env::var_os(IS_CHILD).is_some() {
+        let first = "syntax = \"proto3\"; package test; import \"base.proto\"; message A { base.B b = 1; }";
+        let second = first.replace("message A", "message Other");
+        let base = "syntax = \"proto3\"; package base; message B {}";
+        let build = Build::of_files(&[("first.proto", first), ("second.proto", &second), ("base.proto", base)]);
+        for name in ["first.proto", "first.proto", "second.proto"] {
+            let path = build.protos.path().join(name);
+            frpc_build::configure().schema_lock(false).compile_protos(&[path], &[build.protos.path()]).unwrap();
+        }
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let test = "cargo_warns_of_a_build_that_overwrites_the_output_of_another";
+    assert_eq!(
+        warnings(test, out.path().to_str().unwrap()),
+        ["test.rs was written twice by this build script, with other content: build the files of a package together, \
+             and give each build an `include_file` or an `out_dir` of its own"]
+    );
+}
+
+#[test]
+fn cargo_warns_of_two_builds_with_one_include_file() {
+    if env::var_os(IS_CHILD).is_some() {
+        let source = |name: &str| format!("syntax = \"proto3\"; package {name}; message M {{}}");
+        let (a, b) = (source("a"), source("b"));
+        let build = Build::of_files(&[("a.proto", &a), ("b.proto", &b)]);
+        for name in ["a.proto", "b.proto"] {
+            let path = build.protos.path().join(name);
+            let builder = frpc_build::configure().schema_lock(false).include_file("all.rs");
+            builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
+        }
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let warnings = warnings("cargo_warns_of_two_builds_with_one_include_file", out.path().to_str().unwrap());
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with("all.rs was written twice by this build script"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
+    if env::var_os(IS_CHILD).is_some() {
+        let sources = ["a", "b", "c", "d"].map(|name| {
+            let methods = "rpc A(M) returns (M); rpc B(M) returns (M);";
+            let source = format!("syntax = \"proto3\"; package {name}; message M {{}} service S {{ {methods} }}");
+            (format!("{name}.proto"), source)
+        });
+        let build = Build::of_files(&sources.each_ref().map(|(name, source)| (name.as_str(), source.as_str())));
+        let compile = |name: &str, configure: fn(Builder) -> Builder| {
+            let path = build.protos.path().join(name);
+            let builder = configure(frpc_build::configure().schema_lock(false));
+            builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
+        };
+        compile("a.proto", |builder| builder);
+        compile("a.proto", |builder| builder);
+        compile("b.proto", |builder| builder.operation_base("b.proto", 20));
+        compile("c.proto", |builder| builder.operation_base("c.proto", 11));
+        compile("d.proto", |builder| builder.numbering(Numbering::Go));
+        compile("d.proto", |builder| builder.operation_base("d.proto", 21));
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let test = "cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations";
+    let expected = |pair: &str, operation: u16| {
+        format!(
+            "the services {pair}, which separate builds compile, both have operation {operation}, so that no server \
+             can serve both: compile their files in one build, set the `operation_base` of one of them, or set \
+             `numbering(Numbering::Go)` if they are for different servers"
+        )
+    };
+    assert_eq!(
+        warnings(test, out.path().to_str().unwrap())
+            .into_iter()
+            .filter(|it| !it.contains("written twice"))
+            .collect::<Vec<_>>(),
+        [expected("`c.S` and `a.S`", 11), expected("`d.S` and `b.S`", 21)]
+    );
+}
+
+#[test]
+fn cargo_warns_of_options_whose_path_matches_no_suitable_element() {
+    if env::var_os(IS_CHILD).is_some() {
+        let build = Build::of("syntax = \"proto3\"; package test; message A { bytes data = 1; }");
+        build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]).schema_lock(false));
+        return;
+    }
+    let warnings = warnings("cargo_warns_of_options_whose_path_matches_no_suitable_element", "");
+    assert_eq!(
+        warnings,
+        [
+            r#"`bytes` has no effect for ".test.A.date": the schema has no bytes field at or below this path"#,
+            r#"`bytes` has no effect for "A": the schema has no bytes field whose path ends in this, only items of another kind"#,
+        ]
+    );
+}

@@ -1,0 +1,469 @@
+//! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
+
+use frpc::observe::Counters;
+use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc_gateway::{Gateway, ServeGateway};
+use frpc_reflection::{Introspection, Reflection};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
+use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
+use samples::started::Polite;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs, thread};
+
+/// What the example `doors` serves, and now and then a hostile status.
+struct Service;
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if request.metadata().get("tenant") == Some("hostile") {
+            return Err(Status::aborted("\u{1b}[2J\u{202e}gone"));
+        }
+        Polite.greet(request).await
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Polite.recite(request).await
+    }
+}
+
+/// Every kind of method.
+struct Sums;
+
+impl Calculator for Sums {
+    async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
+        let Terms { a, b } = request.into_inner();
+        Ok(Response::new(Number { value: a.wrapping_add(b) }))
+    }
+
+    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
+        let Range { from, count } = request.into_inner();
+        let numbers = (0..i64::from(count)).map(move |n| Ok(Number { value: from + n }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
+        let mut numbers = request.into_inner();
+        let mut sum = Sum::default();
+        while let Some(Number { value }) = numbers.message().await? {
+            sum.total += value;
+            sum.count += 1;
+        }
+        Ok(Response::new(sum))
+    }
+
+    async fn running_sum(
+        &self,
+        request: Request<Streaming<Number>>,
+    ) -> Result<Response<ResponseStream<Number>>, Status> {
+        let mut numbers = request.into_inner();
+        let (sender, sums) = ResponseStream::channel(1);
+        tokio::spawn(async move {
+            let mut total = 0;
+            while let Ok(Some(Number { value })) = numbers.message().await {
+                total += value;
+                if sender.send(Ok(Number { value: total })).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(sums))
+    }
+}
+
+/// Serves until the process ends. Returns the address.
+fn serve<S, F>(make: impl FnOnce() -> F + Send + 'static) -> String
+where
+    F: Future<Output = Result<(String, S), frpc::Error>>,
+    S: Future<Output = Result<(), frpc::Error>>,
+{
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+        runtime.block_on(async {
+            let (address, serving) = make().await.expect("there is a free port");
+            tell.send(address).expect("the test waits for it");
+            serving.await
+        })
+    });
+    told.recv().expect("the server starts")
+}
+
+/// The greeter, and its introspection on another port.
+fn inspected() -> [String; 2] {
+    let both = serve(|| async {
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
+        let builder = builder.counters(&Counters::new());
+        let server = builder.workers(frpc::Workers::Threads(1)).bind("127.0.0.1:0").await?;
+        let introspection = Introspection::new().server("doors", server.inspector());
+        let shown = Server::builder().add_service(introspection).bind("127.0.0.1:0").await?;
+        let addresses = format!("{} {}", server.local_addr(), shown.local_addr());
+        Ok((addresses, async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
+    });
+    let mut both = both.split(' ').map(str::to_owned);
+    [(); 2].map(|()| both.next().expect("there are two"))
+}
+
+/// The introspection of a server on a Unix socket.
+#[cfg(unix)]
+fn socket(folder: &Path) -> PathBuf {
+    let path = folder.join("doors.sock");
+    let at = path.clone();
+    serve(|| async move {
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).counters(&Counters::new());
+        let server = builder.bind("127.0.0.1:0").await?;
+        let introspection = Introspection::new().server("doors", server.inspector());
+        let shown = Server::builder().add_service(introspection).bind_unix(at).await?;
+        Ok((String::new(), async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
+    });
+    path
+}
+
+fn greeter() -> String {
+    serve(|| async {
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).add_service(Reflection::new());
+        let builder = builder.mount(65_280..=65_287, frpc::pubsub::Broker::new());
+        let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
+        Ok((server.local_addr().to_string(), server.serve()))
+    })
+}
+
+fn calculator() -> String {
+    serve(|| async {
+        let server = Server::builder().add_service(CalculatorServer::new(Sums)).bind("127.0.0.1:0").await?;
+        Ok((server.local_addr().to_string(), server.serve()))
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The command, in the folder of the examples.
+fn command(address: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+    command.current_dir(root().join("examples")).args(arguments).env("FRPC_SERVER", address);
+    command
+}
+
+fn run(address: &str, arguments: &[&str]) -> Output {
+    command(address, arguments).stdin(Stdio::null()).output().expect("it was built")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).expect("it is text")
+}
+
+/// The commands of the page's sessions, each with the output that follows it.
+fn commands(page: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let mut is_session = false;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(kind) => is_session = kind == "console",
+            None if !is_session => {}
+            None => match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command.to_owned(), String::new())),
+                (None, Some((_, output))) => *output += &format!("{line}\n"),
+                (None, None) => panic!("output without a command: {line}"),
+            },
+        }
+    }
+    commands
+}
+
+/// Whether text is the one shown, in which `…` stands for any.
+fn fits(text: &str, shown: &str) -> bool {
+    let mut parts = shown.split('…');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut last = None;
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        last = Some(part);
+    }
+    rest.is_empty() || last == Some("")
+}
+
+#[test]
+fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
+    let address = greeter();
+    let page = fs::read_to_string(root().join("docs/cli.md")).expect("the page is there");
+    let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
+    let path = env::join_paths(
+        [program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
+    );
+    let path = path.expect("no folder has a colon");
+    let commands = commands(&page);
+    let folder = tempfile::tempdir().expect("there is room");
+    let introspection = socket(folder.path());
+    assert!(commands.len() >= 10, "{} commands were found", commands.len());
+    for (command, shown) in commands {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(root().join("examples"));
+        let output =
+            shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
+        let output = output.expect("there is a shell");
+        let written = String::from_utf8(output.stdout).expect("it is text");
+        // A field is written as it is, without a line feed.
+        assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
+    }
+}
+
+#[test]
+fn methods_of_all_four_kinds_can_be_called() {
+    let address = calculator();
+    let call = |arguments: &[&str]| {
+        let fixed = ["call", "-p", "quickstart/proto/quickstart.proto", "--json"];
+        stdout(&run(&address, &[&fixed, arguments].concat()))
+    };
+    assert_eq!(call(&["Add", "a=-20", "b=62"]), "{\"value\":\"42\"}\n");
+    assert_eq!(call(&["CountUp", "from=7", "count=2"]), "{\"value\":\"7\"}\n{\"value\":\"8\"}\n");
+    let three = "{\"value\":1} {\"value\":2}\n{\"value\":\"3\"}";
+    assert_eq!(call(&["SumUp", three]), "{\"total\":\"6\",\"count\":3}\n");
+    assert_eq!(call(&["RunningSum", three]), "{\"value\":\"1\"}\n{\"value\":\"3\"}\n{\"value\":\"6\"}\n");
+}
+
+#[test]
+fn each_line_of_standard_input_is_answered_before_the_next_is_written() {
+    use std::io::{BufRead as _, BufReader};
+    let mut command =
+        command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+    for (number, sum) in [(1, 1), (5, 6), (-6, 0)] {
+        writeln!(input, "{{\"value\": {number}}}").expect("it reads");
+        let mut line = String::new();
+        output.read_line(&mut line).expect("it answers");
+        let expected = if sum == 0 { "{}\n".to_owned() } else { format!("{{\"value\":\"{sum}\"}}\n") };
+        assert_eq!(line, expected);
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
+    let arguments = ["call", "-p", "quickstart/proto/quickstart.proto", "SumUp", "-"];
+    let mut command = command(&calculator(), &arguments);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("it was built");
+    let mut input = child.stdin.take().expect("it is piped");
+    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    drop(input);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("line 3 of standard input is no `quickstart.Number`"), "{text}");
+}
+
+#[test]
+fn text_of_a_server_is_escaped_on_both_outputs() {
+    let address = greeter();
+    let call = |more: &[&str]| {
+        let fixed = ["call", "-p", "proto/greet.proto", "Greet"];
+        run(&address, &[&fixed, more].concat())
+    };
+    let hostile = "name=\u{1b}[31m\u{202e}x";
+    assert!(stdout(&call(&[hostile])).contains("Hello, \\u001b[31m\\u202ex!"));
+    // A pipe may have it as it is.
+    let raw = stdout(&call(&[hostile, "--out-field", "text"]));
+    assert_eq!(raw, "Hello, \u{1b}[31m\u{202e}x!");
+    let failed = call(&["name=x", "-H", "tenant=hostile"]);
+    assert_eq!(failed.status.code(), Some(64 + 10));
+    assert_eq!(String::from_utf8_lossy(&failed.stderr), "ABORTED (10): \\u{1b}[2J\\u{202e}gone\n");
+}
+
+#[test]
+fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let secret = folder.path().join("tenant");
+    fs::write(&secret, "hostile\n").expect("there is room");
+    let address = greeter();
+    let entry = format!("Tenant=@{}", secret.display());
+    let fixed = ["call", "-p", "proto/greet.proto", "Greet", "name=x"];
+    assert_eq!(run(&address, &[&fixed[..], &["-H", &entry]].concat()).status.code(), Some(74));
+    assert_eq!(run(&address, &[&fixed[..], &["--deadline", "1ns"]].concat()).status.code(), Some(68));
+    assert_eq!(run("127.0.0.1:1", &fixed).status.code(), Some(78));
+}
+
+#[test]
+fn a_server_without_reflection_needs_a_schema_by_its_name() {
+    let output = run(&calculator(), &["list"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("does not show its schema") && text.contains("--proto FILE"), "{text}");
+}
+
+#[test]
+fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
+    let (saved, page) = (saved.to_str().expect("it is text"), page.to_str().expect("it is text"));
+    let address = calculator();
+    let fixed =
+        ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
+    let more = ["--also", "1 CountUp from=1 count=3", "--rate", "400", "-d", "300ms", "--save", saved, "--html", page];
+    let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
+    assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
+    assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
+    assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
+    assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
+    let compared = stdout(&run("", &["compare", saved, saved]));
+    assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
+    let closed =
+        run(&address, &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "-d", "100ms", "-c", "2", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
+    assert_eq!(report["mode"], "closed loop, 2 callers");
+    assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
+}
+
+#[test]
+fn a_load_whose_calls_fail_says_why_and_with_which_codes() {
+    let address = greeter();
+    let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "-d", "50ms"]);
+    assert_eq!(output.status.code(), Some(64 + 3), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("greet.Greeter/Greet: INVALID_ARGUMENT 5"), "{text}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("the first failure:\nINVALID_ARGUMENT (3): the name is empty"), "{text}");
+    let wrong = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "name={{m}}"]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
+}
+
+#[test]
+fn messages_of_a_topic_come_as_text_and_by_their_type() {
+    use std::io::{BufRead as _, BufReader};
+    let address = greeter();
+    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
+    for (typed, message, shown) in [
+        (&[][..], "plain\u{1b}", "{\"payload\":\"plain\\u001b\",\"topic\":\"a.b\"}\n"),
+        (&schema[..], "name=Ada", "{\"message\":{\"name\":\"Ada\"},\"topic\":\"a.b\"}\n"),
+    ] {
+        let arguments = [&["sub", "a.*", "-n", "1", "--json", "-v"], typed].concat();
+        let mut subscriber = command(&address, &arguments);
+        let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("it was built");
+        let mut line = String::new();
+        let mut remarks = BufReader::new(child.stderr.take().expect("it is piped"));
+        remarks.read_line(&mut line).expect("it subscribes");
+        assert_eq!(line, "* subscribed to a.*\n");
+        stdout(&run(&address, &[&["pub", "a.b", message], typed].concat()));
+        let output = child.wait_with_output().expect("it ends with the message");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
+    }
+}
+
+#[test]
+fn frames_are_decoded_from_text_and_from_a_connection_that_goes_by() {
+    use std::io::{BufRead as _, BufReader};
+    let schema = ["-p", "proto/greet.proto"];
+    let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
+    let shown = "> request 1 of greet.Greeter/Greet, 8 bytes\n    greet.Name {\"name\":\"you\"}\n";
+    assert_eq!(stdout(&run("", &[&["decode", request], &schema[..]].concat())), shown);
+    // The same call through a proxy.
+    let arguments = [&["decode", "--proxy", "127.0.0.1:0"], &schema[..]].concat();
+    let mut proxy = command(&greeter(), &arguments);
+    let mut proxy = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut remarks = BufReader::new(proxy.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    remarks.read_line(&mut line).expect("it listens");
+    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let reply = stdout(&run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "--json"]));
+    assert_eq!(reply, "{\"text\":\"Hello, you!\"}\n");
+    let mut lines = BufReader::new(proxy.stdout.take().expect("it is piped")).lines();
+    let mut seen = Vec::new();
+    while !seen.iter().any(|line: &String| line.contains("Hello, you!")) {
+        seen.push(lines.next().expect("the reply goes by").expect("it is text"));
+    }
+    proxy.kill().expect("it runs");
+    proxy.wait().expect("it was killed");
+    let all = seen.join("\n");
+    assert!(all.contains("0: > HELLO version 1") && all.contains("of greet.Greeter/Greet"), "{all}");
+    assert!(all.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{all}");
+}
+
+#[test]
+fn a_trace_shows_calls_with_their_statuses_and_ends_after_as_many_as_were_asked_for() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let arguments = ["trace", "-p", "proto/greet.proto", "-l", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
+    let mut trace = command(&greeter(), &arguments);
+    let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
+    let mut remarks = BufReader::new(trace.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    remarks.read_line(&mut line).expect("it listens");
+    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let call = |rest: &[&str]| run(&address, &[&["call", "-p", "proto/greet.proto"], rest].concat());
+    assert!(call(&["Greet", "name=you"]).status.success());
+    assert_eq!(call(&["Greet", "name="]).status.code(), Some(67));
+    assert!(call(&["Recite", "name=you"]).status.success());
+    let mut text = String::new();
+    trace.stdout.take().expect("it is piped").read_to_string(&mut text).expect("it is text");
+    assert!(trace.wait().expect("it ends by itself").success());
+    let shown: Vec<&str> = text.lines().filter(|line| line.contains(" ms, sent ")).collect();
+    assert_eq!(shown.len(), 3, "{text}");
+    assert!(shown[0].starts_with("0: greet.Greeter/Greet OK "), "{text}");
+    assert!(shown[1].starts_with("1: greet.Greeter/Greet INVALID_ARGUMENT "), "{text}");
+    assert!(shown[2].starts_with("2: greet.Greeter/Recite OK ") && shown[2].contains("received 3 of "), "{text}");
+    assert!(text.contains("    > request ") && text.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{text}");
+}
+
+#[test]
+fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
+    let [address, introspection] = inspected();
+    assert!(run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you"]).status.success());
+    let text = stdout(&run(&introspection, &["top"]));
+    assert!(text.starts_with("doors: ") && text.contains("1 workers") && text.contains("number  peer"), "{text}");
+    assert!(text.contains("calls: 0.0/s, 0.0 errors/s; 1 have ended, 0 of them failed"), "{text}");
+    let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
+    let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));
+    assert!(greet.ends_with(" 1") && greet.contains("0.0") && text.contains("method "), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("it is JSON");
+    assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
+    assert_eq!(json["servers"][0]["server"]["methods"][0]["figures"]["ok"], "1", "{json}");
+    let refused = run(&address, &["top"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("has no introspection"), "{refused:?}");
+    let too_often = run(&introspection, &["top", "--interval", "1ms"]);
+    assert_eq!(too_often.status.code(), Some(67), "{too_often:?}");
+}
+
+#[test]
+fn frames_of_a_call_are_shown_on_demand() {
+    let address = greeter();
+    let output = run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "-vvv"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && text.contains("* > HELLO"), "{text}");
+    assert!(text.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{text}");
+}
+
+#[test]
+fn the_output_of_describe_compiles_to_the_same_descriptors() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let protos = root().join("tests/conformance/proto");
+    let mut count = 0;
+    for entry in fs::read_dir(&protos).expect("they are there") {
+        let path = entry.expect("it can be listed").path();
+        if !path.is_file() {
+            continue;
+        }
+        let proto = path.to_str().expect("it is text");
+        let includes = protos.to_str().expect("it is text");
+        let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
+        // Several files cannot stand in one.
+        if text.starts_with("// ") || text.is_empty() {
+            continue;
+        }
+        let again = folder.path().join(path.file_name().expect("it has a name"));
+        fs::write(&again, &text).expect("there is room");
+        let again = again.to_str().expect("it is text");
+        let here = folder.path().to_str().expect("it is text");
+        assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");
+        count += 1;
+    }
+    assert!(count >= 30, "{count} schemas were compared");
+}

@@ -1,0 +1,248 @@
+//! The ways to a server: each transport, with frames shown on it, and each source of a schema; and a server in Go.
+
+use frpc::Server;
+use frpc::tls::{Authorities, Identity, ServerTls};
+use frpc_gateway::{Gateway, ServeGateway};
+use frpc_reflection::Reflection;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use samples::greet::GreeterServer;
+use samples::started::Polite;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs, thread};
+
+/// Files in PEM: an authority, and a certificate for loopback with its key, as server and as client.
+struct Certified {
+    folder: tempfile::TempDir,
+    authority: String,
+    certificate: String,
+    key: String,
+}
+
+impl Certified {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("the system has randomness");
+        let authority = CertifiedIssuer::self_signed(params, key).expect("the key fits");
+        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("it is a name");
+        let key = KeyPair::generate().expect("the system has randomness");
+        let certificate = params.signed_by(&key, &authority).expect("the key fits");
+        let made = Self {
+            folder: tempfile::tempdir().expect("there is room"),
+            authority: authority.pem(),
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+        };
+        for (name, text) in [("ca", &made.authority), ("cert", &made.certificate), ("key", &made.key)] {
+            fs::write(made.path(name), text).expect("there is room");
+        }
+        made
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// A server that wants the certificate of its clients.
+    fn server(&self) -> ServerTls {
+        let identity = Identity::from_pem(&self.certificate, &self.key).expect("it was just made");
+        let clients = Authorities::from_pem(&self.authority).expect("it was just made");
+        ServerTls::mutual(identity, clients).expect("the key fits")
+    }
+}
+
+/// Serves on an address until the process ends. Returns the address.
+fn serve(address: String, tls: Option<ServerTls>) -> String {
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+        runtime.block_on(async {
+            let mut builder = Server::builder().add_service(GreeterServer::new(Polite)).add_service(Reflection::new());
+            if let Some(tls) = tls {
+                builder = builder.tls(tls);
+            }
+            #[cfg(target_os = "linux")]
+            if let Some(path) = address.strip_prefix("unix+shm:") {
+                let server = builder.shared_memory(frpc::shm::Listener::builder()).bind_unix(path).await;
+                tell.send(address.clone()).expect("the test waits for it");
+                return server.expect("the path is free").serve().await;
+            }
+            #[cfg(unix)]
+            if let Some(path) = address.strip_prefix("unix:") {
+                let server = builder.bind_unix(path).await.expect("the path is free");
+                tell.send(address.clone()).expect("the test waits for it");
+                return server.serve().await;
+            }
+            let server = builder.gateway(Gateway::new().web_socket()).bind(address.as_str()).await;
+            let server = server.expect("there is a free port");
+            tell.send(server.local_addr().to_string()).expect("the test waits for it");
+            server.serve().await
+        })
+    });
+    told.recv().expect("the server starts")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(address: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+    command.current_dir(root()).args(arguments).env("FRPC_SERVER", address).stdin(Stdio::null());
+    command.output().expect("it was built")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).expect("it is text")
+}
+
+/// Lists, calls, and calls with frames shown.
+#[track_caller]
+fn is_of_use(address: &str, options: &[&str]) {
+    let with = |arguments: &[&str]| run(address, &[arguments, options].concat());
+    assert!(stdout(&with(&["list"])).contains("greet.Greeter"));
+    let shown = with(&["call", "greet.Greeter/Greet", "name=Ada", "-vvv"]);
+    assert!(stdout(&shown).contains("Hello, Ada!"), "{shown:?}");
+    let frames = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(frames.contains("HELLO"), "{frames}");
+    assert!(frames.contains("greet.Greeter/Greet"), "{frames}");
+    assert!(stdout(&with(&["call", "greet.Greeter/Greet", "name=Eve"])).contains("Hello, Eve!"));
+}
+
+#[test]
+fn a_server_is_reached_over_tcp_and_web_socket() {
+    let address = serve("127.0.0.1:0".to_owned(), None);
+    is_of_use(&address, &[]);
+    is_of_use(&format!("ws://{address}/"), &[]);
+    is_of_use(&format!("ws://{address}"), &[]);
+}
+
+#[test]
+fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
+    let certified = Certified::new();
+    let address = serve("127.0.0.1:0".to_owned(), Some(certified.server()));
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+    is_of_use(&address, &trusted);
+    is_of_use(&format!("wss://{address}/"), &trusted);
+
+    let failure = |address: &str, options: &[&str]| {
+        let output = run(address, &[&["list"], options].concat());
+        assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    // The authorities of the system do not know the server, if there are any.
+    let stranger = run(&address, &["list", "--tls"]);
+    assert!(!stranger.status.success(), "{stranger:?}");
+    assert!(failure(&address, &["--cacert", &ca]).contains("certificate"));
+    let other = failure(&address, &[&trusted[..], &["--server-name", "example.com"]].concat());
+    assert!(other.contains("certificate") && other.contains("name"), "{other}");
+    // Without TLS there is nobody who speaks frpc.
+    assert!(!run(&address, &["list", "--connect-timeout", "5s"]).status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str| format!("unix:{}", folder.path().join(name).display());
+    is_of_use(&serve(path("plain"), None), &[]);
+    let certified = Certified::new();
+    let address = serve(path("tls"), Some(certified.server()));
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    is_of_use(&address, &["--cacert", &ca, "--cert", &cert, "--key", &key, "--server-name", "127.0.0.1"]);
+    let unnamed = run(&address, &["list", "--cacert", &ca]);
+    assert_eq!(unnamed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--server-name"), "{unnamed:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
+    is_of_use(&serve(path("plain"), None), &[]);
+    let certified = Certified::new();
+    let address = serve(path("tls"), Some(certified.server()));
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    is_of_use(&address, &["--cacert", &ca, "--cert", &cert, "--key", &key, "--server-name", "127.0.0.1"]);
+    let unnamed = run(&address, &["list", "--cacert", &ca]);
+    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--server-name"), "{unnamed:?}");
+}
+
+#[test]
+fn addresses_that_cannot_be_meant_are_refused_with_the_ones_that_can() {
+    for (address, options, part) in
+        [("http://localhost:1/", &[][..], "ws:// or wss://"), ("ws://localhost:1/", &["--tls"][..], "use wss://")]
+    {
+        let output = run(address, &[&["list"], options].concat());
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_schema_comes_from_the_server_a_proto_file_or_a_descriptor_set() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let set = folder.path().join("greet.bin");
+    let builder = frpc_build::configure().schema_lock(false).emit_rerun_if_changed(false);
+    let builder = builder.out_dir(folder.path()).file_descriptor_set_path(&set);
+    builder
+        .compile_protos(&[root().join("examples/proto/greet.proto")], &[root().join("examples/proto")])
+        .expect("it fits");
+    let address = serve("127.0.0.1:0".to_owned(), None);
+    let set = set.display().to_string();
+    for source in [&[][..], &["-p", "examples/proto/greet.proto"], &["--descriptor-set", &set]] {
+        let output = run(&address, &[&["call", "greet.Greeter/Greet", "name=Ada"], source].concat());
+        assert!(stdout(&output).contains("Hello, Ada!"), "{source:?}");
+    }
+}
+
+/// A server on fRPC for Go, if there is Go. It ends with its standard input.
+fn go() -> Option<(std::process::Child, String)> {
+    if Command::new("go").arg("version").output().is_err() {
+        assert!(env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+        // The test's own output is shown only when it fails; this line is to be seen always.
+        let _ =
+            std::io::stderr().lock().write_all(b"\nSKIPPED: Go is not installed, so the command met no Go server\n");
+        return None;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-peer");
+    let mut build = Command::new("go");
+    build.args(["build", "-o"]).arg(&program).arg("./cmd/peer").current_dir(root().join("tests/interop/go"));
+    let built = build.output().expect("Go has just told its version");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let mut serve = Command::new(&program);
+    serve.args(["serve", "127.0.0.1:0"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = serve.spawn().expect("a program that was just built starts");
+    let mut line = String::new();
+    let output = child.stdout.take().expect("it is piped");
+    BufReader::new(output).read_line(&mut line).expect("it says where it listens");
+    let address = line.trim().strip_prefix("listening on ").expect("it says where it listens").to_owned();
+    Some((child, address))
+}
+
+#[test]
+fn a_server_in_go_is_listed_called_and_loaded_by_its_proto_file() {
+    let Some((mut child, address)) = go() else { return };
+    let with = |arguments: &[&str]| run(&address, &[arguments, &["-p", "tests/proto/interop.proto"]].concat());
+    assert!(stdout(&with(&["list"])).contains("interop.Interop"));
+    let sum = stdout(&with(&["call", "Add", "a=2", "b=40", "--json"]));
+    assert!(sum.contains("42"), "{sum}");
+    let counts = stdout(&with(&["call", "CountUp", "from=1", "count=3", "--json"]));
+    assert_eq!(counts.lines().count(), 3, "{counts}");
+    let failed = with(&["call", "Fail", "value=no"]);
+    assert_eq!(failed.status.code(), Some(64 + 2), "{failed:?}");
+    let report = stdout(&with(&["load", "Add", "a=1", "b=2", "-c", "2", "-d", "300ms"]));
+    assert!(report.contains("Add") && !report.contains("UNKNOWN"), "{report}");
+    drop(child.stdin.take());
+    child.wait().expect("it ends with its standard input");
+}

@@ -1,0 +1,11 @@
+//! Generates the service.
+
+use frpc_build::Numbering;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    Ok(frpc_build::configure()
+        .numbering(Numbering::Go)
+        .json(true)
+        .reflection(true)
+        .compile_protos(&["../proto/exchange.proto"], &["../proto"])?)
+}

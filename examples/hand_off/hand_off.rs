@@ -1,0 +1,90 @@
+//! Hand-off without RPC: a client logs in by a request, and then the connection is its for another protocol, here lines
+//! of text. The connection goes on as it was if the server does not agree.
+//!
+//! `cargo run --release -p hand-off --bin hand_off`
+
+use bytes::Bytes;
+use frisbee::{
+    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, RawTransport, Requests, Routed,
+    Router, Server, TakeOver,
+};
+use std::error::Error;
+use std::io;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+/// The body is a password. Answered with a greeting.
+const LOGIN: Operation = operation(10);
+/// Asks for the connection, to speak in lines.
+const LINES: Operation = operation(11);
+
+const fn operation(number: u16) -> Operation {
+    Operation::user(number).expect("users have 10 and up")
+}
+
+/// The server's protocol, before a connection is handed off.
+struct Door;
+
+impl Router for Door {
+    /// Whether the client has logged in.
+    type Session = bool;
+
+    fn connected(&self, _connection: &Connection) -> bool {
+        false
+    }
+
+    fn route(&self, is_known: &mut bool, packet: Packet, outbox: &mut Outbox) -> Routed {
+        if packet.operation != LOGIN {
+            return Routed::close("this door takes logins and hands connections off");
+        }
+        *is_known = packet.body == "open sesame";
+        outbox.push(packet.id, LOGIN, if *is_known { "welcome" } else { "who are you?" }).into()
+    }
+
+    fn hand_off(&self, is_known: &mut bool, asked: HandOffRequest) -> Routed {
+        if asked.operation() == LINES && *is_known {
+            // Runs when the reply has been written, and owns the transport from then on.
+            asked.accept("lines from now on", TakeOver::new(async |raw| drop(echo_lines(raw).await)));
+        } else {
+            asked.refuse("log in first");
+        }
+        Routed::Continue
+    }
+}
+
+/// The protocol behind the hand-off, at the server: each line comes back in capitals.
+async fn echo_lines(raw: RawTransport) -> io::Result<()> {
+    let (lines, mut out) = tokio::io::split(raw);
+    let mut lines = BufReader::new(lines).lines();
+    while let Some(line) = lines.next_line().await? {
+        out.write_all(format!("{}\n", line.to_uppercase()).as_bytes()).await?;
+    }
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let server = Server::builder().bind("127.0.0.1:0", Door).await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+
+    let requests = Requests::new();
+    let connection = Client::builder().connect(address, requests.clone()).await?;
+    match connection.hand_off(LINES, Bytes::new()).await {
+        Err(HandOffError::Refused(reply)) => println!("refused: {reply:?}"),
+        other => return Err(format!("a stranger got {other:?}").into()),
+    }
+    // Nothing has changed for the connection.
+    println!("login: {:?}", requests.call(&connection, LOGIN, "open sesame").await?.body);
+
+    let accepted = connection.hand_off(LINES, Bytes::new()).await?;
+    println!("accepted: {:?}, and the connection has ended: {}", accepted.reply, connection.closed().await);
+    let mut raw = BufReader::new(accepted.transport);
+    for line in ["a line of text", "and another"] {
+        raw.write_all(format!("{line}\n").as_bytes()).await?;
+        let mut answer = String::new();
+        raw.read_line(&mut answer).await?;
+        assert_eq!(answer.trim_end(), line.to_uppercase());
+        println!("{line} -> {}", answer.trim_end());
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! A broker with a publisher and a subscriber, on the command line.
+//!
+//! `cargo run --release -p pubsub` shows all three in one process. In terminals of their own:
+//!
+//! ```sh
+//! cargo run --release -p pubsub -- serve
+//! cargo run --release -p pubsub -- subscribe 'orders.*.created'
+//! cargo run --release -p pubsub -- publish orders.north.created '42 apples'
+//! ```
+
+use clap::{Parser, Subcommand};
+use frisbee::Server;
+use frisbee::pubsub::{Broker, Client, RecvError, Slow, Subscription};
+use std::error::Error;
+use std::io::BufRead;
+
+/// Publishes and subscribes.
+#[derive(Parser)]
+struct Arguments {
+    /// Where the broker listens.
+    #[arg(long, global = true, default_value = "127.0.0.1:7700")]
+    address: String,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Passes messages on until interrupted.
+    Serve {
+        /// What may wait for a subscriber, in bytes.
+        #[arg(long, default_value_t = 16 * 1024 * 1024)]
+        queue_max: usize,
+        /// Closes the connections of subscribers that are too slow, instead of dropping their oldest messages.
+        #[arg(long)]
+        disconnect: bool,
+    },
+    /// Prints what is published to topics that match.
+    Subscribe {
+        /// A topic, with * for any one token and > at the end for one or more.
+        pattern: String,
+        /// Shares the messages with the other members of this group.
+        #[arg(long)]
+        group: Option<String>,
+    },
+    /// Publishes a text, or each line of the standard input.
+    Publish {
+        /// The topic.
+        topic: String,
+        /// The text.
+        text: Option<String>,
+    },
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let Arguments { address, command } = Arguments::parse();
+    match command {
+        None => show().await,
+        Some(Command::Serve { queue_max, disconnect }) => {
+            let slow = if disconnect { Slow::Disconnect } else { Slow::DropOldest };
+            let broker = Broker::builder().queue_max(queue_max).slow(slow).build();
+            let server = Server::builder().bind(&address, broker).await?;
+            println!("serving on {}", server.local_addr());
+            server.serve_with_shutdown(async { drop(tokio::signal::ctrl_c().await) }).await?;
+            Ok(())
+        }
+        Some(Command::Subscribe { pattern, group }) => {
+            let client = Client::connect(address).await?;
+            let subscription = match group {
+                Some(group) => client.queue_subscribe(&pattern, &group).await?,
+                None => client.subscribe(&pattern).await?,
+            };
+            print_all(subscription).await
+        }
+        Some(Command::Publish { topic, text }) => {
+            let client = Client::connect(address).await?;
+            let publisher = client.publisher(&topic)?;
+            match text {
+                Some(text) => publisher.publish(text).await?,
+                None => {
+                    for line in std::io::stdin().lock().lines() {
+                        publisher.publish(line?).await?;
+                    }
+                }
+            }
+            // What is still on its way when a program ends may be lost.
+            client.sync().await?;
+            Ok(())
+        }
+    }
+}
+
+async fn print_all(mut subscription: Subscription) -> Result<(), Box<dyn Error>> {
+    loop {
+        match subscription.recv().await {
+            Ok(message) => println!("{}: {}", message.topic(), String::from_utf8_lossy(message.payload())),
+            Err(RecvError::Lagged(count)) => println!("({count} messages were lost)"),
+            Err(error @ RecvError::Reconnected) => println!("({error})"),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// All three at once: two subscribers, one of them in a group, and a publisher.
+async fn show() -> Result<(), Box<dyn Error>> {
+    let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
+    let address = server.local_addr();
+    println!("serving on {address}");
+    tokio::spawn(server.serve());
+
+    let reader = Client::connect(address).await?;
+    let mut created = reader.subscribe("orders.*.created").await?;
+    let mut jobs = Vec::new();
+    for name in ["one packer", "the other"] {
+        let worker = Client::connect(address).await?;
+        jobs.push((name, worker.queue_subscribe("orders.>", "packers").await?));
+    }
+
+    let writer = Client::connect(address).await?;
+    for (place, apples) in [("north", 42), ("south", 7)] {
+        writer.publish(&format!("orders.{place}.created"), format!("{apples} apples")).await?;
+    }
+    for _ in 0..2 {
+        let message = created.recv().await?;
+        println!("everybody who subscribed hears of {}: {:?}", message.topic(), message.payload());
+    }
+    for (name, jobs) in &mut jobs {
+        let message = jobs.recv().await?;
+        println!("{name} alone gets {:?}", message.payload());
+    }
+    Ok(())
+}

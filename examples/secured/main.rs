@@ -1,0 +1,209 @@
+//! A server that knows its callers by certificates and tokens, with a role for each method and a rate, and what it says
+//! to callers whom it does not let in. Makes one call of each kind, shows the answers, and ends.
+//!
+//! `cargo run -p secured`
+//!
+//! The authority for certificates and the issuer of tokens are made here, and forgotten at the end. Programs get their
+//! certificates from the authority of their house, and the keys for tokens from whoever signs people in.
+
+use frpc::error_details::RetryInfo;
+use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
+use frpc::{Access, Channel, Rate, Request, Response, ResponseStream, Server, Status, Who};
+use frpc_jwt::{Algorithm, Claims, Jwt, Keys};
+use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use jsonwebtoken::{EncodingKey, Header};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+
+/// Generated from `proto/greet.proto`.
+mod greet {
+    frpc::include_proto!("greet");
+}
+
+const ISSUER: &str = "https://login.example.org";
+const AUDIENCE: &str = "greeter";
+
+/// The secret that the issuer shares with the server, and another one.
+const SECRET: [u8; 32] = [7; 32];
+const OTHER: [u8; 32] = [8; 32];
+
+/// Greets callers by the names that they have proved.
+struct Service;
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        Ok(Response::new(Greeting { text: format!("Hello, {}!", caller(&request)?) }))
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let text = format!("A verse for {}.", caller(&request)?);
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(Greeting { text })]))))
+    }
+}
+
+/// Whom a request comes from, and what the token says of it besides.
+fn caller(request: &Request<Name>) -> Result<String, Status> {
+    let who = request.principal().ok_or_else(|| Status::internal("the rules let nobody else in"))?;
+    let tenant = who.get::<Claims>().and_then(|claims| claims.text("tenant"));
+    Ok(tenant.map_or_else(|| who.name().to_owned(), |tenant| format!("{} of {tenant}", who.name())))
+}
+
+/// Front ends may greet. Their users may have verses recited, two at once and then one in an hour.
+fn rules() -> Result<Access, Box<dyn Error>> {
+    let keys = Keys::new().secret("2026", Algorithm::HS256, SECRET)?;
+    let access = Access::new()
+        .certificates()
+        .tokens(Jwt::new(ISSUER, AUDIENCE, keys))
+        .allow(["greet.Greeter/Greet"], Who::spiffe_below("spiffe://example.org/front"))
+        .allow(["greet.Greeter/Recite"], Who::role("reader"))
+        .limit(Who::role("reader"), Rate::one_in(Duration::from_secs(3600)).burst(2));
+    Ok(access)
+}
+
+/// Issues certificates.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Result<Self, rcgen::Error> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, "the authority of the house");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::generate()?)?))
+    }
+
+    fn issue(&self, name: SanType) -> Result<Identity, rcgen::Error> {
+        let mut params = CertificateParams::default();
+        params.subject_alt_names = vec![name];
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &self.0)?;
+        Ok(Identity::new(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into())))
+    }
+
+    fn certificate(&self) -> CertificateDer<'static> {
+        self.0.der().clone()
+    }
+
+    fn workload(&self, id: &str) -> Result<Identity, rcgen::Error> {
+        self.issue(SanType::URI(id.try_into()?))
+    }
+}
+
+/// A token for Ada that is signed with a secret and expires so many seconds from now.
+fn token(secret: &[u8], role: &str, seconds: i64) -> Result<String, Box<dyn Error>> {
+    let now = i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs())?;
+    let claims: BTreeMap<&str, serde_json::Value> = BTreeMap::from([
+        ("iss", ISSUER.into()),
+        ("aud", AUDIENCE.into()),
+        ("sub", "Ada".into()),
+        ("exp", (now + seconds).into()),
+        ("roles", vec![role].into()),
+        ("tenant", "the library".into()),
+    ]);
+    let header = Header { kid: Some("2026".to_owned()), ..Header::new(Algorithm::HS256) };
+    Ok(jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(secret))?)
+}
+
+/// A request that brings a token.
+fn by(token: &str) -> Result<Request<Name>, Box<dyn Error>> {
+    let mut request = Request::new(Name::default());
+    request.metadata_mut().insert("authorization", format!("Bearer {token}"))?;
+    Ok(request)
+}
+
+async fn verse(client: &GreeterClient, token: &str) -> Result<Result<String, Status>, Box<dyn Error>> {
+    let mut verses = match client.recite(by(token)?).await {
+        Ok(verses) => verses.into_inner(),
+        Err(status) => return Ok(Err(status)),
+    };
+    Ok(verses.message().await.map(|verse| verse.unwrap_or_default().text))
+}
+
+/// What was asked, and the answer.
+type Answers = Vec<(&'static str, Result<String, Status>)>;
+
+/// Starts the server, and makes the calls.
+async fn calls() -> Result<Answers, Box<dyn Error>> {
+    let authority = Authority::new()?;
+    let house = || Authorities::new([authority.certificate()]);
+    let here = authority.issue(SanType::IpAddress([127, 0, 0, 1].into()))?;
+    let server = Server::builder()
+        .add_service(GreeterServer::new(Service))
+        .tls(ServerTls::mutual(here, house()?)?)
+        .access(rules()?)
+        .bind("127.0.0.1:0")
+        .await?;
+    let address = server.local_addr().to_string();
+    let serving = tokio::spawn(server.serve());
+    let connect = async |id: &str| {
+        let tls = ClientTls::new(house()?)?.with_identity(authority.workload(id)?)?;
+        Ok::<_, Box<dyn Error>>(GreeterClient::new(Channel::builder().tls(tls).connect(address.as_str()).await?))
+    };
+    let front = connect("spiffe://example.org/front/web").await?;
+    let back = connect("spiffe://example.org/back").await?;
+    let greeted =
+        async |client: &GreeterClient| client.greet(Name::default()).await.map(|greeting| greeting.into_inner().text);
+    let reader = token(&SECRET, "reader", 600)?;
+    let mut answers = vec![
+        ("a front end greets", greeted(&front).await),
+        ("another program greets", greeted(&back).await),
+        ("a reader asks for a verse", verse(&back, &reader).await?),
+        ("somebody without the role does", verse(&back, &token(&SECRET, "guest", 600)?).await?),
+        ("the token is forged", verse(&back, &token(&OTHER, "reader", 600)?).await?),
+        ("the token has expired", verse(&back, &token(&SECRET, "reader", -600)?).await?),
+        ("the reader asks for a second verse", verse(&front, &reader).await?),
+        ("and for a third one", verse(&front, &reader).await?),
+    ];
+    // Without a certificate nobody gets through the handshake, so that no rule is looked at.
+    let stranger = Channel::builder().tls(ClientTls::new(house()?)?).connect(address.as_str()).await;
+    let answer = match stranger {
+        Ok(channel) => greeted(&GreeterClient::new(channel)).await,
+        Err(error) => Err(Status::unavailable(error.to_string())),
+    };
+    answers.push(("a stranger connects", answer));
+    serving.abort();
+    Ok(answers)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    for (asked, answer) in calls().await? {
+        match answer {
+            Ok(text) => println!("{asked}: {text}"),
+            Err(status) => {
+                let wait = status.detail::<RetryInfo>().and_then(|info| info.delay());
+                let wait = wait.map_or_else(String::new, |wait| format!(" (in {} s)", wait.as_secs()));
+                println!("{asked}: {:?}: {}{wait}", status.code(), status.message());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::Code;
+
+    #[tokio::test]
+    async fn rules_let_each_caller_in_or_refuse_it() {
+        let answers = calls().await.expect("all is on this machine");
+        let code = |answer: &Result<String, Status>| answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
+        let codes: Vec<_> = answers.iter().map(|(_, answer)| code(answer)).collect();
+        let expected = [
+            Code::Ok,
+            Code::PermissionDenied,
+            Code::Ok,
+            Code::PermissionDenied,
+            Code::Unauthenticated,
+            Code::Unauthenticated,
+            Code::Ok,
+            Code::ResourceExhausted,
+            Code::Unavailable,
+        ];
+        assert_eq!(codes, expected, "{answers:?}");
+        assert_eq!(answers[0].1.as_deref(), Ok("Hello, spiffe://example.org/front/web!"));
+        assert_eq!(answers[2].1.as_deref(), Ok("A verse for Ada of the library."));
+    }
+}

@@ -1,0 +1,11 @@
+//! Schemas with everything of proto3: round trips, calls, views, options and JSON.
+
+#[macro_use]
+mod first;
+
+mod calls;
+mod json;
+mod options;
+mod random;
+mod round_trips;
+mod views;
