@@ -8,10 +8,13 @@ default:
 try:
     cargo run --release -p quickstart
 
-# Formatting and lints: a minute.
+# Formatting, and lints of changed packages: a minute.
 quick:
-    cargo fmt --all --check
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    .ci/quick
+
+# Lints of everything.
+lint:
+    .ci/jobs/lint
 
 # Tests of one package, or some of them: `just test frisbee-core decoder`.
 test package *arguments:
@@ -22,7 +25,11 @@ docs:
     cargo test --locked -p docs-tests
     RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps -p frisbee-rs -p frpc-rs --features frpc-rs/tls,frpc-rs/zstd
 
-# All tests: ten minutes.
+# Tests of the kernel.
+kernel:
+    cargo test --locked
+
+# All tests: a quarter of an hour, a few minutes when they are built.
 all:
     cargo test --workspace --locked
 
@@ -40,7 +47,7 @@ seed number:
 
 # Instructions of the hot path, against the counts in the repository. Needs valgrind.
 instructions:
-    cargo run --release --locked -p benches --bin hot_path -- check
+    cargo run --release --locked -p cost --bin hot_path -- check
 
 # Writes generated code anew; read the diff.
 golden:

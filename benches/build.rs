@@ -1,7 +1,6 @@
-//! Generates the services: ours with frpc-build, tonic's on the same message types, and volo's from `thrift/`.
+//! Generates the services: ours with frpc-build, and tonic's on the same message types.
 
 use std::error::Error;
-use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
     const SERDE: &str = "#[derive(::serde::Serialize, ::serde::Deserialize)]";
@@ -22,18 +21,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             &["proto"],
         )?;
 
-    let folder = PathBuf::from(std::env::var("OUT_DIR")?).join("tonic");
-    std::fs::create_dir_all(&folder)?;
-    tonic_prost_build::configure()
-        .out_dir(folder)
-        .extern_path(".benchmark", "crate::proto::benchmark")
-        .extern_path(".flows", "crate::proto::flows")
-        .compile_fds(protox::compile(["proto/benchmark.proto", "proto/flows.proto"], ["proto"])?)?;
-
-    #[cfg(feature = "rivals")]
+    #[cfg(feature = "tonic")]
     {
-        println!("cargo::rerun-if-changed=thrift/echo.thrift");
-        volo_build::Builder::thrift().add_service("thrift/echo.thrift").write()?;
+        let folder = std::path::PathBuf::from(std::env::var("OUT_DIR")?).join("tonic");
+        std::fs::create_dir_all(&folder)?;
+        tonic_prost_build::configure()
+            .out_dir(folder)
+            .extern_path(".benchmark", "crate::proto::benchmark")
+            .extern_path(".flows", "crate::proto::flows")
+            .compile_fds(protox::compile(["proto/benchmark.proto", "proto/flows.proto"], ["proto"])?)?;
     }
     Ok(())
 }

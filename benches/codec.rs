@@ -1,4 +1,4 @@
-//! Our encoding beside prost's, MessagePack, bincode and postcard: a string of 32 bytes, and a message of twelve
+//! Our encoding beside prost's, MessagePack and postcard: a string of 32 bytes, and a message of twelve
 //! fields with a nested one, lists and a map. Decoding gives owned messages.
 //!
 //! `cargo bench -p benches --bench codec`
@@ -36,7 +36,6 @@ trait Codec<M> {
 struct Polyglot;
 struct Prost;
 struct MessagePack;
-struct Bincode;
 struct Postcard;
 
 impl<M: polyglot::Message> Codec<M> for Polyglot {
@@ -79,18 +78,6 @@ impl<M: Serialize + DeserializeOwned> Codec<M> for MessagePack {
     }
 }
 
-impl<M: Serialize + DeserializeOwned> Codec<M> for Bincode {
-    const NAME: &'static str = "bincode";
-
-    fn encode(message: &M, to: &mut Vec<u8>) {
-        bincode::serde::encode_into_std_write(message, to, bincode::config::standard()).expect("a vector has room");
-    }
-
-    fn decode(from: &[u8]) -> M {
-        bincode::serde::decode_from_slice(from, bincode::config::standard()).expect("it is what was encoded").0
-    }
-}
-
 impl<M: Serialize + DeserializeOwned> Codec<M> for Postcard {
     const NAME: &'static str = "postcard";
 
@@ -110,7 +97,6 @@ where
     measure::<M, Polyglot>(criterion, name, message);
     measure::<M, Prost>(criterion, name, message);
     measure::<M, MessagePack>(criterion, name, message);
-    measure::<M, Bincode>(criterion, name, message);
     measure::<M, Postcard>(criterion, name, message);
 }
 

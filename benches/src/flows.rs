@@ -143,6 +143,7 @@ pub mod ours {
 }
 
 /// tonic's.
+#[cfg(feature = "tonic")]
 pub mod tonics {
     use super::*;
     use crate::proto::flows::tonic::flows_client::FlowsClient;

@@ -7,6 +7,7 @@ pub mod benchmark {
     frpc::include_proto!("benchmark");
 
     /// Its service in tonic's words.
+    #[cfg(feature = "tonic")]
     pub mod tonic {
         #![allow(clippy::all, unused_qualifications, unreachable_pub)]
         include!(concat!(env!("OUT_DIR"), "/tonic/benchmark.rs"));
@@ -23,6 +24,7 @@ pub mod flows {
     frpc::include_proto!("flows");
 
     /// The service in tonic's words.
+    #[cfg(feature = "tonic")]
     pub mod tonic {
         #![allow(clippy::all, unused_qualifications, unreachable_pub)]
         include!(concat!(env!("OUT_DIR"), "/tonic/flows.rs"));

@@ -1,27 +1,8 @@
 //! The ways of making the echo call that are compared, each behind the same two traits.
 
-#[cfg(feature = "rivals")]
-pub mod axum;
-#[cfg(feature = "rivals")]
-pub mod doors;
 pub mod frpc;
-#[cfg(feature = "rivals")]
-pub mod observed;
-#[cfg(feature = "rivals")]
-pub mod one_host;
-#[cfg(feature = "rivals")]
-pub mod raw;
-#[cfg(feature = "rivals")]
-pub mod router;
-#[cfg(feature = "rivals")]
-pub mod streams;
-#[cfg(feature = "rivals")]
-pub mod tarpc;
-#[cfg(feature = "rivals")]
-pub mod tls;
+#[cfg(feature = "tonic")]
 pub mod tonic;
-#[cfg(feature = "rivals")]
-pub mod volo;
 
 use crate::BoxError;
 use crate::background::Bound;

@@ -4,7 +4,6 @@
 //! `cargo run --release -p calls --bin metrics -- [--seconds 10]`
 
 use frpc::{Request, RequestStream, Response, Server, Status, Streaming};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use metrics::{Accepted, Metrics, MetricsClient, MetricsServer, Query, Sample, Summary};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -118,26 +117,26 @@ fn sparkline(values: &[f64]) -> String {
 
 /// Shows the board until it is dropped.
 async fn show(board: Board) {
-    let view = MultiProgress::new();
-    let style = ProgressStyle::with_template("{prefix:12} {msg}").expect("the template is well-formed");
-    let mut lines: HashMap<String, ProgressBar> = HashMap::new();
+    let mut lines = 0;
     let mut ticks = tokio::time::interval(REFRESH);
     loop {
         ticks.tick().await;
         let mut board = board.lock().expect("no holder panics");
         let mut names: Vec<_> = board.keys().cloned().collect();
         names.sort_unstable();
+        // Over the lines of the last time.
+        if lines > 0 {
+            print!("\x1b[{lines}A");
+        }
+        lines = names.len();
         for name in names {
             let Some(series) = board.get_mut(&name) else { continue };
             series.shown.push(series.summary.last);
             if series.shown.len() > WIDTH {
                 series.shown.remove(0);
             }
-            let line = lines
-                .entry(name.clone())
-                .or_insert_with(|| view.add(ProgressBar::new_spinner().with_style(style.clone()).with_prefix(name)));
             let Summary { samples, last, .. } = series.summary;
-            line.set_message(format!("{:WIDTH$} {last:7.3}  {samples} samples", sparkline(&series.shown)));
+            println!("\x1b[2K{name:12} {:WIDTH$} {last:7.3}  {samples} samples", sparkline(&series.shown));
         }
     }
 }

@@ -56,13 +56,13 @@ impl Rival for Tonic {
 
 impl Tonic {
     /// A connection with the settings of its client.
-    pub(super) async fn channel(address: SocketAddr) -> Result<Channel, BoxError> {
+    pub async fn channel(address: SocketAddr) -> Result<Channel, BoxError> {
         Ok(endpoint(address)?.connect().await?)
     }
 }
 
 /// The client of the service over a channel, with or without layers around it.
-pub(super) fn echo_client<T>(channel: T) -> BenchmarkServiceClient<T>
+pub fn echo_client<T>(channel: T) -> BenchmarkServiceClient<T>
 where
     T: GrpcService<Body, ResponseBody: HttpBody<Data = Bytes, Error: Into<BoxError> + Send> + Send + 'static>,
 {
@@ -119,7 +119,7 @@ pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
 }
 
 /// As [`endpoint`], by its address with the scheme.
-pub(super) fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
+pub fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
     Ok(Endpoint::try_from(address.to_owned())?
         .tcp_nodelay(true)
         .buffer_size(BUFFER)
@@ -129,18 +129,18 @@ pub(super) fn endpoint_of(address: &str) -> Result<Endpoint, BoxError> {
 }
 
 /// Connections to a free port of the loopback.
-pub(super) fn incoming(bound: Bound) -> Result<TcpIncoming, BoxError> {
+pub fn incoming(bound: Bound) -> Result<TcpIncoming, BoxError> {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
     bound.at(incoming.local_addr()?);
     Ok(incoming)
 }
 
 /// The service that answers at once, or when it has slept.
-pub(super) fn service(setup: Setup) -> BenchmarkServiceServer<Service> {
+pub fn service(setup: Setup) -> BenchmarkServiceServer<Service> {
     BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX)
 }
 
-pub(super) struct Service(Setup);
+pub struct Service(Setup);
 
 #[tonic::async_trait]
 impl BenchmarkService for Service {

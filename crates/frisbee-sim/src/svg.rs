@@ -1,4 +1,6 @@
 //! The time line of a trace as a drawing: a line for each node, an arrow for the bytes that pass between two of them.
+//!
+//! Written by hand: plotters draws no tooltips, and an event is only readable by its tooltip.
 
 use crate::trace::{Event, EventKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

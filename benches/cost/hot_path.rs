@@ -1,0 +1,637 @@
+//! A guard for the hot path: how many instructions one echo call takes, client and server together.
+//!
+//! Time depends on the machine and on its neighbours, instructions hardly do. `check` runs this program under
+//! `valgrind --tool=callgrind` with some calls and with twice as many; the difference is what the calls take, without
+//! start and end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
+//!
+//! ```text
+//! cargo run --release -p cost --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
+//!                                                            or open doors cost native calls over 1 %, or
+//!                                                            a rule over 10 instructions
+//! cargo run --release -p cost --bin hot_path -- update    writes instructions.toml
+//! cargo run --release -p cost --bin hot_path -- run CASE CALLS
+//! ```
+//!
+//! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in
+//! a runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They
+//! are for counting what a call has to fetch from memory, again as the difference of two runs:
+//!
+//! ```text
+//! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
+//! ```
+
+use benches::BoxError;
+use benches::background::{Bound, one_core};
+use benches::flows::{self, Flows};
+use benches::load::drive;
+use benches::proto::benchmark::{
+    BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
+};
+use benches::proto::flows::FlowsClient;
+use benches::proto::mixed::Order;
+use benches::rivals::frpc::{Service, serve};
+use benches::rivals::{Client, Setup};
+use benches::text::Text;
+use benches::updates::updated;
+use bytes::Bytes;
+use frisbee::pubsub::{self, Broker};
+use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frpc::json::{from_json, to_json};
+use frpc::observe::Counters;
+use frpc::{
+    Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
+};
+use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_otel::Telemetry;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// What is counted, and how many calls the shorter run makes.
+const CASES: [(&str, u64); 31] = [
+    ("frames_10_in_flight", 5000),
+    ("unary_1_in_flight", 3000),
+    ("unary_10_in_flight", 5000),
+    ("connecting", 500),
+    ("balanced_1_in_flight", 3000),
+    ("balanced_10_in_flight", 5000),
+    ("chosen_10_in_flight", 5000),
+    ("endpoints_1000_updated", 50),
+    (BESIDE_DOORS, 5000),
+    (WITH_RULES, 5000),
+    ("observed_1_in_flight", 3000),
+    ("observed_10_in_flight", 5000),
+    ("carried_10_in_flight", 5000),
+    ("sampled_10_in_flight", 20_000),
+    ("waiting_10_in_flight", 5000),
+    ("middleware_server_10", 5000),
+    ("middleware_client_10", 5000),
+    ("metadata_10", 5000),
+    ("json_rpc_1_in_flight", 3000),
+    ("json_rpc_10_in_flight", 5000),
+    ("json_rpc_http_10_in_flight", 5000),
+    ("connect_1_in_flight", 3000),
+    ("connect_10_in_flight", 5000),
+    (JSON_ENCODED, 5000),
+    (JSON_DECODED, 5000),
+    ("items_streamed_down", 10_000),
+    ("items_streamed_up", 10_000),
+    ("items_read_over_down", 10_000),
+    ("items_read_over_up", 10_000),
+    ("published_to_1", 20_000),
+    ("published_to_20", 20_000),
+];
+
+/// Calls by fRPC's own client to a server whose doors are all open, and those to one without doors, to be compared.
+const BESIDE_DOORS: &str = "unary_10_beside_doors";
+const WITHOUT_DOORS: &str = "unary_10_in_flight";
+
+/// Calls of a caller who is known to a server with rules, to be compared with those to one without.
+const WITH_RULES: &str = "ruled_10_in_flight";
+
+/// A message of twelve fields with a nested one, lists and a map, to JSON and back.
+const JSON_ENCODED: &str = "json_encoded";
+const JSON_DECODED: &str = "json_decoded";
+
+/// How far calls beside doors may exceed those without: native calls do not pay for doors.
+const DOORS_TOLERANCE: f64 = 1.01;
+
+/// How many instructions more a call may take by which a rule is looked at.
+const RULES_MAX: f64 = 10.0;
+
+/// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
+/// than anything worth noticing.
+const TOLERANCE: f64 = 1.05;
+
+const USAGE: &str = "usage: hot_path check | update | run CASE CALLS";
+
+fn main() -> Result<ExitCode, BoxError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run", case, calls] => run(case, calls.parse()?).map(|()| ExitCode::SUCCESS),
+        ["check"] => check(),
+        ["update"] => update(),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// Makes the calls of a case.
+fn run(case: &str, calls: u64) -> Result<(), BoxError> {
+    let runtime = match case {
+        "wide_32" | "wide_alone" => one_core()?,
+        _ => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+    };
+    runtime.block_on(async {
+        match case {
+            "wide" | "wide_32" => wide(10, calls).await,
+            "wide_alone" => wide(1, calls).await,
+            "frames_10_in_flight" => frames(10, calls).await,
+            "unary_1_in_flight" => unary(1, calls).await,
+            "unary_10_in_flight" => unary(10, calls).await,
+            "connecting" => connecting(calls).await,
+            "balanced_1_in_flight" => balanced(BALANCED, 1, calls).await,
+            "balanced_10_in_flight" => balanced(BALANCED, 10, calls).await,
+            "chosen_10_in_flight" => balanced(1, 10, calls).await,
+            "endpoints_1000_updated" => updated(calls).await,
+            BESIDE_DOORS => beside_doors(10, calls).await,
+            WITH_RULES => ruled(10, calls).await,
+            "observed_1_in_flight" => observed(1, calls).await,
+            "observed_10_in_flight" => observed(10, calls).await,
+            "carried_10_in_flight" => traced(10, calls, 0.0).await,
+            "sampled_10_in_flight" => traced(10, calls, 0.01).await,
+            "waiting_10_in_flight" => waiting(10, calls).await,
+            "middleware_server_10" => {
+                echoed(10, calls, frpc::Server::builder().middleware(pass_on), |channel| channel).await
+            }
+            "middleware_client_10" => {
+                echoed(10, calls, frpc::Server::builder(), |channel| channel.with_middleware(pass_on)).await
+            }
+            "metadata_10" => labelled(10, calls).await,
+            "json_rpc_1_in_flight" => json_rpc(1, calls).await,
+            "json_rpc_10_in_flight" => json_rpc(10, calls).await,
+            "json_rpc_http_10_in_flight" => json_rpc_http(10, calls).await,
+            "connect_1_in_flight" => connect(1, calls).await,
+            "connect_10_in_flight" => connect(10, calls).await,
+            JSON_ENCODED => encoded(calls),
+            JSON_DECODED => decoded(calls),
+            "items_streamed_down" => streamed::<false>(calls, true).await,
+            "items_streamed_up" => streamed::<false>(calls, false).await,
+            "items_read_over_down" => streamed::<true>(calls, true).await,
+            "items_read_over_up" => streamed::<true>(calls, false).await,
+            "published_to_1" => published(calls, 1).await,
+            "published_to_20" => published(calls, 20).await,
+            other => Err(format!("no case is called {other}").into()),
+        }
+    })
+}
+
+async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
+    // The server needs a turn to bind its socket.
+    tokio::task::yield_now().await;
+    let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// One call on each of so many connections, one after the other: connecting and closing are a part of the call.
+async fn connecting(calls: u64) -> Result<(), BoxError> {
+    let address = started(frpc::Server::builder().config(untimed()), 1).await?;
+    for _ in 0..calls {
+        let client = Caller::of(BenchmarkServiceClient::connect(address.as_str()).await?);
+        drive(&client, 1, 32, 1).await;
+    }
+    Ok(())
+}
+
+/// As [`unary`], on a channel that chooses among connections to a server. There are few, so that what a call costs is
+/// comparable: with more, fewer calls share a turn of each. With one, the difference to `unary` is the choice alone.
+async fn balanced(connections: usize, in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
+    let channel = Channel::builder().connect_all(vec![address; connections]).await?;
+    // All of them are there before the calls begin.
+    while channel.fleet().is_some_and(|fleet| !fleet.servers.iter().all(|server| server.is_connected)) {
+        tokio::task::yield_now().await;
+    }
+    drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The connections of [`balanced`].
+const BALANCED: usize = 4;
+
+/// A server of the echo service on the thread of its clients, and where it is.
+async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxError> {
+    let server = server.workers(Workers::Caller);
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    Ok(address)
+}
+
+/// As [`unary`], with counters and histograms at both ends.
+async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let counters = Counters::new();
+    let address = started(frpc::Server::builder().counters(&counters), in_flight).await?;
+    let channel = Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
+    drive(&Caller::of(BenchmarkServiceClient::new(channel.connect(address).await?)), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`], with a trace context that goes along, of which so large a part is sampled and given to an exporter.
+async fn traced(in_flight: usize, calls: u64, ratio: f64) -> Result<(), BoxError> {
+    let provider = SdkTracerProvider::builder().with_batch_exporter(Nowhere).build();
+    let telemetry = Telemetry::new().spans(provider.tracer("hot_path")).sample(ratio).trust_peers();
+    let server = frpc::Server::builder().config(untimed()).observer(telemetry.clone());
+    let address = started(server, in_flight).await?;
+    let channel = Channel::builder().observer(telemetry).calls::<BenchmarkServiceClient>();
+    let client = BenchmarkServiceClient::new(channel.connect(address).await?);
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// An exporter that takes everything and sends nothing.
+#[derive(Debug)]
+struct Nowhere;
+
+impl SpanExporter for Nowhere {
+    async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+        Ok(())
+    }
+}
+
+/// As [`unary`], with a server that is set up like this and a channel that is changed.
+async fn echoed(
+    in_flight: usize,
+    calls: u64,
+    server: ServerBuilder,
+    change: impl FnOnce(Channel) -> Channel,
+) -> Result<(), BoxError> {
+    let address = started(server.config(untimed()), in_flight).await?;
+    let channel = change(Channel::connect(address).await?);
+    drive(&Caller::of(BenchmarkServiceClient::new(channel)), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The least middleware that there can be.
+async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
+    next.run(call).await
+}
+
+/// As [`unary`], with an entry of metadata in each request.
+async fn labelled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
+    let trace = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    drive(&Caller { client: BenchmarkServiceClient::connect(address).await?, trace }, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// The client of all cases with calls. A second one would make a second use of the code of a call, which the compiler
+/// then no longer makes a part of its caller, as it does in most programs.
+#[derive(Clone)]
+struct Caller {
+    client: BenchmarkServiceClient,
+    /// An entry of metadata.
+    trace: Option<&'static str>,
+}
+
+impl Caller {
+    fn of(client: BenchmarkServiceClient) -> Self {
+        Self { client, trace: None }
+    }
+}
+
+impl Client for Caller {
+    type CallResponse = String;
+
+    async fn echo(&self, text: &Text) -> Result<String, BoxError> {
+        let mut request = Request::new(Echo { message: text.as_str().to_owned() });
+        if let Some(trace) = self.trace {
+            request.metadata_mut().insert("traceparent", trace)?;
+        }
+        Ok(self.client.benchmark(request).await?.into_inner().message)
+    }
+}
+
+/// As [`unary`], with a handler that has to wait.
+async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
+    let server = server.add_service(BenchmarkServiceServer::new(Waiting)).bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let client = BenchmarkServiceClient::connect(address).await?;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// Lets everybody else have a turn before it answers, which is the shortest time there is to wait for.
+struct Waiting;
+
+impl BenchmarkService for Waiting {
+    async fn benchmark(&self, request: Request<Echo>) -> Result<Response<Echoed>, Status> {
+        tokio::task::yield_now().await;
+        Ok(Response::new(Echoed { message: request.into_inner().message }))
+    }
+}
+
+/// As [`unary`], with a server whose doors are all open.
+async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let address = serve_doors(in_flight).await?;
+    let client = BenchmarkServiceClient::connect(address.to_string()).await?;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`], by a caller who is known, with a rule that lets it in.
+async fn ruled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let robot = Principal::new("robot", Proof::Other).with_role("robot");
+    let rules = Access::new().allow(["benchmark.BenchmarkService/Benchmark"], Who::role("robot"));
+    let server = frpc::Server::builder().access(rules).on_connect(move |connection| {
+        if let Err(status) = robot.sign_in(connection) {
+            eprintln!("{status}");
+        }
+    });
+    let client = BenchmarkServiceClient::connect(started(server, in_flight).await?).await?;
+    drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// Serves with all doors open.
+async fn serve_doors(in_flight: usize) -> Result<SocketAddr, BoxError> {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc().health()).web_socket();
+    let server = frpc::Server::builder().workers(Workers::Caller).gateway(gateway);
+    let server = server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight))));
+    let server = server.bind("127.0.0.1:0").await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    Ok(address)
+}
+
+/// The text of all calls through doors.
+const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+
+/// A request of JSON-RPC. The id has one digit.
+fn json_rpc_request(id: usize) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"benchmark.BenchmarkService/Benchmark\",\
+         \"params\":{{\"message\":\"{TEXT}\"}}}}\n"
+    )
+}
+
+fn post(path: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n\
+         {body}"
+    )
+}
+
+/// As [`unary`], by JSON-RPC in lines.
+async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    through_door(in_flight, calls, json_rpc_request).await
+}
+
+/// As [`unary`], by JSON-RPC over HTTP/1.1.
+async fn json_rpc_http(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    through_door(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
+}
+
+/// As [`unary`], by Connect in JSON over HTTP/1.1.
+async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let body = format!("{{\"message\":\"{TEXT}\"}}");
+    through_door(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
+}
+
+/// As [`unary`], through a door. The client does next to nothing: it writes the same requests again as soon as there are
+/// as many replies, all of which have the same length.
+async fn through_door(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
+    let mut socket = TcpStream::connect(serve_doors(in_flight).await?).await?;
+    socket.set_nodelay(true)?;
+    let mut replies = [0; 4096];
+    socket.write_all(request(0).as_bytes()).await?;
+    let length = socket.read(&mut replies).await?;
+    if !replies.get(..length).is_some_and(|reply| reply.windows(TEXT.len()).any(|text| text == TEXT.as_bytes())) {
+        return Err(format!("the reply is {}", String::from_utf8_lossy(&replies)).into());
+    }
+    let requests: String = (0..in_flight).map(request).collect();
+    for _ in 0..calls / in_flight as u64 {
+        socket.write_all(requests.as_bytes()).await?;
+        let mut left = in_flight * length;
+        while left > 0 {
+            let count = socket.read(&mut replies).await?;
+            left = left.checked_sub(count).filter(|_| count > 0).ok_or("the connection was lost")?;
+        }
+    }
+    Ok(())
+}
+
+/// The message of `benches/json.rs`, to JSON so many times.
+fn encoded(messages: u64) -> Result<(), BoxError> {
+    let order = benches::proto::order();
+    let mut out = Vec::with_capacity(1024);
+    for _ in 0..messages {
+        out.clear();
+        to_json(black_box(&order), &mut out)?;
+        black_box(out.len());
+    }
+    Ok(())
+}
+
+/// As [`encoded`], from JSON.
+fn decoded(messages: u64) -> Result<(), BoxError> {
+    let mut json = Vec::new();
+    to_json(&benches::proto::order(), &mut json)?;
+    for _ in 0..messages {
+        black_box(from_json::<Order>(black_box(&json))?);
+    }
+    Ok(())
+}
+
+/// As [`unary`], on each of four hundred connections.
+async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
+    tokio::task::yield_now().await;
+    let address = address.recv()??.to_string();
+    let mut clients = Vec::new();
+    for _ in 0..400 {
+        clients.push(Caller::of(BenchmarkServiceClient::connect(address.as_str()).await?));
+    }
+    // None begins before all are connected.
+    let drive = |client| async move { drive(&client, in_flight, 32, calls).await };
+    clients.into_iter().map(drive).collect::<JoinSet<_>>().join_all().await;
+    Ok(())
+}
+
+/// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here, and no turn is
+/// long for its handlers.
+fn untimed() -> Config {
+    Config::default().turn_max(Duration::MAX)
+}
+
+/// One stream of as many items, which are read over one another if `OVER`.
+async fn streamed<const OVER: bool>(items: u64, down: bool) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
+    tokio::spawn(async move { flows::ours::serve_with::<OVER>(server, bound).await });
+    tokio::task::yield_now().await;
+    let channel = Channel::builder().config(untimed()).connect(address.recv()??.to_string()).await?;
+    let client = FlowsClient::new(channel);
+    let text = "x".repeat(32);
+    if down {
+        flows::ours::stream_down::<OVER>(&client, items, &text).await?
+    } else {
+        client.stream_up(items, &text).await?
+    };
+    Ok(())
+}
+
+/// Frames sent back by a router, without anything of RPC: what the calls are measured against.
+async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
+    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Mirror(None)).await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let (done, mut all_done) = mpsc::unbounded_channel();
+    let client = frisbee::Client::builder().connect(address, Mirror(Some((calls, done)))).await?;
+    let body = Bytes::from_static(&[b'x'; 32]);
+    client.send_now(|outbox| {
+        (0..in_flight).try_for_each(|id| outbox.push(PacketId(id), Operation::FIRST_USER, &body))
+    })??;
+    all_done.recv().await.ok_or("the connection was lost")?;
+    Ok(())
+}
+
+/// Messages by way of a broker, each to so many subscribers.
+async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
+    let server = frisbee::Server::builder().workers(Workers::Caller).config(untimed());
+    let server = server.bind("127.0.0.1:0", Broker::new()).await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut readers = JoinSet::new();
+    for _ in 0..subscribers {
+        let client =
+            pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address).await?;
+        let mut subscription = client.subscribe("topic").await?;
+        readers.spawn(async move {
+            for _ in 0..messages {
+                subscription.recv().await?;
+            }
+            Ok::<_, BoxError>(())
+        });
+    }
+    let publisher = pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address)
+        .await?
+        .publisher("topic")?;
+    for _ in 0..messages {
+        publisher.publish(Bytes::from_static(&[b'x'; 32])).await?;
+    }
+    while let Some(read) = readers.join_next().await {
+        read??;
+    }
+    Ok(())
+}
+
+/// Sends packets back; as a client, until there have been as many as asked for.
+struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
+
+impl Router for Mirror {
+    type Session = u64;
+
+    fn connected(&self, _connection: &Connection) -> u64 {
+        0
+    }
+
+    fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Routed {
+        *echoed += 1;
+        if let Some((wanted, done)) = &self.0
+            && *echoed >= *wanted
+        {
+            let _ = done.send(());
+        }
+        outbox.forward(&packet).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
+    }
+
+    fn disconnected(&self, _echoed: u64, _reason: &CloseReason) {}
+}
+
+/// Compares with the committed figures.
+fn check() -> Result<ExitCode, BoxError> {
+    if !valgrind_is_there() {
+        println!("SKIPPED: instructions of the hot path, since valgrind is not installed");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let committed = std::fs::read_to_string(figures_path())?;
+    let mut worse = false;
+    let mut figures = BTreeMap::new();
+    for (case, calls) in CASES {
+        let limit = figure(&committed, case).ok_or_else(|| format!("{case} is not in instructions.toml"))?;
+        let counted = count(case, calls)?;
+        let ratio = counted / limit;
+        let verdict = match ratio {
+            ratio if ratio > TOLERANCE => "TOO MANY",
+            ratio if ratio * TOLERANCE < 1.0 => "fewer: commit the new figure with `hot_path update`",
+            _ => "ok",
+        };
+        println!("{case:24} {counted:8.0} instructions per call, committed {limit:8.0}, {ratio:.3}x  {verdict}");
+        worse |= ratio > TOLERANCE;
+        figures.insert(case, counted);
+    }
+    if let (Some(beside), Some(without)) = (figures.get(BESIDE_DOORS), figures.get(WITHOUT_DOORS)) {
+        let ratio = beside / without;
+        println!("native calls beside open doors take {ratio:.3}x as many instructions as without doors");
+        worse |= ratio > DOORS_TOLERANCE;
+    }
+    if let (Some(ruled), Some(without)) = (figures.get(WITH_RULES), figures.get(WITHOUT_DOORS)) {
+        let more = ruled - without;
+        println!("a rule takes {more:.0} instructions of a call, at most {RULES_MAX}");
+        worse |= more > RULES_MAX;
+    }
+    Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Writes the figures of today.
+fn update() -> Result<ExitCode, BoxError> {
+    let mut text = String::from(
+        "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, or of one message of 367 bytes in JSON, or of one answer of a resolver with 1000 endpoints, as callgrind counts them.\n\
+         # Written by `cargo run --release -p cost --bin hot_path -- update`; CI runs `check`.\n",
+    );
+    for (case, calls) in CASES {
+        writeln!(text, "{case} = {:.0}", count(case, calls)?)?;
+    }
+    std::fs::write(figures_path(), &text)?;
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn figures_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../instructions.toml")
+}
+
+/// The figure of a case. The file is a list of `name = number` lines.
+fn figure(text: &str, case: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(case)?.trim_start().strip_prefix('='))?;
+    line.trim().parse().ok()
+}
+
+fn valgrind_is_there() -> bool {
+    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
+/// Instructions of one call.
+fn count(case: &str, calls: u64) -> Result<f64, BoxError> {
+    let (once, twice) = (collect(case, calls)?, collect(case, 2 * calls)?);
+    Ok((twice - once) / calls as f64)
+}
+
+/// Instructions of a whole run.
+fn collect(case: &str, calls: u64) -> Result<f64, BoxError> {
+    let program = std::env::current_exe()?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["run", case, &calls.to_string()])
+        .output()?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{case} failed under valgrind:\n{log}").into());
+    }
+    let collected = log.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    collected.ok_or_else(|| format!("valgrind did not say what it counted:\n{log}").into())
+}

@@ -1,0 +1,405 @@
+//! What calls cost between two programs of one host: over TCP, over a Unix socket, and through shared memory.
+//!
+//! ```text
+//! cargo run --release -p cost --bin one_host
+//! taskset -c 0 cargo run --release -p cost --bin one_host      both ends on one processor
+//! cargo run --release -p cost --bin one_host -- calls          one part: calls, frames, idle or killed
+//! ```
+//!
+//! Client and server are threads of this process with a runtime each, so its processor time is that of both ends. Calls
+//! bring a text and get it back: short ones on one and on sixteen connections, and one of a MiB at a time. The ways take
+//! turns; printed are medians of the rounds, and of the ratios of processor time to TCP. On one processor a spinning end only
+//! keeps the other one from its turn.
+//!
+//! Then: how long a short frame takes there and back between two spinning threads, by a bare ring, by streams in a runtime
+//! and by streams that block; the memory of connections that are idle; and how soon the end of a process is noticed that is killed while it writes.
+
+#[cfg(target_os = "linux")]
+mod measuring {
+    use benches::BoxError;
+    use benches::cost::{median, processor_time};
+    use benches::load::drive;
+    use benches::proto::benchmark::{BenchmarkServiceClient, BenchmarkServiceServer};
+    use benches::rivals::Setup;
+    use benches::rivals::frpc::Service;
+    use frisbee_shm::{BlockingStream, Connector, Listener};
+    use frpc::{Channel, Server, ServerBuilder, Workers};
+    use std::io::{Read, Write};
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::task::JoinSet;
+
+    /// How often each is measured.
+    const ROUNDS: usize = 9;
+
+    /// The ways between the ends. Those behind the first two have ends that spin so long.
+    const WAYS: [&str; 5] = ["TCP", "Unix socket", "shared memory", "both spin for 20 us", "both spin for 50 us"];
+    const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_micros(50)];
+
+    /// With this argument and a path this program is the one that is killed.
+    const WRITER: &str = "writer";
+
+    /// Calls of a kind.
+    struct Cell {
+        name: &'static str,
+        connections: usize,
+        in_flight: usize,
+        /// The bytes of a text.
+        length: usize,
+        /// The calls of each connection in a round.
+        calls: u64,
+    }
+
+    const CELLS: [Cell; 4] = [
+        Cell { name: "32 B, 1x1", connections: 1, in_flight: 1, length: 32, calls: 5000 },
+        Cell { name: "32 B, 16x1", connections: 16, in_flight: 1, length: 32, calls: 2000 },
+        Cell { name: "32 B, 16x10", connections: 16, in_flight: 10, length: 32, calls: 10_000 },
+        Cell { name: "1 MiB, 1x1", connections: 1, in_flight: 1, length: 1 << 20, calls: 400 },
+    ];
+
+    pub(crate) fn main() -> Result<(), BoxError> {
+        let arguments: Vec<_> = std::env::args().skip(1).collect();
+        let folder = tempfile::tempdir()?;
+        let path = folder.path();
+        match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [WRITER, path] => runtime()?.block_on(write_without_end(path)),
+            ["calls"] => calls(path),
+            ["frames"] => frames(path),
+            ["idle"] => idle(path),
+            ["killed"] => runtime()?.block_on(killed(path)),
+            [] => {
+                calls(path)?;
+                frames(path)?;
+                idle(path)?;
+                runtime()?.block_on(killed(path))
+            }
+            _ => Err("the argument is calls, frames, idle or killed".into()),
+        }
+    }
+
+    fn calls(folder: &Path) -> Result<(), BoxError> {
+        let address = started(folder)?;
+        runtime()?.block_on(compare(&address, folder))
+    }
+
+    /// Starts a server for all ways, and gives its address of TCP.
+    fn started(folder: &Path) -> Result<String, BoxError> {
+        let path = folder.to_owned();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let served = runtime().and_then(|runtime| runtime.block_on(serve(&path, &tell)));
+            if let Err(error) = served {
+                let _ = tell.send(Err(error));
+            }
+        });
+        told.recv()?
+    }
+
+    fn runtime() -> Result<tokio::runtime::Runtime, BoxError> {
+        Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+    }
+
+    fn server() -> ServerBuilder {
+        let service = BenchmarkServiceServer::new(Service(Setup::new(10)));
+        Server::builder().workers(Workers::Caller).add_service(service)
+    }
+
+    fn socket(folder: &Path, way: &str) -> PathBuf {
+        folder.join(way.replace(' ', "-"))
+    }
+
+    /// Serves all ways, and tells the address of TCP once it does.
+    async fn serve(folder: &Path, tell: &mpsc::Sender<Result<String, BoxError>>) -> Result<(), BoxError> {
+        let tcp = server().bind("127.0.0.1:0").await?;
+        let address = tcp.local_addr().to_string();
+        tokio::spawn(tcp.serve());
+        tokio::spawn(server().bind_unix(socket(folder, WAYS[1])).await?.serve());
+        for (way, spin) in WAYS[2..].iter().zip(SPINS) {
+            let server = server().shared_memory(Listener::builder().spin(spin)).bind_unix(socket(folder, way)).await?;
+            tokio::spawn(server.serve());
+        }
+        tell.send(Ok(address))?;
+        std::future::pending().await
+    }
+
+    async fn connect(way: usize, address: &str, folder: &Path) -> Result<BenchmarkServiceClient, BoxError> {
+        let path = socket(folder, WAYS[way]);
+        let channel = match way {
+            0 => Channel::connect(address).await?,
+            1 => Channel::connect(format!("unix:{}", path.display())).await?,
+            _ => {
+                let builder = Channel::builder().shared_memory(Connector::new().spin(SPINS[way - 2]));
+                builder.connect(format!("unix+shm:{}", path.display())).await?
+            }
+        };
+        Ok(BenchmarkServiceClient::new(channel))
+    }
+
+    async fn compare(address: &str, folder: &Path) -> Result<(), BoxError> {
+        println!("{:12}  {:20} {:>20} {:>7} {:>11}", "calls", "way", "us of cpu, both ends", "ratio", "us of time");
+        for cell in &CELLS {
+            let mut clients = Vec::new();
+            for way in 0..WAYS.len() {
+                let mut connections = Vec::new();
+                for _ in 0..cell.connections {
+                    connections.push(connect(way, address, folder).await?);
+                }
+                clients.push(connections);
+            }
+            let mut costs = [const { Vec::new() }; WAYS.len()];
+            for round in 0..=ROUNDS {
+                for (clients, costs) in clients.iter().zip(&mut costs) {
+                    let cost = measure(clients, cell).await?;
+                    // The first one warms up.
+                    if round > 0 {
+                        costs.push(cost);
+                    }
+                }
+            }
+            for (way, of_way) in WAYS.iter().zip(&costs) {
+                let middle = |value: fn(&Cost, &Cost) -> f64| {
+                    median(of_way.iter().zip(&costs[0]).map(|(one, tcp)| value(one, tcp)))
+                };
+                let (cpu, ratio) = (middle(|one, _| one.cpu), middle(|one, tcp| one.cpu / tcp.cpu));
+                println!("{:12}  {way:20} {cpu:20.2} {ratio:7.2} {:11.2}", cell.name, middle(|one, _| one.elapsed));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a call takes, in microseconds.
+    struct Cost {
+        /// Of the processor, at both ends.
+        cpu: f64,
+        /// For its caller.
+        elapsed: f64,
+    }
+
+    async fn measure(clients: &[BenchmarkServiceClient], cell: &Cell) -> Result<Cost, BoxError> {
+        let Cell { in_flight, length, calls, .. } = *cell;
+        let before = processor_time();
+        let mut tasks = JoinSet::new();
+        for client in clients {
+            let client = client.clone();
+            tasks.spawn(async move { drive(&client, in_flight, length, calls).await });
+        }
+        let mut elapsed = 0.0;
+        while let Some(done) = tasks.join_next().await {
+            elapsed += done?.as_secs_f64() * 1e6 * in_flight as f64;
+        }
+        let calls = clients.len() as f64 * calls as f64;
+        let cpu = (processor_time() - before).as_secs_f64() * 1e6;
+        Ok(Cost { cpu: cpu / calls, elapsed: elapsed / calls })
+    }
+
+    /// Bytes of a frame: a header and a short text.
+    const FRAME: usize = 47;
+
+    /// How often a frame goes there and back.
+    const TRIPS: usize = 200_000;
+
+    /// Prints how long a frame takes there and back, by a bare ring and through a stream, between two threads that spin.
+    fn frames(folder: &Path) -> Result<(), BoxError> {
+        println!("a frame of {FRAME} bytes there and back, in us: median, 99th percentile");
+        print_trips("a bare ring", &mut bare_trips());
+        let path = folder.join("frames");
+        let spin = Duration::from_secs(1);
+        let (tell, told) = mpsc::channel();
+        let server_path = path.clone();
+        let server = std::thread::spawn(move || -> Result<(), BoxError> {
+            runtime()?.block_on(async {
+                let listener = Listener::builder().spin(spin).bind(server_path)?;
+                tell.send(())?;
+                let mut stream = listener.accept().await?;
+                let mut frame = [0; FRAME];
+                // It ends with the client.
+                while stream.read_exact(&mut frame).await.is_ok() {
+                    stream.write_all(&frame).await?;
+                }
+                Ok(())
+            })
+        });
+        told.recv()?;
+        let mut trips = runtime()?.block_on(stream_trips(&path, spin))?;
+        print_trips("streams that spin", &mut trips);
+        server.join().map_err(|_| "the server has panicked")??;
+        let (mut client, mut server) = runtime()?.block_on(blocking_ends(&folder.join("blocking"), spin))?;
+        let server = std::thread::spawn(move || {
+            let mut frame = [0; FRAME];
+            // It ends with the client.
+            while server.read_exact(&mut frame).is_ok() && server.write_all(&frame).is_ok() {}
+        });
+        let mut frame = [7; FRAME];
+        let mut trips = Vec::with_capacity(TRIPS);
+        for _ in 0..TRIPS {
+            let begun = Instant::now();
+            client.write_all(&frame)?;
+            client.read_exact(&mut frame)?;
+            trips.push(begun.elapsed());
+        }
+        print_trips("streams that block", &mut trips);
+        drop(client);
+        server.join().map_err(|_| "the server has panicked".into())
+    }
+
+    /// Both ends of a connection, for threads.
+    async fn blocking_ends(path: &Path, spin: Duration) -> Result<(BlockingStream, BlockingStream), BoxError> {
+        let listener = Listener::builder().spin(spin).bind(path)?;
+        let connector = Connector::new().spin(spin);
+        let connecting = async { connector.connect(path).await?.into_blocking().await };
+        let accepting = async { listener.accept().await?.into_blocking().await };
+        Ok(tokio::try_join!(connecting, accepting)?)
+    }
+
+    fn print_trips(name: &str, trips: &mut [Duration]) {
+        trips.sort_unstable();
+        let at = |part: f64| trips[(trips.len() as f64 * part) as usize].as_secs_f64() * 1e6;
+        println!("{name:20} {:8.3} {:8.3}", at(0.5), at(0.99));
+    }
+
+    async fn stream_trips(path: &Path, spin: Duration) -> Result<Vec<Duration>, BoxError> {
+        let mut stream = Connector::new().spin(spin).connect(path).await?;
+        let mut frame = [7; FRAME];
+        let mut trips = Vec::with_capacity(TRIPS);
+        for _ in 0..TRIPS {
+            let begun = Instant::now();
+            stream.write_all(&frame).await?;
+            stream.read_exact(&mut frame).await?;
+            trips.push(begun.elapsed());
+        }
+        Ok(trips)
+    }
+
+    /// A ring of words from one thread to another, and nothing else: how often a frame was put in, and the frames.
+    struct Bare {
+        put: AtomicU64,
+        words: [AtomicU64; 6 * 64],
+    }
+
+    /// The words of a frame.
+    const WORDS: usize = FRAME.div_ceil(8);
+
+    impl Bare {
+        const fn new() -> Self {
+            Self { put: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 * 64] }
+        }
+
+        fn put(&self, number: u64, frame: [u64; WORDS]) {
+            let place = number as usize % 64 * WORDS;
+            self.words[place..].iter().zip(frame).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
+            self.put.store(number + 1, Ordering::Release);
+        }
+
+        fn take(&self, number: u64) -> [u64; WORDS] {
+            while self.put.load(Ordering::Acquire) <= number {
+                std::hint::spin_loop();
+            }
+            let place = number as usize % 64 * WORDS;
+            std::array::from_fn(|at| self.words[place + at].load(Ordering::Relaxed))
+        }
+    }
+
+    fn bare_trips() -> Vec<Duration> {
+        static RINGS: [Bare; 2] = [const { Bare::new() }; 2];
+        let [there, back] = &RINGS;
+        let echo = std::thread::spawn(|| (0..TRIPS as u64).for_each(|number| back.put(number, there.take(number))));
+        let trips = (0..TRIPS as u64)
+            .map(|number| {
+                let begun = Instant::now();
+                there.put(number, [number; WORDS]);
+                assert_eq!(back.take(number), [number; WORDS]);
+                begun.elapsed()
+            })
+            .collect();
+        echo.join().expect("it does not panic");
+        trips
+    }
+
+    /// Prints what a connection keeps that has carried a call, at both ends together, of memory that they share and of tables
+    /// of maps in the kernel.
+    fn idle(folder: &Path) -> Result<(), BoxError> {
+        const CONNECTIONS: usize = 200;
+        let folder = folder.join("idle");
+        std::fs::create_dir(&folder)?;
+        let address = started(&folder)?;
+        runtime()?.block_on(async {
+            let (before, mut clients) = (held()?, Vec::new());
+            for _ in 0..CONNECTIONS {
+                let client = connect(2, &address, &folder).await?;
+                drive(&client, 1, 32, 1).await;
+                clients.push(client);
+            }
+            let each =
+                held()?.iter().zip(before).map(|(now, before)| (now - before) / CONNECTIONS as u64).collect::<Vec<_>>();
+            println!("an idle connection keeps {} bytes of shared memory, and {} of tables of maps", each[0], each[1]);
+            Ok(())
+        })
+    }
+
+    /// The shared memory of this process and its tables of maps, in bytes.
+    fn held() -> Result<[u64; 2], BoxError> {
+        let of = |text: &str, name: &str| -> u64 {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
+            lines.filter_map(|number| number.parse::<u64>().ok()).sum::<u64>() * 1024
+        };
+        let (maps, status) =
+            (std::fs::read_to_string("/proc/self/smaps")?, std::fs::read_to_string("/proc/self/status")?);
+        let (mut shared, mut is_ours) = (0, false);
+        for line in maps.lines() {
+            if line.split_once('-').is_some_and(|(start, _)| u64::from_str_radix(start, 16).is_ok()) {
+                is_ours = line.contains("frisbee-shm");
+            } else if is_ours {
+                // Both ends map each page, and each counts half of it.
+                shared += of(line, "Pss:");
+            }
+        }
+        Ok([shared, of(&status, "VmPTE:")])
+    }
+
+    async fn write_without_end(path: &str) -> Result<(), BoxError> {
+        let mut stream = frisbee_shm::connect(path).await?;
+        loop {
+            stream.write_all(&[1; 100_000]).await?;
+        }
+    }
+
+    /// Prints how long it takes from killing a process that writes to the end of its stream.
+    async fn killed(folder: &Path) -> Result<(), BoxError> {
+        const KILLED: usize = 20;
+        let path = folder.join("killed");
+        let listener = Listener::bind(&path)?;
+        let (mut noticed, mut buffer) = (Vec::new(), vec![0; 30_000]);
+        for _ in 0..KILLED {
+            let mut child = std::process::Command::new(std::env::current_exe()?).args([WRITER]).arg(&path).spawn()?;
+            let mut stream = listener.accept().await?;
+            for _ in 0..1000 {
+                stream.read_exact(&mut buffer).await?;
+            }
+            child.kill()?;
+            let begun = Instant::now();
+            while stream.read(&mut buffer).await? > 0 {}
+            noticed.push(begun.elapsed());
+            child.wait()?;
+        }
+        noticed.sort_unstable();
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        let (middle, most) = (millis(noticed[KILLED / 2]), millis(noticed[KILLED - 1]));
+        println!(
+            "the end of a process that is killed while it writes is noticed after {middle:.2} ms, {most:.2} at most"
+        );
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> Result<(), benches::BoxError> {
+    measuring::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("memory is shared on Linux alone");
+}

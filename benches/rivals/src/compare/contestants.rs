@@ -1,0 +1,312 @@
+//! Who takes part, in which cells, and against which raw frames each is held.
+
+use crate::grid::{Cell, Mode, Section};
+use crate::machine;
+use rivals::contest::Contestant;
+use std::path::PathBuf;
+
+/// One contestant.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// Its configuration, for the report.
+    pub(crate) about: &'static str,
+    /// The raw frames on the same flavour of runtime.
+    pub(crate) raw: &'static str,
+    /// The program that serves and loads.
+    pub(crate) program: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Frames without calls.
+    Frames,
+    Calls,
+    /// Calls between two ends that stay awake.
+    Busy,
+    /// Calls on connections that are driven apart from their callers.
+    Apart,
+    /// Calls with another policy for handlers.
+    Policy,
+    /// Calls on connections that carry one at a time.
+    Pooled,
+    /// Calls with bytes or strings that share their memory.
+    Shares,
+    /// Both of these.
+    PooledShares,
+    /// Between processes of one host only.
+    Host,
+    /// The same, on one connection with one call at a time.
+    HostAlone,
+    /// Calls that are counted or traced.
+    Observed,
+    /// Calls through doors.
+    Door,
+    /// Over TLS.
+    Tls,
+    /// The same, with bytes instead of strings.
+    TlsBytes,
+    /// Calls, in Go.
+    Go,
+    /// Calls in Go on connections that carry one at a time.
+    GoPooled,
+}
+
+/// Runs `$run::<TYPE>($argument)` for the contestant of a name: one of `all`, or of those that make `calls` that can be
+/// made one by one.
+macro_rules! dispatch {
+    (all, $name:expr, $run:ident($argument:expr)) => {
+        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
+            frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText, tonic::Tonic,
+            tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
+            observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
+            one_host::Ours<one_host::UnixSocket>, one_host::Ours<one_host::SharedMemory>, one_host::Ours<one_host::Spinning>,
+            one_host::Frames, one_host::alone::Blocking, one_host::alone::Bare, one_host::Iceoryx, doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
+            doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
+            doors::FramesOverWebSocket, doors::Grpc, doors::Through<doors::GrpcWeb>, doors::Through<doors::TonicWeb>,
+            doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
+            doors::Through<doors::Ucall>, tls::RawPerCore, tls::RawShared, frpc::SecuredPerCore, frpc::SecuredPlain,
+            frpc::SecuredShares, tls::Tonic)
+    };
+    (calls, $name:expr, $run:ident($argument:expr)) => {
+        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
+            frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings,
+            axum::Axum, tls::RawCallPerCore, tls::RawCallShared, frpc::SecuredPerCore, frpc::SecuredPlain, tls::Tonic)
+    };
+    (streams, $name:expr, $run:ident($argument:expr)) => {{
+        use rivals::rivals::streams;
+        dispatch!(@ streams::Streams, $name, $run($argument), streams::PerCore, streams::Plain, streams::Tonic,
+            streams::TonicPerCore, streams::Bare)
+    }};
+    (@ $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
+        use rivals::rivals::*;
+        dispatch!(@ rivals::contest::Contestant, $name, $run($argument), $($contestant),*)
+    }};
+    (@ $trait:path, $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
+        match $name {
+            $(name if name == <$contestant as $trait>::NAME => Some($run::<$contestant>($argument)),)*
+            _ => None,
+        }
+    }};
+}
+pub(crate) use dispatch;
+
+/// Whether clients of this name run on a thread for each core.
+pub(crate) fn is_per_core(name: &str) -> bool {
+    use rivals::rivals::{doors, frpc, observed, one_host, raw, router, tarpc, tls, tonic};
+    [
+        <raw::PerCore as Contestant>::NAME,
+        <router::Routers as Contestant>::NAME,
+        <frpc::PerCore as Contestant>::NAME,
+        <frpc::Uring as Contestant>::NAME,
+        <frpc::Busy as Contestant>::NAME,
+        <frpc::Concurrent as Contestant>::NAME,
+        <frpc::AtMost as Contestant>::NAME,
+        <frpc::Shares as Contestant>::NAME,
+        <frpc::SharesText as Contestant>::NAME,
+        <tonic::PerCore as Contestant>::NAME,
+        <tarpc::InPlace as Contestant>::NAME,
+        <observed::TonicCoresTraced as Contestant>::NAME,
+        <one_host::Ours<one_host::UnixSocket> as Contestant>::NAME,
+        <one_host::Ours<one_host::SharedMemory> as Contestant>::NAME,
+        <one_host::Ours<one_host::Spinning> as Contestant>::NAME,
+        <one_host::Frames as Contestant>::NAME,
+        <doors::FramesOverWebSocket as Contestant>::NAME,
+        <tls::RawPerCore as Contestant>::NAME,
+        <frpc::SecuredPerCore as Contestant>::NAME,
+        <frpc::SecuredShares as Contestant>::NAME,
+    ]
+    .contains(&name)
+}
+
+/// All contestants that can run here.
+pub(crate) fn entries() -> Vec<Entry> {
+    let mut entries = rust_entries();
+    if let Err(reason) = rivals::rivals::doors::check_python() {
+        println!("SKIPPED: contestants in Python (benches/rivals/python/requirements.txt): {reason}");
+        entries.retain(|entry| !["fastapi", "ucall"].contains(&entry.name));
+    }
+    match machine::go_program() {
+        Ok(program) => entries.extend(go_entries(&program)),
+        Err(reason) => println!("SKIPPED: contestants in Go: {reason}"),
+    }
+    entries
+}
+
+/// Those that this program serves and loads itself.
+pub(crate) fn rust_entries() -> Vec<Entry> {
+    const PER_CORE: &str = "raw";
+    const SHARED: &str = "raw-shared";
+    const NATIVE: &str = "frpc";
+    const SECURED: &str = "raw-tls";
+    const SECURED_SHARED: &str = "raw-tls-shared";
+    let rust = [
+        ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
+        ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        (
+            "frpc-plain",
+            "fRPC with its defaults: a server with a thread for each core, clients on tokio's multi-thread runtime",
+            SHARED,
+            Kind::Calls,
+        ),
+        ("frpc", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
+        ("frpc-shared", "fRPC, tokio's multi-thread runtime, at both ends", SHARED, Kind::Calls),
+        (
+            "frpc-uring",
+            "fRPC, servers on io_uring with a ring for each core, clients as of frpc",
+            PER_CORE,
+            Kind::Calls,
+        ),
+        ("frpc-busy", "fRPC, a thread for each core, which stays awake for 5 ms, at both ends", PER_CORE, Kind::Busy),
+        (
+            "frpc-apart",
+            "fRPC, clients on tokio's multi-thread runtime, a thread for each core for connections, at both ends",
+            SHARED,
+            Kind::Apart,
+        ),
+        ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
+        ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
+        ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Shares),
+        ("frpc-utf8-bytes", "fRPC as frpc with a string that shares its memory", PER_CORE, Kind::Shares),
+        ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
+        ("tonic-cores", "the same with a runtime for each core, at both ends", PER_CORE, Kind::Calls),
+        ("tarpc", "bincode, no delay, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
+        (
+            "tarpc-in-place",
+            "the same with handlers in place and a runtime for each core, at both ends",
+            PER_CORE,
+            Kind::Calls,
+        ),
+        ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
+        ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledShares),
+        ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
+        ("frpc-counted", "frpc-plain with counters and histograms at both ends", SHARED, Kind::Observed),
+        (
+            "frpc-traced",
+            "the same with traces for OpenTelemetry at both ends, of which one in a hundred is recorded",
+            SHARED,
+            Kind::Observed,
+        ),
+        (
+            "tonic-traced",
+            "tonic with such traces by tonic-tracing-opentelemetry at both ends, and without counters",
+            SHARED,
+            Kind::Observed,
+        ),
+        ("tonic-cores-traced", "the same as tonic-cores", PER_CORE, Kind::Observed),
+        ("frpc-unix", "fRPC as frpc over a Unix socket", PER_CORE, Kind::Host),
+        ("frpc-shm", "fRPC as frpc through shared memory", PER_CORE, Kind::Host),
+        ("frpc-shm-spin", "the same, both ends spin for 20 us before they sleep", PER_CORE, Kind::Host),
+        ("raw-shm-spin", "frames sent back by hand through shared memory, as above", PER_CORE, Kind::Host),
+        ("raw-shm-threads", "the same between two threads that block, without a runtime", PER_CORE, Kind::HostAlone),
+        (
+            "bare-ring",
+            "texts sent back through a ring of words that checks nothing, by two threads that poll without end",
+            PER_CORE,
+            Kind::HostAlone,
+        ),
+        (
+            "iceoryx2",
+            "requests and responses, a thread at either end that polls without end",
+            PER_CORE,
+            Kind::HostAlone,
+        ),
+        ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Door),
+        ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Door),
+        ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Door),
+        ("frpc-ws", "fRPC as frpc, with native frames over WebSocket", NATIVE, Kind::Door),
+        ("frpc-connect", "fRPC as frpc, called by Connect in JSON over HTTP/1.1", NATIVE, Kind::Door),
+        ("frpc-grpc", "fRPC as frpc, called by tonic's client", NATIVE, Kind::Door),
+        ("frpc-grpc-web", "fRPC as frpc, called by gRPC-Web in protobuf over HTTP/1.1", NATIVE, Kind::Door),
+        ("jsonrpsee-http", "JSON-RPC by POST over HTTP/1.1", NATIVE, Kind::Door),
+        ("jsonrpsee-ws", "JSON-RPC over WebSocket", NATIVE, Kind::Door),
+        ("connectrpc", "Connect in JSON over HTTP/1.1, a dispatcher for this method, serde_json", NATIVE, Kind::Door),
+        ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Door),
+        ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
+        ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
+        ("ucall", "JSON-RPC over TCP, which closes the connection behind each reply", NATIVE, Kind::Door),
+        ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
+        ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
+        ("frpc-tls", "frpc over TLS", SECURED, Kind::Tls),
+        ("frpc-bytes-tls", "frpc-bytes over TLS", SECURED, Kind::TlsBytes),
+        ("tonic-tls", "tonic over TLS", SECURED_SHARED, Kind::Tls),
+    ];
+    let own = std::env::current_exe().expect("a running program has a path");
+    rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
+}
+
+/// Those in Go, which are one program.
+pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
+    [
+        ("go-frpc", "Go's frisbee runtime, handlers in place", Kind::Go),
+        ("go-frpc-spawn", "Go's frisbee runtime, a goroutine for each call", Kind::Go),
+        ("grpc-go", "stream workers, windows of 4 and 64 MiB, no delay", Kind::Go),
+        ("twirp", "protobuf over HTTP/1.1, net/http, as many idle connections as calls in flight", Kind::GoPooled),
+    ]
+    .map(|(name, about, kind)| Entry { name, about, raw: "raw-shared", program: program.into(), kind })
+    .into()
+}
+
+/// Those beside which calls are counted and traced.
+const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
+
+/// Those that stream.
+const STREAMS: [&str; 5] = ["frisbee", "frpc-plain", "frpc", "tonic", "tonic-cores"];
+
+impl Entry {
+    /// Whether it takes part in a cell.
+    pub(crate) fn takes(&self, cell: &Cell) -> bool {
+        /// Connections that fit into the usual limit on open files.
+        const CONNECTIONS_MAX: usize = 12_000;
+        if cell.section == Section::Tls {
+            return self.kind == Kind::Tls || self.kind == Kind::TlsBytes && cell.length == 1 << 20;
+        }
+        let pooled = matches!(self.kind, Kind::Pooled | Kind::PooledShares | Kind::GoPooled);
+        if pooled && cell.clients * cell.in_flight > CONNECTIONS_MAX {
+            return false;
+        }
+        let is_go = matches!(self.kind, Kind::Go | Kind::GoPooled);
+        if cell.section == Section::Doors {
+            // UCall has one call for each connection.
+            let fits = self.name != "ucall" || cell.in_flight == 1;
+            return ["frpc", "tonic"].contains(&self.name) || self.kind == Kind::Door && fits;
+        }
+        if cell.section == Section::OneHost {
+            // A ring that copies word by word says nothing of long texts.
+            let fits = self.name != "bare-ring" || cell.length == 32;
+            let is_alone = cell.clients == 1 && cell.in_flight == 1 && fits;
+            return ["raw", "frpc", "tonic"].contains(&self.name)
+                || self.kind == Kind::Host
+                || self.kind == Kind::HostAlone && is_alone;
+        }
+        match (cell.section, self.kind) {
+            (_, Kind::Door | Kind::Host | Kind::HostAlone | Kind::Tls | Kind::TlsBytes) => false,
+            (Section::Observed, kind) => kind == Kind::Observed || UNOBSERVED.contains(&self.name),
+            (_, Kind::Observed) => false,
+            (Section::Streams, _) => STREAMS.contains(&self.name),
+            (section, Kind::Shares | Kind::PooledShares) => section == Section::Bulk,
+            // Two ends that poll share no core, and more connections than cores keep each other awake.
+            (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
+            (section, Kind::Apart) => section == Section::Small,
+            (Section::Handler, Kind::Policy) => true,
+            (section, Kind::Policy) => section == Section::Small && (cell.clients, cell.in_flight) == (16, 10),
+            (Section::Hog | Section::Open | Section::Handler | Section::Idle, Kind::Frames) => false,
+            (Section::Hog, _) if pooled => false,
+            // An inline handler that sleeps would hold up its whole connection.
+            (Section::Handler, _) if ["go-frpc", "tarpc-in-place"].contains(&self.name) => false,
+            _ => match cell.mode {
+                Mode::Reconnect => self.kind != Kind::Frames,
+                Mode::Open { .. } | Mode::Idle => !is_go,
+                _ => true,
+            },
+        }
+    }
+
+    /// Whether it is ours.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.name.starts_with("frpc")
+    }
+}

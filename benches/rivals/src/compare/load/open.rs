@@ -1,0 +1,93 @@
+//! Calls at a fixed rate: each is sent when its time has come, whatever became of those before, and its latency counts
+//! from that time. A load that waits for replies would send less just when the server is slow, and not see it.
+
+use super::Bench;
+use rivals::BoxError;
+use rivals::load::checked;
+use rivals::meter::Meter;
+use rivals::rivals::Client;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The thread that sends calls in time. Timers of tokio have steps of a millisecond.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    counters: Arc<Counters>,
+    stopped: oneshot::Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    counted: AtomicU64,
+    flying: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// Calls that may be under way. A server that is so far behind does not manage the rate.
+const FLYING_MAX: u64 = 100_000;
+
+/// How long calls under way at the end are waited for: less than the patience of those who wait for this.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long the thread sleeps at least: the system does not do it for less.
+const STEP: Duration = Duration::from_micros(50);
+
+impl Pacer {
+    /// Starts sending.
+    pub(super) fn start<C: Client>(clients: Vec<C>, rate: u32, bench: &Bench) -> Self {
+        let counters = Arc::new(Counters::default());
+        let (stop, stopped) = oneshot::channel();
+        let (handles, meter, length) = (bench.carriers.handles.clone(), bench.meter.clone(), bench.arguments.length);
+        let shared = counters.clone();
+        std::thread::spawn(move || {
+            let interval = Duration::from_secs(1) / rate.max(1);
+            let mut due = Instant::now();
+            let mut number = 0;
+            while meter.runs() {
+                while due <= Instant::now() && shared.flying.load(Ordering::Relaxed) < FLYING_MAX {
+                    let client = clients[number % clients.len()].clone();
+                    // A client stays with the runtime that it was connected on.
+                    let handle = &handles[number % clients.len() % handles.len()];
+                    let (meter, counters, intended) = (meter.clone(), shared.clone(), due);
+                    counters.flying.fetch_add(1, Ordering::Relaxed);
+                    handle.spawn(async move {
+                        let mut text = C::text(number, length);
+                        match checked(&client, &mut text).await {
+                            Ok(()) => {
+                                meter.record(intended.elapsed());
+                                counters.counted.fetch_add(u64::from(meter.counts()), Ordering::Relaxed);
+                            }
+                            Err(_) => drop(counters.failed.fetch_add(1, Ordering::Relaxed)),
+                        }
+                        counters.flying.fetch_sub(1, Ordering::Relaxed);
+                    });
+                    due += interval;
+                    number += 1;
+                }
+                sleep(STEP);
+            }
+            let _ = stop.send(());
+        });
+        Self { counters, stopped }
+    }
+
+    /// Waits until all calls have ended, or for as long as it makes sense; gives those that did within the window.
+    pub(super) async fn finish(self, meter: Arc<Meter>) -> Result<u64, BoxError> {
+        self.stopped.await?;
+        let stopped = Instant::now();
+        while self.counters.flying.load(Ordering::Relaxed) > 0 && stopped.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // Those that are still under way took at least this long.
+        for _ in 0..self.counters.flying.load(Ordering::Relaxed) {
+            meter.record(PATIENCE);
+        }
+        match self.counters.failed.load(Ordering::Relaxed) {
+            0 => Ok(self.counters.counted.load(Ordering::Relaxed)),
+            failed => Err(format!("{failed} calls failed").into()),
+        }
+    }
+}

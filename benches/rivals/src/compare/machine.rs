@@ -1,0 +1,116 @@
+//! What the report says of the machine and of versions, and what the system has to allow.
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Allows as many open files as the system lets us.
+pub(crate) fn raise_file_limit() {
+    let raised =
+        getrlimit(Resource::RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+    match (raised, getrlimit(Resource::RLIMIT_NOFILE)) {
+        (Ok(()), Ok((limit, _))) if limit > 12_000 => {}
+        (_, limit) => println!("few files may be open ({limit:?}): cells with many connections will fail"),
+    }
+}
+
+/// The machine, the versions and the commands that were run, as Markdown.
+pub(crate) fn describe(commands: &[String]) -> String {
+    let mut text = String::new();
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    // Virtual machines are often told no more than a maker's name, which is the same for many generations.
+    let of_processor = |name| line_of("/proc/cpuinfo", name).unwrap_or_else(|| "unknown".into());
+    let [processor, family, model] = ["model name\t", "cpu family\t", "model\t"].map(of_processor);
+    let memory = line_of("/proc/meminfo", "MemTotal").unwrap_or_default();
+    let congestion = read("/proc/sys/net/ipv4/tcp_congestion_control");
+    let lines = [
+        ("Machine", format!("{cores} x {processor} (family {family}, model {model}), memory {memory}")),
+        ("System", format!("Linux {}, TCP over loopback with {congestion}", read("/proc/sys/kernel/osrelease"))),
+        ("Rust", output("rustc", &["--version"])),
+        ("Go", output("go", &["version"])),
+        ("Revision", revision()),
+        ("Date", output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+        ("Rivals", versions()),
+    ];
+    let commands = commands.iter().map(|command| ("Command", command.clone()));
+    for (name, line) in lines.into_iter().chain(commands) {
+        let _ = writeln!(text, "* {name}: {line}");
+    }
+    text
+}
+
+/// The lines of a description that have this name.
+pub(crate) fn described(text: &str, name: &str) -> Vec<String> {
+    let start = format!("* {name}: ");
+    text.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
+}
+
+/// How this program was called.
+pub(crate) fn command() -> String {
+    // To be pasted into a shell.
+    let quoted = |word: String| if word.contains(' ') { format!("\"{word}\"") } else { word };
+    let arguments: Vec<_> = std::env::args().skip(1).map(quoted).collect();
+    format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- {}`", arguments.join(" "))
+}
+
+/// The revision of the code, whatever has become of its report.
+pub(crate) fn revision() -> String {
+    let git = |arguments: &[&str]| output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat());
+    let changes = git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)docs/performance"]);
+    git(&["rev-parse", "--short", "HEAD"]) + if changes.is_empty() { "" } else { "-dirty" }
+}
+
+/// Versions of the rivals from the lock file.
+fn versions() -> String {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+    let lock = std::fs::read_to_string(lock).unwrap_or_default();
+    let version = |name: &str| {
+        let package = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?.1;
+        Some(format!("{name} {}", package.split('"').next()?))
+    };
+    let names = ["tokio", "tonic", "prost", "tarpc", "volo-thrift", "axum", "hyper"];
+    let mut versions: Vec<_> = names.into_iter().filter_map(version).collect();
+    let modules = std::fs::read_to_string(go_folder().join("go.mod")).unwrap_or_default();
+    for module in ["github.com/loopholelabs/frisbee-go", "google.golang.org/grpc", "github.com/twitchtv/twirp"] {
+        let line = modules.lines().find_map(|line| line.trim().trim_start_matches("require ").strip_prefix(module));
+        versions.extend(line.map(|version| format!("{module} {}", version.trim())));
+    }
+    versions.join(", ")
+}
+
+fn go_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("go")
+}
+
+/// Builds the contestants in Go beside this program.
+pub(crate) fn go_program() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = own.with_file_name("compare-go");
+    let built = Command::new("go")
+        .args(["build", "-buildvcs=false", "-o"])
+        .arg(&program)
+        .arg(".")
+        .current_dir(go_folder())
+        .output();
+    match built {
+        Err(error) => Err(format!("go cannot be run: {error}")),
+        Ok(built) if !built.status.success() => Err(String::from_utf8_lossy(&built.stderr).trim().to_owned()),
+        Ok(_) => Ok(program),
+    }
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+fn line_of(path: &str, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    output.map_or_else(|_| "none".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

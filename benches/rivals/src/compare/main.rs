@@ -1,0 +1,211 @@
+//! Compares fRPC with raw frames and with other RPC systems, each server and each client a process of its own.
+//!
+//! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- [--quick]`
+//!
+//! For each cell of the grid all contestants take their turns, round after round, so that whatever else goes on in the
+//! machine meets all of them; ratios are taken within a round. The program runs itself as the servers and the loads.
+
+mod chart;
+mod contestants;
+mod grid;
+mod introduction;
+mod load;
+mod machine;
+mod measure;
+mod report;
+mod runs;
+mod serve;
+
+use rivals::BoxError;
+use clap::{Args, Parser, Subcommand};
+use contestants::{Entry, entries};
+use grid::{Cell, Section, grid};
+use indicatif::{ProgressBar, ProgressStyle};
+use measure::Sample;
+use report::Report;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+#[derive(Parser)]
+#[command(about = "Compares fRPC with raw frames and with other RPC systems", args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    role: Option<Role>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Subcommand)]
+enum Role {
+    /// Serves until standard input ends.
+    #[command(hide = true)]
+    Serve(serve::ServeArguments),
+    /// Puts load on a server and tells what came of it.
+    #[command(hide = true)]
+    Load(load::LoadArguments),
+}
+
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// Fewer cells and shorter runs: under 10 minutes.
+    #[arg(long)]
+    quick: bool,
+    /// Only these contestants.
+    #[arg(long, value_delimiter = ',')]
+    rivals: Vec<String>,
+    /// Only these sections of the grid.
+    #[arg(long, value_delimiter = ',', value_enum)]
+    sections: Vec<Section>,
+    /// Only cells whose name contains this.
+    #[arg(long)]
+    cell: Option<String>,
+    /// Rounds, in each of which every contestant runs once. Default: 9, quick 3.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// How long calls are counted in each run, in milliseconds. Default: 1000, quick 400.
+    #[arg(long)]
+    window_ms: Option<u64>,
+    /// How long calls are made before that, in milliseconds. Default: 400, quick 150.
+    #[arg(long)]
+    warm_up_ms: Option<u64>,
+    /// Adds the rounds to those of the report that is there, if it is of the same revision.
+    #[arg(long)]
+    more: bool,
+    /// The machine as readers know it, for the first sentence, such as "an AMD EPYC (Zen 3) with two cores". Default:
+    /// the name in the report that is there, if it is of the same kind of processor.
+    #[arg(long)]
+    machine: Option<String>,
+    /// Where the report goes.
+    #[arg(long, default_value_os_t = default_folder())]
+    out: PathBuf,
+    /// Lists contestants and cells, and does nothing.
+    #[arg(long)]
+    list: bool,
+}
+
+fn default_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance")
+}
+
+/// How long a quick comparison takes at most; the cell that is being measured is finished.
+const QUICK: Duration = Duration::from_secs(9 * 60);
+
+/// How long a run takes.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    warm_up: Duration,
+    window: Duration,
+}
+
+fn main() -> Result<(), BoxError> {
+    match Arguments::parse() {
+        Arguments { role: Some(Role::Serve(arguments)), .. } => serve::main(&arguments),
+        Arguments { role: Some(Role::Load(arguments)), .. } => load::main(&arguments),
+        Arguments { role: None, options } => compare(&options),
+    }
+}
+
+fn compare(options: &Options) -> Result<(), BoxError> {
+    let quick = options.quick;
+    let times = Times {
+        warm_up: Duration::from_millis(options.warm_up_ms.unwrap_or(if quick { 150 } else { 400 })),
+        window: Duration::from_millis(options.window_ms.unwrap_or(if quick { 400 } else { 1000 })),
+    };
+    let rounds = options.rounds.unwrap_or(if quick { 3 } else { 9 }).max(1);
+    let all = entries();
+    let entries = chosen_entries(options, &all)?;
+    let cells: Vec<Cell> = grid(quick)
+        .into_iter()
+        .filter(|cell| options.sections.is_empty() || options.sections.contains(&cell.section))
+        .filter(|cell| options.cell.as_ref().is_none_or(|part| cell.to_string().contains(part)))
+        .collect();
+    let runs: usize = cells.iter().map(|cell| entries.iter().filter(|entry| entry.takes(cell)).count()).sum();
+    if options.list {
+        entries.iter().for_each(|entry| println!("{:18} {}", entry.name, entry.about));
+        cells.iter().for_each(|cell| println!("{cell}"));
+    }
+    let each = times.warm_up + times.window + Duration::from_millis(150);
+    println!(
+        "{runs} runs in each of {rounds} rounds, about {} minutes",
+        (each * (runs * rounds) as u32).as_secs() / 60 + 1
+    );
+    if options.list {
+        return Ok(());
+    }
+    if runs == 0 {
+        return Err("no contestant takes part in such a cell; --list shows all of both".into());
+    }
+
+    machine::raise_file_limit();
+    let mut report = if options.more { report::read(&options.out, &all)? } else { Report::default() };
+    let until = quick.then(|| Instant::now() + QUICK);
+    let first = report.next_round();
+    report.samples.extend(run_all(&cells, &entries, first..first + rounds, times, until));
+    report::write(&options.out, &report, &all, options.machine.as_deref())?;
+    println!("the report is in {}", options.out.display());
+    Ok(())
+}
+
+fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxError> {
+    let mut entries = all.to_vec();
+    if let Some(unknown) = options.rivals.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
+        let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+        return Err(format!("no contestant is called {unknown}; there are {}", names.join(", ")).into());
+    }
+    entries.retain(|entry| options.rivals.is_empty() || options.rivals.iter().any(|name| name == entry.name));
+    Ok(entries)
+}
+
+/// Goes through the grid, round by round until the time is over. A run that fails is told and left out.
+fn run_all(
+    cells: &[Cell],
+    entries: &[Entry],
+    rounds: Range<usize>,
+    times: Times,
+    until: Option<Instant>,
+) -> Vec<Sample> {
+    let runs: usize = cells.iter().map(|cell| entries.iter().filter(|entry| entry.takes(cell)).count()).sum();
+    let style = "{elapsed_precise} {wide_bar} {pos}/{len} {eta} left  {msg}";
+    let style = ProgressStyle::with_template(style).expect("the template is well formed");
+    let progress = ProgressBar::new((runs * rounds.len()) as u64).with_style(style);
+    let mut samples = Vec::new();
+    for round in rounds.clone() {
+        for cell in cells {
+            let taking: Vec<_> = entries.iter().filter(|entry| entry.takes(cell)).collect();
+            // Nobody always comes first, or always after the same neighbour.
+            for turn in 0..taking.len() {
+                let entry = taking[(turn + round) % taking.len()];
+                progress.set_message(format!("{cell} {}", entry.name));
+                match measure::run(entry, cell, round, times.of(cell)) {
+                    Ok(sample) => samples.push(sample),
+                    Err(error) => {
+                        progress.suspend(|| eprintln!("{cell}, {}, round {round}: {error}", entry.name));
+                    }
+                }
+                progress.inc(1);
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                progress.suspend(|| eprintln!("the time is over in round {} of {}", round + 1, rounds.end));
+                return samples;
+            }
+        }
+    }
+    progress.finish_and_clear();
+    samples
+}
+
+impl Times {
+    /// Thousands of connections take longer to come into their stride, and so do texts of many megabytes in all, for
+    /// which memory has to be found.
+    fn of(self, cell: &Cell) -> Self {
+        let calls = cell.clients * cell.in_flight;
+        if calls * cell.length >= 64 << 20 {
+            return Self { warm_up: 6 * self.warm_up, window: 3 * self.window };
+        }
+        if calls >= 8192 {
+            return Self { warm_up: 3 * self.warm_up, window: 2 * self.window };
+        }
+        self
+    }
+}

@@ -1,0 +1,103 @@
+//! One run: a server process, a load process, and what both used within the window.
+
+use crate::Times;
+use crate::contestants::Entry;
+use crate::grid::{Cell, Mode};
+use crate::load::Outcome;
+use rivals::BoxError;
+use rivals::process::Process;
+use std::time::Duration;
+
+/// What a run has given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) entry: &'static str,
+    pub(crate) cell: Cell,
+    pub(crate) round: usize,
+    pub(crate) outcome: Outcome,
+    /// Processor time of the server for each call, in microseconds.
+    pub(crate) server_us: f64,
+    /// The same of both processes.
+    pub(crate) both_us: f64,
+    /// The most memory that the server had, in bytes.
+    pub(crate) server_peak: u64,
+    /// What the server's memory grew by, in bytes, from its start to the end of the window.
+    pub(crate) server_growth: u64,
+}
+
+/// How long a process may take to be ready. Eight thousand connections take some.
+const READY: Duration = Duration::from_secs(30);
+
+/// What a load may take beyond its times.
+const SLACK: Duration = Duration::from_secs(15);
+
+/// Measures a cell once.
+pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Result<Sample, BoxError> {
+    let pinned = cell.mode == Mode::Pinned;
+    let server = Process::start(&entry.program, &serve_arguments(entry, cell), pinned)?;
+    let address = server.expect("listening", READY)?;
+    let at_first = server.memory("VmRSS")?;
+    let hog = match cell.mode {
+        Mode::Beside(hog) => {
+            let (in_flight, length) = hog.load();
+            let greedy = Cell { clients: 1, in_flight, length, mode: Mode::Closed, ..*cell };
+            let longer = Times { window: times.window + READY, ..times };
+            let hog = Process::start(&entry.program, &load_arguments(entry, &greedy, &address, longer), false)?;
+            hog.expect("begin", READY)?;
+            Some(hog)
+        }
+        _ => None,
+    };
+    let load = Process::start(&entry.program, &load_arguments(entry, cell, &address, times), pinned)?;
+    load.expect("ready", READY)?;
+    load.expect("begin", times.warm_up + READY)?;
+    let (server_begun, load_begun) = (server.cpu()?, load.cpu()?);
+    load.expect("end", times.window + SLACK)?;
+    let (server_used, load_used) = (server.cpu()? - server_begun, load.cpu()? - load_begun);
+    let growth = server.memory("VmRSS")?.saturating_sub(at_first);
+    let outcome: Outcome = serde_json::from_str(&load.expect("result", SLACK)?)?;
+    drop(hog);
+    if outcome.calls == 0 && cell.mode != Mode::Idle {
+        return Err("no call ended within the window".into());
+    }
+    let per_call = |used: Duration| used.as_secs_f64() * 1e6 / outcome.calls.max(1) as f64;
+    Ok(Sample {
+        entry: entry.name,
+        cell: *cell,
+        round,
+        outcome,
+        server_us: per_call(server_used),
+        both_us: per_call(server_used + load_used),
+        server_peak: server.memory("VmHWM")?,
+        server_growth: growth,
+    })
+}
+
+fn serve_arguments(entry: &Entry, cell: &Cell) -> Vec<String> {
+    // A server beside a hog has to carry what the hog sends.
+    let in_flight = if let Mode::Beside(hog) = cell.mode { hog.load().0 } else { cell.in_flight };
+    let sleep = cell.sleep.unwrap_or_default().as_micros();
+    let numbers = ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()];
+    let streams = matches!(cell.mode, Mode::Stream(_)).then_some("--streams");
+    numbers.into_iter().chain(streams).map(String::from).collect()
+}
+
+fn load_arguments(entry: &Entry, cell: &Cell, address: &str, times: Times) -> Vec<String> {
+    let mut arguments = vec!["load".to_owned(), entry.name.to_owned(), "--address".to_owned(), address.to_owned()];
+    let numbers = [
+        ("--clients", cell.clients as u128),
+        ("--in-flight", cell.in_flight as u128),
+        ("--length", cell.length as u128),
+        ("--warm-up-ms", times.warm_up.as_millis()),
+        ("--window-ms", times.window.as_millis()),
+    ];
+    arguments.extend(numbers.into_iter().flat_map(|(name, number)| [name.to_owned(), number.to_string()]));
+    match cell.mode {
+        Mode::Reconnect => arguments.push("--reconnect".into()),
+        Mode::Idle => arguments.push("--idle".into()),
+        Mode::Open { rate } => arguments.extend(["--rate".into(), rate.to_string()]),
+        Mode::Stream(way) => arguments.extend(["--streams".into(), format!("{way:?}")]),
+        Mode::Closed | Mode::Pinned | Mode::Beside(_) => {}
+    }
+    arguments
+}

@@ -1,0 +1,528 @@
+//! Writes what was measured: `runs.csv` with every run, `README.md` with medians and spread, and charts.
+
+use crate::chart::{Chart, Group};
+use crate::contestants::Entry;
+use crate::grid::{Cell, Mode, Section, grid};
+use crate::measure::Sample;
+use crate::{introduction, machine, runs};
+use rivals::BoxError;
+use rivals::rivals::streams::Way;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// All that a report is made of.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) samples: Vec<Sample>,
+    /// How the program was called before.
+    commands: Vec<String>,
+}
+
+impl Report {
+    /// The number of the round that comes next.
+    pub(crate) fn next_round(&self) -> usize {
+        self.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0)
+    }
+}
+
+/// The same, and what is known of those who took part.
+struct Results<'a> {
+    samples: &'a [Sample],
+    cells: Vec<Cell>,
+    entries: Vec<&'a Entry>,
+}
+
+/// The runs of a report, for more of them to be added.
+pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError> {
+    let file = |name| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let (text, runs) = (file(TEXT)?, file(RUNS)?);
+    let (theirs, ours) = (machine::described(&text, "Revision").concat(), machine::revision());
+    if theirs != ours {
+        return Err(format!("the report is of revision {theirs}, and this is {ours}").into());
+    }
+    Ok(Report { samples: runs::read(&runs, entries, &grid(false))?, commands: machine::described(&text, "Command") })
+}
+
+/// Writes the report into a folder. `machine` is the reader's name for the machine, if it is to change.
+pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: Option<&str>) -> Result<(), BoxError> {
+    std::fs::create_dir_all(folder)?;
+    let runs = runs::write(&report.samples);
+    std::fs::write(folder.join(RUNS), &runs)?;
+    // As they are in the file, so that the same report can be made of the file again.
+    let samples = runs::read(&runs, entries, &grid(false))?;
+    let commands = [&report.commands[..], &[machine::command()]].concat();
+    let described = machine::describe(&commands);
+    let of = |name| machine::described(&described, name).concat();
+    let before = std::fs::read_to_string(folder.join(TEXT)).unwrap_or_default();
+    let name = introduction::machine(machine, &before, &of("Machine"));
+    let page = page(&introduction::sentence(folder, &name, &of("Revision")), &described, &samples, entries)?;
+    for (name, chart) in &page.charts {
+        std::fs::write(folder.join(name), chart)?;
+    }
+    std::fs::write(folder.join(TEXT), page.text)?;
+    Ok(())
+}
+
+/// A report to be read.
+struct Page {
+    text: String,
+    /// The charts that the text shows, each with the name of its file.
+    charts: Vec<(String, String)>,
+}
+
+/// Makes the report of samples: the conclusions and five figures first, then machine and method, and the long tables
+/// last.
+fn page(introduction: &str, machine: &str, samples: &[Sample], entries: &[Entry]) -> Result<Page, BoxError> {
+    let samples = &repeated(samples);
+    let results = Results {
+        samples,
+        cells: grid(false).into_iter().filter(|cell| samples.iter().any(|sample| sample.cell == *cell)).collect(),
+        entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
+    };
+    let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), charts: Vec::new() };
+    results.summary(&mut page.text);
+    let _ = write!(page.text, "## Machine and method\n\n{machine}{}", results.method());
+    results.contestants(&mut page.text);
+    for section in SECTIONS {
+        let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
+        if !cells.is_empty() {
+            let _ = writeln!(page.text, "## {}\n\n{}\n", section.1, section.2);
+            results.section(&cells, &mut page)?;
+        }
+    }
+    // Each section ends with an empty line, the file does not.
+    page.text.truncate(page.text.trim_end().len());
+    page.text.push('\n');
+    Ok(page)
+}
+
+/// A median of fewer rounds says little on a machine with other work.
+const ROUNDS_MIN: usize = 7;
+
+/// The samples of contestants with enough rounds of a cell; of a short comparison, those with most rounds.
+fn repeated(samples: &[Sample]) -> Vec<Sample> {
+    let rounds = |of: &Sample| samples.iter().filter(|other| other.entry == of.entry && other.cell == of.cell).count();
+    let most = samples.iter().map(rounds).max().unwrap_or(0);
+    samples.iter().filter(|sample| rounds(sample) >= ROUNDS_MIN.min(most)).copied().collect()
+}
+
+/// The report and the runs.
+const TEXT: &str = "README.md";
+const RUNS: &str = "runs.csv";
+
+/// Sections with their headings and what has to be known to read them.
+const SECTIONS: [(Section, &str, &str); 13] = [
+    (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
+    (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
+    (
+        Section::Handler,
+        "A handler that sleeps for 50 us",
+        "Everybody's handler sleeps with its runtime's timer. Tokio's has steps of a millisecond and rounds up, so what \
+         is compared is the cost of a call whose handler waits, not the 50 us.",
+    ),
+    (
+        Section::Connect,
+        "A connection for each call",
+        "Connect, call once, close; beside the same load on kept connections.",
+    ),
+    (
+        Section::Pinned,
+        "Both processes on one core",
+        "The ratios of record: without the luck of how two processes share two cores.",
+    ),
+    (
+        Section::Streams,
+        "Messages of streams",
+        "One stream at a time on each connection, which ends after 20 000 messages or 16 MiB, and then the next. Processor \
+         time and rate are those of a message. `frisbee` is its streams without calls. Latencies are the time of a stream \
+         divided by its messages; in ping-pong, where each message waits for the one before to come back, they are round \
+         trips, on average of 200.",
+    ),
+    (
+        Section::Observed,
+        "Calls that are counted and traced",
+        "Of both, one trace in a hundred is recorded, the decision travels with the calls, and spans go in batches to an \
+         exporter that drops them. Durations and codes of fRPC's calls are counted as well.",
+    ),
+    (
+        Section::Open,
+        "Calls at a fixed rate",
+        "Open loop over 64 connections: a latency counts from the time at which the call was to be sent. The thread that \
+         sends sleeps in steps of about 100 us, which everybody's latencies contain.",
+    ),
+    (
+        Section::Hog,
+        "A hog and its victims",
+        "100 connections with one call at a time each; then the same beside one connection that sends texts of 4 MiB, two \
+         at a time, and beside one that has 10 000 calls in flight. Processor time and calls are those of the victims, \
+         the server's time includes what it does for the hog.",
+    ),
+    (
+        Section::Idle,
+        "Idle connections",
+        "Resident memory of the server for each connection, after some calls on each and 5 s of rest. What the kernel \
+         keeps is not in it.",
+    ),
+    (
+        Section::OneHost,
+        "On one host",
+        "The ways between two processes of one host. Those that end with `spin` or `threads` ask for more again and again \
+         for 20 us, and iceoryx2 and the bare ring without end, and so take all of a processor at either end while they wait. \
+         The last four are bytes that a thread sends back, and not calls.",
+    ),
+    (
+        Section::Doors,
+        "Calls through doors",
+        "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
+         compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
+         own clients, `frpc-grpc` and `tonic` by tonic's.",
+    ),
+    (
+        Section::Tls,
+        "Over TLS",
+        "TLS 1.3 with one certificate of ECDSA on P-256. Those that connect for each call resume sessions as each does by \
+         default. Ratios are those to raw frames and to tonic over TLS.",
+    ),
+];
+
+/// Whom the five figures in front compare.
+const SUMMARY: [&str; 8] = ["raw", "frpc-plain", "frpc", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
+
+/// A figure of a run.
+type Figure = fn(&Sample) -> f64;
+
+impl Results<'_> {
+    /// How it was measured, and how to read what follows.
+    fn method(&self) -> String {
+        let windows = spread(self.samples.iter().map(|sample| sample.outcome.seconds).collect()).unwrap_or_default();
+        let [least, _, greatest] = windows.map(|seconds| (seconds * 10.0).round() / 10.0);
+        format!(
+            "* Method: server and load are separate processes; every reply is checked; all contestants have their turn in \
+             each round of a cell; a run warms up and then counts for {least} to {greatest} s. Processor time is that of all \
+             threads of a process over exactly that window. Figures are medians over the rounds; ratios are taken within a \
+             round, their median is given and their least and greatest behind it. Beyond 15 calls at one time one in eight \
+             is timed. Runs: [{RUNS}]({RUNS}), also those of cells with fewer than {ROUNDS_MIN} rounds.\n* Reading: `16x10` is 16 connections with 10 calls in flight on each. k/s: \
+             thousand calls per second. us: processor time per call. `x raw`: processor time of both processes as a multiple \
+             of raw frames on the same flavour of runtime. `tonic /`: how many times cheaper than tonic. The processor time \
+             is the figure to trust, and only together with p99: a contestant that lets connections starve looks \
+             cheap.\n\n",
+        )
+    }
+
+    /// How many rounds each contestant has had, cell by cell.
+    fn rounds(&self, cells: &[Cell]) -> String {
+        let rounds = cells.iter().map(|cell| {
+            let counts = self.entries.iter().map(|entry| self.of(cell, entry.name).count()).filter(|count| *count > 0);
+            let (least, most) =
+                counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
+            let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            format!("{} {count}", column(cell))
+        });
+        rounds.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The tables of a section: one for each kind of cell, with a column for each number of clients.
+    fn section(&self, cells: &[&Cell], page: &mut Page) -> Result<(), BoxError> {
+        let mut done: Vec<String> = Vec::new();
+        for cell in cells {
+            let title = group_title(cell);
+            if done.contains(&title) {
+                continue;
+            }
+            let group: Vec<Cell> =
+                cells.iter().filter(|other| group_title(other) == title).map(|cell| **cell).collect();
+            let _ = writeln!(page.text, "### {title}\n\nRounds: {}.\n", self.rounds(&group));
+            if cell.mode == Mode::Idle {
+                self.table(&group, &mut page.text, "KiB per connection", |cell, entry| {
+                    let median = self.median(cell, entry, |sample| sample.server_growth as f64)?;
+                    Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
+                });
+            } else {
+                self.charts(&group, &title, page)?;
+                self.tables(&group, &mut page.text);
+            }
+            done.push(title);
+        }
+        Ok(())
+    }
+
+    fn tables(&self, cells: &[Cell], text: &mut String) {
+        self.table(cells, text, "k/s, us of the server, us of both", |cell, entry| {
+            let rate =
+                self.median(cell, entry, |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0)?;
+            let server = self.median(cell, entry, |sample| sample.server_us)?;
+            let both = self.median(cell, entry, |sample| sample.both_us)?;
+            Some(format!("{} / {} / **{}**", digits(rate), digits(server), digits(both)))
+        });
+        self.table(cells, text, "p50, p99, p99.9 in ms; starved connections", |cell, entry| {
+            let figures: [Figure; 3] = [|s| s.outcome.p50_us, |s| s.outcome.p99_us, |s| s.outcome.p999_us];
+            let medians = figures.map(|figure| self.median(cell, entry, figure).map(|us| digits(us / 1000.0)));
+            let [Some(p50), Some(p99), Some(p999)] = medians else { return None };
+            let starved = self.median(cell, entry, |sample| (sample.outcome.starved + sample.outcome.stuck) as f64)?;
+            let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
+            Some(format!("{p50} / **{p99}** / {p999}{starved}"))
+        });
+        if cells.iter().any(|cell| cell.section == Section::Doors) {
+            self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
+                let ratio = |sample: &Sample| {
+                    let native = self.of(cell, "frpc").find(|native| native.round == sample.round)?;
+                    Some(sample.server_us / native.server_us)
+                };
+                let ratios = spread(self.of(cell, entry.name).filter_map(ratio).collect());
+                let [least, median, greatest] = ratios.filter(|_| entry.name != "frpc")?;
+                Some(format!("**{}** [{}, {}]", digits(median), digits(least), digits(greatest)))
+            });
+            return;
+        }
+        self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
+            let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
+            let rival = if cell.section == Section::Tls { "tonic-tls" } else { "tonic" };
+            let tonic = self.ratios(cell, rival, entry.name).filter(|_| entry.name != rival);
+            let spread = |spread: Option<[f64; 3]>| {
+                spread.map_or("-".into(), |[least, median, greatest]| {
+                    format!("**{}** [{}, {}]", digits(median), digits(least), digits(greatest))
+                })
+            };
+            (raw.is_some() || tonic.is_some()).then(|| format!("{}; {}", spread(raw), spread(tonic)))
+        });
+        self.table(cells, text, "peak memory of the server, MB", |cell, entry| {
+            Some(format!("{:.0}", self.median(cell, entry, |sample| sample.server_peak as f64 / 1e6)?))
+        });
+    }
+
+    /// One table: a row for each contestant, a column for each cell.
+    fn table(&self, cells: &[Cell], text: &mut String, what: &str, value: impl Fn(&Cell, &Entry) -> Option<String>) {
+        let _ = write!(text, "| {what} |");
+        for cell in cells {
+            let _ = write!(text, " {} |", column(cell));
+        }
+        let _ = writeln!(text, "\n|---|{}", "---|".repeat(cells.len()));
+        for entry in &self.entries {
+            let values: Vec<_> = cells.iter().map(|cell| value(cell, entry)).collect();
+            if values.iter().all(Option::is_none) {
+                continue;
+            }
+            let name = if entry.is_ours() { format!("**{}**", entry.name) } else { entry.name.into() };
+            let values: Vec<_> = values.into_iter().map(|value| value.unwrap_or("-".into())).collect();
+            let _ = writeln!(text, "| {name} | {} |", values.join(" | "));
+        }
+        text.push('\n');
+    }
+
+    fn charts(&self, cells: &[Cell], title: &str, page: &mut Page) -> Result<(), BoxError> {
+        let charts: [(&str, &str, &str, Figure); 3] = [
+            ("rate", "Thousand calls per second", "more is better", |s| {
+                s.outcome.calls as f64 / s.outcome.seconds / 1000.0
+            }),
+            ("cpu", "Processor time per call, both processes, us", "less is better, logarithmic", |s| s.both_us),
+            ("p99", "p99 latency, ms", "less is better, logarithmic", |s| s.outcome.p99_us / 1000.0),
+        ];
+        for (file, what, hint, figure) in charts {
+            let groups = cells.iter().map(|cell| Group {
+                name: column(cell),
+                values: self.entries.iter().map(|entry| self.median(cell, entry, figure)).collect(),
+            });
+            let chart = Chart {
+                title: &format!("{what}: {title}"),
+                hint,
+                logarithmic: file != "rate",
+                series: &self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+                groups: &groups.collect::<Vec<_>>(),
+            };
+            let name =
+                format!("{file}-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+            let _ = writeln!(page.text, "![{what}: {title}]({name})\n");
+            page.charts.push((name, chart.svg()?));
+        }
+        Ok(())
+    }
+
+    fn of<'s>(&'s self, cell: &Cell, name: &str) -> impl Iterator<Item = &'s Sample> {
+        self.samples.iter().filter(move |sample| sample.cell == *cell && sample.entry == name)
+    }
+
+    fn median(&self, cell: &Cell, entry: &Entry, figure: Figure) -> Option<f64> {
+        spread(self.of(cell, entry.name).map(figure).collect()).map(|[_, median, _]| median)
+    }
+
+    /// Processor time of one as a multiple of another's, round by round: least, median, greatest.
+    fn ratios(&self, cell: &Cell, one: &str, other: &str) -> Option<[f64; 3]> {
+        let ratio = |sample: &Sample| {
+            let other = self.of(cell, other).find(|other| other.round == sample.round)?;
+            Some(sample.both_us / other.both_us)
+        };
+        spread(self.of(cell, one).filter_map(ratio).collect())
+    }
+
+    fn contestants(&self, text: &mut String) {
+        text.push_str("## Contestants\n\n");
+        for entry in &self.entries {
+            let _ = writeln!(text, "* {}: {}", entry.name, entry.about);
+        }
+        text.push('\n');
+    }
+
+    /// What most readers come for: what a call costs in comparison, and five figures.
+    fn summary(&self, text: &mut String) {
+        text.push_str("## In short\n\n");
+        let short = |in_flight| Cell::new(Section::Small, 16, in_flight, 32);
+        for (in_flight, calls) in [(1, "one call"), (10, "ten calls")] {
+            let cell = short(in_flight);
+            let ratios =
+                [("frpc-plain", "raw-shared"), ("frpc", "raw"), ("tonic", "frpc-plain"), ("tonic-cores", "frpc")];
+            let ratios = ratios.map(|(one, other)| self.ratios(&cell, one, other).map(|[_, median, _]| digits(median)));
+            if let [Some(plain), Some(raw), Some(tonic), Some(tonic_cores)] = ratios {
+                let _ = writeln!(
+                    text,
+                    "* With {calls} in flight on each of 16 connections, frpc with its defaults takes {plain} times the \
+                     processor time of raw frames in the same runtimes, and tonic with its defaults {tonic} times that of frpc; \
+                     with a runtime for each core at both ends it is {raw} times, and {tonic_cores} times."
+                );
+            }
+        }
+        let idle = self.cells.iter().find(|cell| cell.mode == Mode::Idle).copied();
+        let rate: Figure = |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0;
+        let growth: Figure = |sample| sample.server_growth as f64 / 1024.0 / sample.cell.clients as f64;
+        // As in the table of idle connections.
+        let tenths: fn(f64) -> String = |value| format!("{value:.1}");
+        type Row<'a> = (&'a str, Option<Cell>, Figure, fn(f64) -> String);
+        let figures: [Row<'_>; 5] = [
+            ("processor time per call, both ends, 16x1, us", Some(short(1)), |sample| sample.both_us, digits),
+            ("processor time per call, both ends, 16x10, us", Some(short(10)), |sample| sample.both_us, digits),
+            ("thousand calls per second, 16x10", Some(short(10)), rate, digits),
+            ("p99, 16x10, ms", Some(short(10)), |sample| sample.outcome.p99_us / 1000.0, digits),
+            ("memory of the server per idle connection, KiB", idle, growth, tenths),
+        ];
+        let shown: Vec<_> = self.entries.iter().filter(|entry| SUMMARY.contains(&entry.name)).collect();
+        let heads: Vec<_> = shown.iter().map(|entry| entry.name).collect();
+        let _ = writeln!(text, "\n| echo of 32 bytes | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
+        for (what, cell, figure, written) in figures {
+            let value = |entry| cell.and_then(|cell| self.median(&cell, entry, figure));
+            let values: Vec<_> = shown.iter().map(|entry| value(entry)).collect();
+            if values.iter().all(Option::is_none) {
+                continue;
+            }
+            let values: Vec<_> = values.into_iter().map(|value| value.map_or("-".into(), written)).collect();
+            let _ = writeln!(text, "| {what} | {} |", values.join(" | "));
+        }
+        text.push('\n');
+    }
+}
+
+/// Least, median and greatest.
+fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
+    values.sort_by(f64::total_cmp);
+    let (least, greatest) = (*values.first()?, *values.last()?);
+    let middle = f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]);
+    Some([least, middle, greatest])
+}
+
+/// What the cells of one table have in common.
+fn group_title(cell: &Cell) -> String {
+    match cell.section {
+        Section::Small | Section::Bulk => format!("{}, {} in flight", cell.length_name(), cell.in_flight),
+        Section::Handler => "Sleeping".into(),
+        Section::Connect => "Connecting".into(),
+        Section::Pinned => "One core".into(),
+        Section::Streams => match cell.mode {
+            Mode::Stream(Way::PingPong) => "Streams, there and back one by one".into(),
+            Mode::Stream(Way::Both) => "Streams, there and back".into(),
+            Mode::Stream(Way::Up) => "Streams to the server".into(),
+            _ => "Streams to the client".into(),
+        },
+        Section::Observed => "Observed".into(),
+        Section::Open => "Fixed rate".into(),
+        Section::Hog => "Victims".into(),
+        Section::Idle => "Idle".into(),
+        Section::OneHost => format!("One host, {}", cell.length_name()),
+        Section::Doors => "JSON".into(),
+        Section::Tls if cell.mode == Mode::Reconnect => "TLS, connecting".into(),
+        Section::Tls => format!("TLS, {}", cell.length_name()),
+    }
+}
+
+/// What tells a cell from the others in its table.
+fn column(cell: &Cell) -> String {
+    let load = format!("{}x{}", cell.clients, cell.in_flight);
+    match cell.mode {
+        Mode::Closed if cell.section == Section::Connect => format!("{load} kept"),
+        Mode::Closed if cell.section == Section::Hog => "alone".into(),
+        Mode::Closed | Mode::Pinned => load,
+        Mode::Stream(_) => format!("{}, {} connections", cell.length_name(), cell.clients),
+        Mode::Reconnect => format!("{load} connecting"),
+        Mode::Open { rate } => format!("{rate}/s"),
+        Mode::Beside(crate::grid::Hog::Texts) => "beside 4 MiB texts".into(),
+        Mode::Beside(crate::grid::Hog::Calls) => "beside 10 000 calls".into(),
+        Mode::Idle => cell.clients.to_string(),
+    }
+}
+
+/// A number with about three digits.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contestants::{go_entries, rust_entries};
+
+    /// The report in the repository, as its own runs make it. `UPDATE_GOLDEN=1` writes it anew.
+    #[test]
+    fn the_committed_report_is_that_which_its_runs_make() {
+        let entries = [rust_entries(), go_entries(Path::new("not run"))].concat();
+        let folder = crate::default_folder();
+        let committed = std::fs::read_to_string(folder.join(TEXT)).unwrap();
+        let described: String = committed
+            .lines()
+            .skip_while(|line| !line.starts_with("* Machine: "))
+            .take_while(|line| !line.starts_with("* Method: "))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let name = introduction::machine(None, &committed, &machine::described(&described, "Machine").concat());
+        let revision = machine::described(&described, "Revision").concat();
+        let samples = std::fs::read_to_string(folder.join(RUNS)).unwrap();
+        let samples = runs::read(&samples, &entries, &grid(false)).unwrap();
+        let page = page(&introduction::sentence(&folder, &name, &revision), &described, &samples, &entries).unwrap();
+        for (name, text) in page.charts.iter().chain([&(TEXT.to_owned(), page.text.clone())]) {
+            let path = folder.join(name);
+            if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                std::fs::write(&path, text).unwrap();
+            }
+            let differs = std::fs::read_to_string(&path).unwrap() != *text;
+            assert!(!differs, "{} is not the report of its runs: UPDATE_GOLDEN=1 writes it", path.display());
+        }
+    }
+
+    #[test]
+    fn conclusions_stand_in_front_of_the_method_and_tables_come_last() {
+        let entries = rust_entries();
+        let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
+        let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();
+        let samples = runs::read(&ours.join("\n"), &entries, &grid(false)).unwrap();
+        let page = page("This report is of a machine.", "* Machine: one\n", &samples, &entries).unwrap();
+        let headings: Vec<_> = page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(headings[..4], ["In short", "Machine and method", "Contestants", "Short texts"]);
+        let (short, rest) = page.text.split_once("## Machine and method").unwrap();
+        assert_eq!(short.lines().filter(|line| line.starts_with("| ")).count(), 1 + 4, "a head and four figures");
+        assert!(short.starts_with("# Performance\n\nThis report is of a machine.\n\n## In short\n"), "{short}");
+        assert!(rest.starts_with("\n\n* Machine: one\n* Method: "), "{rest}");
+    }
+
+    #[test]
+    fn spread_is_least_median_and_greatest() {
+        assert_eq!(spread(vec![3.0, 1.0, 2.0]), Some([1.0, 2.0, 3.0]));
+        assert_eq!(spread(vec![4.0, 1.0]), Some([1.0, 2.5, 4.0]));
+        assert_eq!(spread(Vec::new()), None);
+    }
+
+    #[test]
+    fn numbers_have_about_three_digits() {
+        assert_eq!([1234.5, 12.34, 1.234, 0.1234].map(digits), ["1234", "12.3", "1.23", "0.123"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! The file of all runs: written, and read again when a comparison goes on.
+
+use crate::contestants::Entry;
+use crate::grid::{Cell, Mode};
+use crate::load::Outcome;
+use crate::measure::Sample;
+use rivals::BoxError;
+use std::fmt::Write as _;
+
+/// The columns; the first seven tell which contestant and which cell.
+const HEAD: &str = "contestant,section,clients,in_flight,length,sleep_us,mode,round,calls,seconds,server_us,both_us,p50_us,\
+                    p99_us,p999_us,max_us,starved,stuck,server_peak_bytes,server_growth_bytes";
+
+/// All runs, one in each line.
+pub(crate) fn write(samples: &[Sample]) -> String {
+    let mut text = format!("{HEAD}\n");
+    for Sample { entry, cell, round, outcome, server_us, both_us, server_peak, server_growth } in samples {
+        let key = key(cell);
+        let Outcome { calls, seconds, p50_us, p99_us, p999_us, max_us, starved, stuck } = outcome;
+        let _ = writeln!(
+            text,
+            "{entry},{key},{round},{calls},{seconds:.4},{server_us:.3},{both_us:.3},{p50_us:.1},{p99_us:.1},{p999_us:.1},\
+             {max_us:.1},{starved},{stuck},{server_peak},{server_growth}"
+        );
+    }
+    text
+}
+
+/// Reads what [`write`] has written.
+pub(crate) fn read(text: &str, entries: &[Entry], cells: &[Cell]) -> Result<Vec<Sample>, BoxError> {
+    let mut lines = text.lines();
+    if lines.next() != Some(HEAD) {
+        return Err("the runs have other columns".into());
+    }
+    lines
+        .map(|line| {
+            sample(line, entries, cells).ok_or_else(|| format!("this is no run that is known here: {line}").into())
+        })
+        .collect()
+}
+
+fn sample(line: &str, entries: &[Entry], cells: &[Cell]) -> Option<Sample> {
+    let (name, rest) = line.split_once(',')?;
+    let entry = entries.iter().find(|entry| entry.name == name)?.name;
+    let (cell, rest) =
+        cells.iter().find_map(|cell| Some((*cell, rest.strip_prefix(&key(cell))?.strip_prefix(',')?)))?;
+    let numbers: Vec<f64> = rest.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    let [round, calls, seconds, server_us, both_us, p50_us, p99_us, p999_us, max_us, rest @ ..] = &numbers[..] else {
+        return None;
+    };
+    let [starved, stuck, server_peak, server_growth] = rest else { return None };
+    Some(Sample {
+        entry,
+        cell,
+        round: *round as usize,
+        outcome: Outcome {
+            calls: *calls as u64,
+            seconds: *seconds,
+            p50_us: *p50_us,
+            p99_us: *p99_us,
+            p999_us: *p999_us,
+            max_us: *max_us,
+            starved: *starved as usize,
+            stuck: *stuck as usize,
+        },
+        server_us: *server_us,
+        both_us: *both_us,
+        server_peak: *server_peak as u64,
+        server_growth: *server_growth as u64,
+    })
+}
+
+/// What tells a cell from all others.
+fn key(cell: &Cell) -> String {
+    let Cell { section, clients, in_flight, length, sleep, mode } = cell;
+    let sleep = sleep.unwrap_or_default().as_micros();
+    let mode = match mode {
+        Mode::Open { rate } => format!("open {rate}/s"),
+        mode => format!("{mode:?}"),
+    };
+    format!("{section:?},{clients},{in_flight},{length},{sleep},{mode}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contestants::rust_entries;
+    use crate::grid::grid;
+
+    #[test]
+    fn written_results_are_read_back() {
+        let (entries, cells) = (rust_entries(), grid(false));
+        let sample = |number: usize, cell: &Cell| Sample {
+            entry: entries[number % entries.len()].name,
+            cell: *cell,
+            round: number,
+            outcome: Outcome {
+                calls: 1_000 + number as u64,
+                seconds: 0.5,
+                p50_us: 1.5,
+                p99_us: 2.5,
+                p999_us: 3.5,
+                max_us: 4.5,
+                starved: 6,
+                stuck: 7,
+            },
+            server_us: 1.25,
+            both_us: 2.75,
+            server_peak: 8,
+            server_growth: 9,
+        };
+        let samples: Vec<_> = cells.iter().enumerate().map(|(number, cell)| sample(number, cell)).collect();
+        let again = read(&write(&samples), &entries, &cells).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{samples:?}"));
+    }
+
+    #[test]
+    fn a_run_of_an_unknown_contestant_is_an_error() {
+        let text = format!("{HEAD}\nnobody,Small,1,1,32,0,Closed,0,1,1,1,1,1,1,1,1,0,0,1,1\n");
+        assert!(read(&text, &rust_entries(), &grid(false)).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Servers in Python, by `benches/rivals/python/serve.py`, which takes the place of this process.
+
+use super::wire::{Closing, Named, Post, Posted};
+use super::{Door, Setup};
+use crate::BoxError;
+use crate::background::Bound;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// FastAPI on uvicorn with uvloop and httptools.
+#[derive(Debug)]
+pub struct FastApi;
+
+/// UCall on sockets, as its package for Python serves.
+#[derive(Debug)]
+pub struct Ucall;
+
+impl Door for FastApi {
+    const NAME: &'static str = "fastapi";
+    type Wire = Post<Self>;
+
+    async fn serve(_setup: Setup, _bound: Bound) -> Result<(), BoxError> {
+        Err(become_python(Self::NAME))
+    }
+}
+
+impl Posted for FastApi {
+    const PATH: &'static str = "/echo";
+    const METHOD: Option<&'static str> = None;
+}
+
+impl Door for Ucall {
+    const NAME: &'static str = "ucall";
+    type Wire = Closing<Self>;
+
+    async fn serve(_setup: Setup, _bound: Bound) -> Result<(), BoxError> {
+        Err(become_python(Self::NAME))
+    }
+}
+
+impl Named for Ucall {
+    const METHOD: &'static str = "echo";
+}
+
+/// Returns only if there is no such program.
+fn become_python(server: &str) -> BoxError {
+    Command::new("python3").arg(script()).arg(server).exec().into()
+}
+
+fn script() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("python/serve.py")
+}
+
+/// Whether these servers can run here.
+///
+/// # Errors
+/// What is missing.
+pub fn check() -> Result<(), String> {
+    let checked = Command::new("python3").arg(script()).arg("check").output().map_err(|error| error.to_string())?;
+    if checked.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&checked.stderr);
+    Err(errors.lines().last().unwrap_or("python3 has failed").to_owned())
+}

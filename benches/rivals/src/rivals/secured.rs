@@ -1,0 +1,69 @@
+//! fRPC over TLS.
+
+use super::tls;
+use crate::BoxError;
+use crate::background::Bound;
+use crate::proto::bulk::{BulkServiceClient, BulkServiceServer};
+use benches::rivals::frpc::{Ours, Service, Setting};
+use benches::rivals::{Rival, Setup};
+use frpc::{Channel, ChannelBuilder, Server, ServerBuilder};
+use std::net::SocketAddr;
+
+/// A thread for each core.
+#[derive(Debug)]
+pub struct PerCore;
+
+/// As in the first example of its documentation.
+#[derive(Debug)]
+pub struct Plain;
+
+impl Setting for PerCore {
+    const NAME: &'static str = "frpc-tls";
+
+    fn server(server: ServerBuilder) -> ServerBuilder {
+        server.tls(tls::of_server())
+    }
+
+    fn client(client: ChannelBuilder) -> ChannelBuilder {
+        client.tls(tls::of_client())
+    }
+}
+
+impl Setting for Plain {
+    const NAME: &'static str = "frpc-plain-tls";
+
+    fn server(server: ServerBuilder) -> ServerBuilder {
+        PerCore::server(server)
+    }
+
+    fn client(client: ChannelBuilder) -> ChannelBuilder {
+        PerCore::client(client)
+    }
+}
+
+/// With a thread for each core, and messages that share their bytes.
+#[derive(Debug)]
+pub struct SecuredShares;
+
+impl Rival for SecuredShares {
+    const NAME: &'static str = "frpc-bytes-tls";
+    type Client = BulkServiceClient;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let server = PerCore::server(Server::builder()).add_service(BulkServiceServer::new(Service(setup)));
+        let server = server.bind("127.0.0.1:0").await?;
+        bound.at(server.local_addr());
+        Ok(server.serve().await?)
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
+        let channel = PerCore::client(Channel::builder().calls::<BulkServiceClient>());
+        Ok(BulkServiceClient::new(channel.connect(address.to_string()).await?))
+    }
+}
+
+/// With a thread for each core at both ends.
+pub type SecuredPerCore = Ours<PerCore>;
+
+/// With clients in tokio's multi-thread runtime.
+pub type SecuredPlain = Ours<Plain>;
