@@ -10,11 +10,11 @@
 //! a message each millisecond: from the kill until the first message is read that was published after it. The brokers then
 //! use different servers. `missed` is what the subscription was told to have missed.
 
-use rivals::BoxError;
 use bytes::Bytes;
 use frisbee::pubsub::{Broker, Client, Publisher, RecvError, Subscription};
 use frisbee_nats::NatsBus;
 use futures_util::StreamExt;
+use rivals::BoxError;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! Bar charts as SVG: a panel for each cell, a bar for each contestant.
 
-use rivals::BoxError;
-use plotters::coord::ranged1d::{Ranged, ValueFormatter};
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use rivals::BoxError;
 
 /// A chart.
 pub(crate) struct Chart<'a> {
@@ -23,7 +23,8 @@ pub(crate) struct Group {
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// Lengths in pixels.
+/// Lengths in pixels. A title needs `WIDTH`.
+const WIDTH: u32 = 560;
 const PANEL: u32 = 300;
 const NAMES: u32 = 130;
 const BAR: u32 = 18;
@@ -38,16 +39,17 @@ impl Chart<'_> {
             .filter(|index| self.groups.iter().any(|group| group.values[*index].is_some()))
             .collect();
         let panels = self.groups.len() as u32;
+        let width = PANEL.max(WIDTH / panels.max(1));
         let mut svg = String::new();
         {
-            let size = (NAMES + PANEL * panels, HEAD + BAR * present.len() as u32);
+            let size = (NAMES + width * panels, HEAD + BAR * present.len() as u32);
             let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
             root.fill(&WHITE)?;
             let root = root.titled(self.title, ("sans-serif", 17))?;
             let mut left = NAMES;
             let mut rest = root;
             for (at, group) in self.groups.iter().enumerate() {
-                let (panel, others) = rest.split_horizontally(left + PANEL);
+                let (panel, others) = rest.split_horizontally(left + width);
                 let values = || present.iter().filter_map(|index| group.values[*index]).filter(|value| *value > 0.0);
                 let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN_POSITIVE, f64::max));
                 // Room for the numbers at the ends of the bars.
@@ -78,7 +80,8 @@ impl Chart<'_> {
         X: AsRangedCoord<Value = f64>,
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let name = |index: usize| self.series[present[present.len() - 1 - index]];
+        // The first is the topmost. The axis also labels a place beyond the last.
+        let name = |index: usize| present.iter().rev().nth(index).map_or("", |at| self.series[*at]);
         let mut chart = ChartBuilder::on(panel)
             .caption(format!("{} ({})", group.name, self.hint), ("sans-serif", 13))
             .margin(6)

@@ -16,13 +16,13 @@ mod report;
 mod runs;
 mod serve;
 
-use rivals::BoxError;
 use clap::{Args, Parser, Subcommand};
 use contestants::{Entry, entries};
 use grid::{Cell, Section, grid};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Sample;
 use report::Report;
+use rivals::BoxError;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,12 +1,12 @@
 //! The brokers and their clients, behind one trait.
 
-use rivals::BoxError;
-use rivals::process::exit_with_parent;
 use bytes::Bytes;
 use clap::ValueEnum;
 use frisbee::Config;
 use frisbee::pubsub::{Broker, Client, Publisher, Subscription};
 use futures_util::StreamExt;
+use rivals::BoxError;
+use rivals::process::exit_with_parent;
 use std::time::Duration;
 
 /// Which broker.

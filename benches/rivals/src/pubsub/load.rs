@@ -3,9 +3,9 @@
 
 use crate::Scenario;
 use crate::contestants::{Contestant, Frisbee, Name, Nats};
+use bytes::Bytes;
 use rivals::BoxError;
 use rivals::process::exit_with_parent;
-use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinSet;

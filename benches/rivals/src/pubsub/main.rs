@@ -15,11 +15,11 @@ mod contestants;
 mod load;
 mod stall;
 
+use clap::{Parser, Subcommand, ValueEnum};
+use contestants::Name;
 use rivals::BoxError;
 use rivals::cost::median;
 use rivals::process::Process;
-use clap::{Parser, Subcommand, ValueEnum};
-use contestants::Name;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! The process that publishes at a steady pace to 99 subscribers, beside one that reads nothing if told so, and says
 //! how long messages take.
 
-use rivals::BoxError;
-use rivals::process::exit_with_parent;
 use frisbee::pubsub::{Client, FIRST_OPERATION};
 use frisbee::{HeaderForm, Operation, Outbox, PacketId};
 use hdrhistogram::Histogram;
+use rivals::BoxError;
+use rivals::process::exit_with_parent;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -31,7 +31,10 @@ pub(crate) fn parse(gateway: &Gateway, head: &Head<'_, '_>, known: &Known<'_>) -
     })?;
     // Calls in native frames have metadata of their own: the token would be ignored.
     if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
-        return Err(Answer::refusal(400, "with the subprotocol frisbee.1, send authorization in the metadata of calls"));
+        return Err(Answer::refusal(
+            400,
+            "with the subprotocol frisbee.1, send authorization in the metadata of calls",
+        ));
     }
     Ok((upgrade, metadata))
 }
