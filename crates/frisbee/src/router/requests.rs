@@ -401,8 +401,8 @@ impl RequestError {
     /// ```
     /// use frisbee::{CloseReason, RequestError};
     ///
-    /// assert!(RequestError::Closed(CloseReason::Peer).was_sent());
-    /// assert!(!RequestError::NotSent(CloseReason::Peer).was_sent());
+    /// assert!(RequestError::Closed(CloseReason::ClosedByPeer).was_sent());
+    /// assert!(!RequestError::NotSent(CloseReason::ClosedByPeer).was_sent());
     /// assert!(!RequestError::Full.was_sent());
     /// ```
     pub fn was_sent(&self) -> bool {
