@@ -109,8 +109,20 @@ pub(crate) mod routers {
         Ok(())
     }
 
-    fn middleware(channel: frpc::Channel) {
+    async fn reconnecting(requests: frisbee::Requests, shout: frisbee::Operation) -> Outcome {
+        use frisbee::Client;
         statements!("routers-6");
+        Ok(())
+    }
+
+    fn fan_out(subscribers: Vec<frisbee::Connection>, shout: frisbee::Operation, payload: Vec<u8>) -> Outcome {
+        use frisbee::{HeaderForm, Outbox};
+        statements!("routers-7");
+        Ok(())
+    }
+
+    fn middleware(channel: frpc::Channel) {
+        statements!("routers-8");
     }
 }
 

@@ -210,6 +210,21 @@ impl Outbox {
     /// Appends the bytes that wait in `other`, and leaves them there: one encoding for many connections. Bytes are
     /// copied only if neither [`share`](Self::share) nor their length has made them shared.
     ///
+    /// ```
+    /// use frisbee_core::{HeaderForm, Operation, Outbox, PacketId};
+    ///
+    /// let mut news = Outbox::new(HeaderForm::Current);
+    /// news.push(PacketId(1), Operation::FIRST_USER, vec![7; 10_000])?;
+    /// news.share();
+    /// // Each holds a reference to the same 10 kB.
+    /// let mut subscribers = [news.new_like(), news.new_like()];
+    /// for subscriber in &mut subscribers {
+    ///     subscriber.extend_from(&news);
+    ///     assert_eq!(subscriber.shared_len(), news.len());
+    /// }
+    /// # Ok::<(), frisbee_core::TooLong>(())
+    /// ```
+    ///
     /// The packets are taken as they are. It is up to the caller that both have the same form of header, and that no
     /// body exceeds the [`limit`](Self::limit) of this outbox.
     pub fn extend_from(&mut self, other: &Self) {

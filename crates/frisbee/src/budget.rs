@@ -11,7 +11,7 @@ mod trim;
 
 pub(crate) use self::account::Account;
 use self::account::Addresses;
-pub use self::account::Hold;
+pub use self::account::MemoryCharge;
 use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
 pub use self::log_limit::{LogLimit, Seldom};
@@ -33,8 +33,13 @@ pub(crate) const READ_BUFFER: usize = 128 * 1024;
 /// and its part of the state that is kept to answer it.
 const WAITING_COST: usize = 768;
 
-/// The memory that a body of so many bytes keeps: a body of 16 to 64 KiB may be a slice of the buffer that it was read
-/// into, of 128 KiB, and keep all of it.
+/// The memory that a received body of this length keeps, for [`Connection::hold`](crate::Connection::hold). A body of 16 to
+/// 64 KiB may be a slice of the read buffer of 128 KiB, and keep all of it.
+///
+/// ```
+/// assert_eq!(frisbee::body_memory(1000), 1000);
+/// assert_eq!(frisbee::body_memory(20_000), 128 * 1024);
+/// ```
 #[inline]
 pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }

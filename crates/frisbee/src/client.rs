@@ -1,5 +1,7 @@
 //! Dialling.
 
+pub(crate) mod reconnecting;
+
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
@@ -240,8 +242,17 @@ impl ClientBuilder {
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, Error> {
-        let name = address.to_string();
         router.check()?;
+        self.connect_shared(address, Arc::new(router)).await
+    }
+
+    /// As [`connect`](Self::connect), with a router that has been checked.
+    async fn connect_shared<R: Router>(
+        self,
+        address: impl ToSocketAddrs + fmt::Display,
+        router: Arc<R>,
+    ) -> Result<Connection, Error> {
+        let name = address.to_string();
         let timeout = self.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
             Ok(connected) => connected,
@@ -274,7 +285,7 @@ impl ClientBuilder {
         let timeout = self.connect_timeout;
         let pool = Pool::of_client(self.workers, self.io_backend, false);
         let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
-        let begun = self.begin(io, Ends::default(), name.clone(), router, pool.next().worker());
+        let begun = self.begin(io, Ends::default(), name.clone(), Arc::new(router), pool.next().worker());
         match tokio::time::timeout(timeout, begun).await {
             Ok(connected) => connected,
             Err(_) => Err(Error::ConnectTimeout { address: name }),
@@ -286,7 +297,7 @@ impl ClientBuilder {
         mut self,
         address: impl ToSocketAddrs,
         name: String,
-        router: R,
+        router: Arc<R>,
     ) -> Result<Connection, Error> {
         Client::check_address(&name)?;
         let failed = |source| Error::Connect { address: name.clone(), source };
@@ -347,7 +358,7 @@ impl ClientBuilder {
         io: T,
         ends: Ends,
         name: String,
-        router: R,
+        router: Arc<R>,
         worker: Option<&Worker>,
     ) -> Result<Connection, Error> {
         let not_moved = |source| Error::Connect { address: name.clone(), source };
@@ -379,7 +390,7 @@ impl ClientBuilder {
         mut self,
         mut io: T,
         ends: Ends,
-        router: R,
+        router: Arc<R>,
         buffers: bool,
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
@@ -411,7 +422,7 @@ impl ClientBuilder {
 
     /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
     /// is returned, wherever the engine goes.
-    fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
+    fn prepare<R: Router>(&mut self, ends: Ends, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a client");
@@ -420,7 +431,7 @@ impl ClientBuilder {
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
         let handle = Connection::client(&self.config, budget, Handle::current(), ends);
         let core = frisbee_core::Connection::client(&self.config, now);
-        let engine = Engine::new(core, Arc::new(router), handle.clone());
+        let engine = Engine::new(core, router, handle.clone());
         (handle, engine)
     }
 }

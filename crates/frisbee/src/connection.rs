@@ -1,12 +1,12 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
-use crate::budget::{Account, Budget, Hold};
+use crate::budget::{Account, Budget, MemoryCharge};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Given, Home, Job, Site, Work};
+use crate::work::{Begun, Call, Carrier, Given, Home, Job, Site, Taken, Work};
 use crate::{
     Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
 };
@@ -24,7 +24,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 mod closing;
 mod task;
 
-pub use task::Task;
+pub(crate) use task::Full;
+pub use task::{AbortHandle, Task};
 
 /// A handle to a connection.
 ///
@@ -298,15 +299,34 @@ impl Connection {
 
     /// Runs a task that is aborted when the connection ends, and that a graceful shutdown waits for.
     ///
-    /// On the runtime in which the server was started or the client connected.
-    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_at(Site::Runtime, task);
+    /// On the runtime in which the server was started or the client connected. Dropping the handle leaves the task running.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (here, _there) = tokio::io::duplex(4096);
+    /// # let connection = frisbee::Client::builder().connect_io(here, frisbee::Handlers::new()).await?;
+    /// let task = connection.spawn(std::future::pending());
+    /// assert!(!task.is_finished());
+    /// assert!(task.abort());
+    /// assert!(task.is_finished());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        let spawned = self.spawn_within(usize::MAX, None, None, Site::Runtime, |held| {
+            Box::pin(async move {
+                let _held = held;
+                task.await;
+            })
+        });
+        AbortHandle { connection: self.clone(), taken: spawned.unwrap_or_default() }
     }
 
     /// As [`spawn`](Self::spawn), for the handler of an operation, which may be polled elsewhere.
     #[doc(hidden)]
     pub fn spawn_at(&self, site: Site, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_within(usize::MAX, None, None, site, |held| {
+        let _ = self.spawn_within(usize::MAX, None, None, site, |held| {
             Box::pin(async move {
                 let _held = held;
                 task.await;
@@ -331,7 +351,7 @@ impl Connection {
         site: Site,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.calls_max(), call, Some(memory), site, make)
+        self.spawn_within(self.calls_max(), call, Some(memory), site, make).is_ok()
     }
 
     /// The runtime in which the connection's work runs, wherever the connection is driven. A task that is spawned there
@@ -341,7 +361,11 @@ impl Connection {
         &self.0.runtime
     }
 
-    /// Spawns a task unless so many run, charging a request that takes so many bytes if it holds one.
+    /// Spawns a task, and charges the memory of its request. The result is its job slot, or `None` if the connection has
+    /// ended.
+    ///
+    /// # Errors
+    /// If `max` tasks run.
     pub(crate) fn spawn_within(
         &self,
         max: usize,
@@ -349,19 +373,19 @@ impl Connection {
         held: Option<usize>,
         site: Site,
         make: impl FnOnce(Task) -> Job,
-    ) -> bool {
+    ) -> Result<Option<Taken>, Full> {
         let home = if matches!(site, Site::Worker(..)) { self.0.home.get() } else { None };
         let (taken, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
             Begun::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
-            Begun::Full => return false,
-            Begun::Ended => return true, // It would have been aborted at once.
+            Begun::Full => return Err(Full),
+            Begun::Ended => return Ok(None), // It would have been aborted at once.
         };
         let charge = held.map_or(0, |bytes| self.0.mailbox.account.hold(bytes));
         let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         let mut given = Given::new(job, taken, site);
         if let Some(carrier) = spare {
             match carrier.give(given) {
-                Ok(()) => return true,
+                Ok(()) => return Ok(Some(taken)),
                 Err(back) => given = back,
             }
         }
@@ -371,7 +395,7 @@ impl Connection {
             Some(home) => home.spawn(carrier.carry_on_worker(given, self)),
             None => drop(self.0.runtime.spawn(carrier.carry(given))),
         }
-        true
+        Ok(Some(taken))
     }
 
     /// Notes the worker that drives the connection.
@@ -416,19 +440,45 @@ impl Connection {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
     }
 
-    /// The longest body that this end accepts, in bytes: [`Config::body_max`]. For routers whose bodies become longer when
-    /// they are read.
-    #[doc(hidden)]
+    /// The longest body that this end accepts, in bytes: [`Config::body_max`]. For routers that decompress bodies.
     pub fn body_max(&self) -> u32 {
         self.0.body_max
     }
 
-    /// Charges so many bytes to the memory of the server, for this peer, until the result is dropped. For routers whose
-    /// handlers keep a request while they wait; [`body_memory`](crate::support::body_memory) computes the bytes that a
-    /// body keeps.
-    #[doc(hidden)]
-    pub fn hold(&self, bytes: usize) -> Hold {
-        Hold::new(&self.0.mailbox.account, bytes)
+    /// Charges memory of the router to this connection until the result is dropped. It counts towards
+    /// [`memory_max`](crate::ServerBuilder::memory_max) of the server.
+    ///
+    /// For routers that keep packets or messages of their own: queues, subscriptions, requests whose handlers wait. A
+    /// router asks [`has_room`](Self::has_room) first and rejects the packet otherwise. [`body_memory`](crate::body_memory)
+    /// computes the bytes that a received body keeps.
+    ///
+    /// ```
+    /// use frisbee::{Connection, MemoryCharge, Outbox, Packet, Routed, Router, body_memory};
+    ///
+    /// /// Stores packets until their client disconnects.
+    /// struct Store;
+    ///
+    /// impl Router for Store {
+    ///     type Session = (Connection, Vec<(Packet, MemoryCharge)>);
+    ///
+    ///     fn connected(&self, connection: &Connection) -> Self::Session {
+    ///         (connection.clone(), Vec::new())
+    ///     }
+    ///
+    ///     fn route(&self, (connection, stored): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    ///         let bytes = body_memory(packet.body.len());
+    ///         if connection.is_overloaded() || !connection.has_room(bytes) {
+    ///             connection.count_shed();
+    ///             return outbox.push(packet.id, packet.operation, "full").into();
+    ///         }
+    ///         let charge = connection.hold(bytes);
+    ///         stored.push((packet, charge));
+    ///         Routed::Continue
+    ///     }
+    /// }
+    /// ```
+    pub fn hold(&self, bytes: usize) -> MemoryCharge {
+        MemoryCharge::new(&self.0.mailbox.account, bytes)
     }
 
     /// Whether a server is short of memory and holds more for this peer than its share, so that no further work should
@@ -438,9 +488,8 @@ impl Connection {
         self.0.mailbox.account.is_over()
     }
 
-    /// Whether a request that takes so many bytes in memory may begin, while the connection is not
-    /// [overloaded](Self::is_overloaded). To be asked about requests that take many.
-    #[doc(hidden)]
+    /// Whether the server has room for this many more bytes of this peer. While the server has memory to spare, every
+    /// peer has room; otherwise each has its share. Check it before [`hold`](Self::hold) of a large request.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.0.mailbox.account.has_room(bytes)
     }

@@ -1,9 +1,9 @@
 //! Foreign connections: those whose first bytes are no frame, served by a handler of another protocol on the same port.
 
+use crate::MemoryCharge;
 use crate::connection::Connection;
 use crate::hand_off::TakeOver;
 use crate::runtime::timer::now;
-use crate::support::Hold;
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
@@ -303,7 +303,7 @@ impl ForeignContext {
     }
 
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.
-    pub fn hold(&self, bytes: usize) -> Hold {
+    pub fn hold(&self, bytes: usize) -> MemoryCharge {
         self.connection.hold(bytes)
     }
 

@@ -74,12 +74,13 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
-pub use budget::Stats;
+pub use budget::{MemoryCharge, Stats, body_memory};
 pub use bytes;
+pub use client::reconnecting::ReconnectingClient;
 pub use client::{Client, ClientBuilder};
-pub use connection::Connection;
 #[cfg(unix)]
 pub use connection::UnixCredentials;
+pub use connection::{AbortHandle, Connection};
 pub use context::Attachments;
 pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
@@ -111,7 +112,7 @@ pub use workers::Workers;
 /// semantic versioning.
 #[doc(hidden)]
 pub mod support {
-    pub use crate::budget::{Hold, LogLimit, Seldom, body_memory};
+    pub use crate::budget::{LogLimit, MemoryCharge as Hold, Seldom, body_memory};
     pub use crate::connection::Task;
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;

@@ -238,6 +238,24 @@ impl Work {
         had_call
     }
 
+    /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
+    pub(crate) fn abort_one(&self, taken: Taken) -> bool {
+        let mut tasks = self.0.lock();
+        let Some(place) = tasks.place(taken) else { return false };
+        let carrier = place.carrier.take();
+        let left = tasks.places.as_mut().and_then(|places| places.leave(taken));
+        drop(tasks);
+        if let Some(carrier) = carrier {
+            carrier.end();
+        }
+        left.map(Left::finish).is_some()
+    }
+
+    /// Whether a job has not ended.
+    pub(crate) fn is_running(&self, taken: Taken) -> bool {
+        self.0.lock().place(taken).is_some()
+    }
+
     /// Frees a place, unless that has been done.
     pub(crate) fn end(&self, taken: Taken) -> Ended {
         let mut tasks = self.0.lock();

@@ -232,15 +232,14 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Memory that is kept, charged to its connection until this is dropped; see
-/// [`Connection::hold`](crate::Connection::hold).
-#[must_use = "what is not kept is not charged"]
-pub struct Hold {
+/// Memory that is charged to a connection until this is dropped; see [`Connection::hold`](crate::Connection::hold).
+#[must_use = "the charge ends when this is dropped"]
+pub struct MemoryCharge {
     account: Arc<Account>,
     charge: usize,
 }
 
-impl Hold {
+impl MemoryCharge {
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         let charge = account.hold(bytes);
         account.budget.counts.change_holds(charge);
@@ -248,16 +247,16 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for MemoryCharge {
     fn drop(&mut self) {
         self.account.budget.counts.change_holds(self.charge.wrapping_neg());
         self.account.give_back(self.charge);
     }
 }
 
-impl fmt::Debug for Hold {
+impl fmt::Debug for MemoryCharge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hold").field("charge", &self.charge).finish_non_exhaustive()
+        f.debug_struct("MemoryCharge").field("charge", &self.charge).finish_non_exhaustive()
     }
 }
 
@@ -284,7 +283,7 @@ mod tests {
         assert!(account.take(60_000));
         assert!(!account.take(60_000));
         assert!(!account.is_over());
-        let hold = Hold::new(&account, 50_000);
+        let hold = MemoryCharge::new(&account, 50_000);
         assert!(account.is_over());
         assert!(!account.take(1));
         drop(hold);

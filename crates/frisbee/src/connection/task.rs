@@ -42,6 +42,37 @@ impl Task {
     }
 }
 
+/// Aborts a task of [`Connection::spawn`].
+#[derive(Clone, Debug)]
+pub struct AbortHandle {
+    pub(super) connection: Connection,
+    /// `None` if the connection had ended.
+    pub(super) taken: Option<Taken>,
+}
+
+impl AbortHandle {
+    /// Aborts the task; `false` if it has finished. Its future is dropped soon, or after its current poll. A graceful
+    /// shutdown does not wait for it any more.
+    pub fn abort(&self) -> bool {
+        let shared = &self.connection.0;
+        let is_aborted = self.taken.is_some_and(|taken| shared.work.abort_one(taken));
+        if is_aborted {
+            // The connection may be idle now.
+            shared.mailbox.notify();
+        }
+        is_aborted
+    }
+
+    /// Whether the task has finished, panicked or been aborted.
+    pub fn is_finished(&self) -> bool {
+        self.taken.is_none_or(|taken| !self.connection.0.work.is_running(taken))
+    }
+}
+
+/// As many tasks run as may.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Full;
+
 impl Drop for Task {
     fn drop(&mut self) {
         let shared = &self.connection.0;

@@ -386,7 +386,8 @@ fn spawn<F>(
 ) where
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
-    connection.spawn_within(usize::MAX, None, Some(memory), site, |task| match permits {
+    // It is never full.
+    let _ = connection.spawn_within(usize::MAX, None, Some(memory), site, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
             let _permit = permits.acquire().await.ok();

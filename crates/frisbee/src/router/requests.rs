@@ -33,8 +33,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// an error. Ids are chosen here; they ascend, and none is in use twice. Clones belong together: mount one, keep
 /// another.
 ///
-/// * **Each request ends once**: with its reply, with [`RequestError::TimedOut`], or with the reason for which the
-///   connection ended. Nothing is sent twice.
+/// * **Each request ends once**: with its reply or a [`RequestError`], whose [`was_sent`](RequestError::was_sent) is the
+///   base of retries. Nothing is sent twice.
 /// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
 ///   first; [`try_call`](Self::try_call) fails.
 /// * **Giving up**, by dropping the future or by the timeout, frees the place and tells an extended peer, whose router
@@ -167,16 +167,20 @@ impl Requests {
     ) -> Result<Packet, RequestError> {
         let body = body.into();
         let table = self.table(connection)?;
+        let mut was_sent = false;
         let replied = timeout(self.timeout, async {
-            let Ok(place) = table.places.acquire().await else { return Err(table.closed()) };
+            let Ok(place) = table.places.acquire().await else { return Err(table.closed().unsent()) };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
             let (number, reply) = sent.await??;
             place.forget();
+            was_sent = true;
             let waiting = Waiting { connection: connection.clone(), table: table.clone(), operation, number, reply };
             waiting.await
         });
-        replied.await.unwrap_or(Err(RequestError::TimedOut(self.timeout)))
+        let replied = replied.await;
+        let timed_out = if was_sent { RequestError::TimedOut } else { RequestError::NotSentInTime };
+        replied.unwrap_or(Err(timed_out(self.timeout)))
     }
 
     /// Sends a request now, and gives a future of the reply: for routers, which must not wait, and to keep the order of
@@ -197,7 +201,7 @@ impl Requests {
         let body = body.into();
         let table = self.table(connection)?;
         let place = table.places.try_acquire().map_err(|error| match error {
-            tokio::sync::TryAcquireError::Closed => table.closed(),
+            tokio::sync::TryAcquireError::Closed => table.closed().unsent(),
             tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
         })?;
         let mut context = Context::from_waker(Waker::noop());
@@ -232,7 +236,7 @@ impl Requests {
             own.map(|(_, table)| table.clone())
         });
         // The tables go with the connection.
-        found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::Closed))
+        found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::NotSent))
     }
 }
 
@@ -375,10 +379,14 @@ impl Drop for Waiting {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The connection has ended, before the request was sent or before its reply came.
+    /// The connection ended before the reply. The request may have been processed.
     Closed(CloseReason),
-    /// The reply did not come in time. The request may have been processed, unless it waited for a place until then.
+    /// The connection ended before the request was sent.
+    NotSent(CloseReason),
+    /// No reply within the timeout. The request may have been processed.
     TimedOut(Duration),
+    /// The request waited for its turn until the timeout. Nothing was sent.
+    NotSentInTime(Duration),
     /// The limit of requests in flight, or of unwritten output, is reached. Nothing was sent.
     Full,
     /// The body is longer than the peer accepts. Nothing was sent.
@@ -387,12 +395,37 @@ pub enum RequestError {
     NotMounted,
 }
 
+impl RequestError {
+    /// Whether the request may have reached the peer. If not, it can be repeated without harm, on this connection or another.
+    ///
+    /// ```
+    /// use frisbee::{CloseReason, RequestError};
+    ///
+    /// assert!(RequestError::Closed(CloseReason::ClosedByPeer).was_sent());
+    /// assert!(!RequestError::NotSent(CloseReason::ClosedByPeer).was_sent());
+    /// assert!(!RequestError::Full.was_sent());
+    /// ```
+    pub fn was_sent(&self) -> bool {
+        matches!(self, Self::Closed(_) | Self::TimedOut(_))
+    }
+
+    /// The error of a connection that ended before it was used.
+    fn unsent(self) -> Self {
+        match self {
+            Self::Closed(reason) => Self::NotSent(reason),
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+            Self::Closed(reason) => write!(f, "the connection ended before the reply: {reason}"),
+            Self::NotSent(reason) => write!(f, "not sent: the connection has ended: {reason}"),
             Self::TimedOut(timeout) => write!(f, "no reply within {timeout:?}"),
-            Self::Full => f.write_str("as many requests are in flight, or as many bytes wait to be written, as may"),
+            Self::NotSentInTime(timeout) => write!(f, "not sent: no turn for the request within {timeout:?}"),
+            Self::Full => f.write_str("not sent: the limit of requests in flight or of unwritten output is reached"),
             Self::TooLong(error) => error.fmt(f),
             Self::NotMounted => {
                 f.write_str("the connection has no router for these requests: mount a clone of them when connecting")
@@ -420,9 +453,9 @@ impl From<SendError> for RequestError {
     /// Sending a packet outside of a stream fails in two ways.
     fn from(error: SendError) -> Self {
         match error {
-            SendError::Closed(reason) => Self::Closed(reason),
+            SendError::Closed(reason) => Self::NotSent(reason),
             SendError::TooLong(error) => Self::TooLong(error),
-            other => Self::Closed(CloseReason::Router(other.to_string().into())),
+            other => Self::NotSent(CloseReason::Router(other.to_string().into())),
         }
     }
 }

@@ -117,6 +117,33 @@ async fn a_job_that_panics_leaves_its_place_to_others() {
 }
 
 #[tokio::test]
+async fn aborted_task_is_dropped_and_others_go_on() {
+    let connection = connection();
+    let (first, second) = (Arc::new(()), Arc::new(()));
+    let spawn = |held: &Arc<()>| {
+        let held = held.clone();
+        connection.spawn(async move {
+            let _held = held;
+            pending::<()>().await;
+        })
+    };
+    let (aborted, other) = (spawn(&first), spawn(&second));
+    settle().await;
+    assert!(aborted.abort() && aborted.is_finished());
+    settle().await;
+    assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 2));
+    // Its slot has another task now.
+    let third = spawn(&first);
+    assert!(!aborted.abort() && !third.is_finished() && !other.is_finished());
+    assert_eq!(connection.running(), 2);
+    let quick = connection.spawn(async {});
+    settle().await;
+    assert!(quick.is_finished() && !quick.abort());
+    connection.0.work.abort();
+    assert!(third.is_finished() && !third.abort());
+}
+
+#[tokio::test]
 async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
     let connection = connection();
     let held = Arc::new(());

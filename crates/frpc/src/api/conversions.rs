@@ -140,8 +140,8 @@ impl From<TrySendError> for Status {
 impl From<RequestError> for Status {
     fn from(error: RequestError) -> Self {
         let status = match error {
-            RequestError::Closed(_) => Self::unavailable,
-            RequestError::TimedOut(_) => Self::deadline_exceeded,
+            RequestError::Closed(_) | RequestError::NotSent(_) => Self::unavailable,
+            RequestError::TimedOut(_) | RequestError::NotSentInTime(_) => Self::deadline_exceeded,
             RequestError::Full | RequestError::TooLong(_) => Self::resource_exhausted,
             _ => Self::internal,
         };

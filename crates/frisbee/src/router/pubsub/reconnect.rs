@@ -4,9 +4,9 @@ use super::client::{ClientShared, Own};
 use super::inbox::{Entry, Inbox, Notice};
 use super::receive::ClientRouter;
 use super::{Kind, name};
+use crate::client::reconnecting::pause;
 use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId};
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -47,13 +47,10 @@ async fn connect(
     settings: &ClientBuilder,
     address: &str,
 ) -> Option<Connection> {
-    let chance = RandomState::new();
+    let random = RandomState::new();
     for attempt in 0_u32.. {
         if attempt > 0 {
-            let longest = PAUSE_MIN.saturating_mul(1 << attempt.min(10)).min(PAUSE_MAX);
-            // Clients of a broker that was lost do not all come at once.
-            let part = chance.hash_one(attempt) as f64 / u64::MAX as f64;
-            tokio::time::sleep(longest.mul_f64(0.5 + part / 2.0)).await;
+            tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX, &random)).await;
         }
         let router = ClientRouter::again(shared.upgrade()?);
         match settings.clone().connect(address, router).await {

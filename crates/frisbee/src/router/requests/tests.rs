@@ -117,7 +117,7 @@ async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
             requests.call(&connection, ASK, "?").await
         };
         let error = error.expect_err("nobody answers");
-        assert_eq!(error.to_string(), "no reply within 3s");
+        assert_eq!((error.to_string().as_str(), error.was_sent()), ("no reply within 3s", true));
         let asked = request(&mut got).await;
         assert_eq!(cancelled(&mut got).await, (asked.1.id, Bytes::from_static(&[10])));
         answer(asked).await;
@@ -197,13 +197,28 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
         request(&mut got).await;
     }
     connection.close_for("the test is over");
+    let mut sent = 0;
     while let Some(ended) = calls.join_next().await {
         let error = ended.expect("it does not panic").expect_err("nobody answers");
-        assert_eq!(error.to_string(), "the connection has ended: closed by a router: the test is over");
+        assert!(error.to_string().ends_with(": closed by a router: the test is over"), "{error}");
+        sent += usize::from(error.was_sent());
     }
+    assert_eq!(sent, 2);
     let error = requests.call(&connection, ASK, "?").await.expect_err("it is closed");
-    assert!(matches!(error, RequestError::Closed(CloseReason::Router(_))), "{error}");
+    assert!(matches!(error, RequestError::NotSent(CloseReason::Router(_))), "{error}");
     assert_eq!(requests.in_flight(&connection), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_a_turn_in_time_was_not_sent() {
+    let requests = Requests::new().in_flight_max(1).timeout(Duration::from_secs(3));
+    let (connection, _got) = connected(requests.clone()).await;
+    let first = requests.try_call(&connection, ASK, "?").expect("there is room");
+    sleep(Duration::from_secs(1)).await;
+    let error =
+        requests.clone().timeout(Duration::from_secs(1)).call(&connection, ASK, "?").await.expect_err("no turn");
+    assert!(matches!(error, RequestError::NotSentInTime(_)) && !error.was_sent(), "{error}");
+    drop(first);
 }
 
 #[tokio::test(start_paused = true)]

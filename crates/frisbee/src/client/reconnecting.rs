@@ -1,0 +1,231 @@
+//! A client that replaces its connection when that is lost.
+
+use super::ClientBuilder;
+use crate::{Client, Connection, Error, Router};
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The pause before the second attempt. Each further one is twice as long, up to the longest.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// A client that connects in the background and replaces a connection that is lost.
+///
+/// Clones share the connection. It is closed when the last clone is dropped. Nothing is sent again by itself: a lost
+/// connection fails its requests, and [`RequestError::was_sent`](crate::RequestError::was_sent) says which of them can be
+/// repeated without harm.
+///
+/// ```
+/// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let echo = Operation::user(10).expect("users have 10 and up");
+/// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
+/// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
+/// # let address = server.local_addr().to_string();
+/// # tokio::spawn(server.serve());
+/// let requests = Requests::new();
+/// let client = Client::builder().connect_lazy(address, requests.clone())?;
+/// let reply = loop {
+///     match requests.call(&client.connection().await, echo, "hello").await {
+///         Err(error) if !error.was_sent() => continue,
+///         replied => break replied?,
+///     }
+/// };
+/// assert_eq!(reply.body, "hello");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ReconnectingClient {
+    state: watch::Receiver<State>,
+    _task: Arc<AbortOnDrop>,
+}
+
+/// The connection, if there is one at present.
+#[derive(Clone, Default)]
+struct State {
+    connection: Option<Connection>,
+    /// Since the last connection.
+    last_error: Option<Arc<Error>>,
+}
+
+impl ClientBuilder {
+    /// Connects in the background, and again whenever the connection is lost. The router serves all connections.
+    /// Addresses are those of [`connect`](Self::connect). Between failed attempts it pauses for up to 5 s.
+    ///
+    /// # Errors
+    /// If the address is malformed, or the router reports a [defect](Router::check).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn connect_lazy<R>(self, address: impl Into<String>, router: R) -> Result<ReconnectingClient, Error>
+    where
+        R: Router,
+    {
+        let address = address.into();
+        Client::check_address(&address)?;
+        router.check()?;
+        let (sender, state) = watch::channel(State::default());
+        let task = tokio::spawn(keep_connected(self, address, Arc::new(router), sender));
+        Ok(ReconnectingClient { state, _task: Arc::new(AbortOnDrop(task)) })
+    }
+}
+
+impl ReconnectingClient {
+    /// The open connection. Waits until there is one, without a limit; use [`tokio::time::timeout`] for that.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn connection(&self) -> Connection {
+        let mut state = self.state.clone();
+        loop {
+            if let Some(connection) = state.borrow_and_update().open() {
+                return connection.clone();
+            }
+            if state.changed().await.is_err() {
+                // The runtime that connects has ended.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// The open connection, if there is one at present.
+    pub fn current(&self) -> Option<Connection> {
+        self.state.borrow().open().cloned()
+    }
+
+    /// The error of the last attempt to connect, unless one has succeeded since.
+    pub fn last_error(&self) -> Option<Arc<Error>> {
+        self.state.borrow().last_error.clone()
+    }
+}
+
+impl fmt::Debug for ReconnectingClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReconnectingClient").field("connection", &self.current()).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn open(&self) -> Option<&Connection> {
+        self.connection.as_ref().filter(|connection| !connection.is_closed())
+    }
+}
+
+async fn keep_connected<R: Router>(
+    builder: ClientBuilder,
+    address: String,
+    router: Arc<R>,
+    state: watch::Sender<State>,
+) {
+    let random = RandomState::new();
+    let mut attempt = 0;
+    loop {
+        match builder.clone().connect_shared(address.as_str(), router.clone()).await {
+            Ok(connection) => {
+                attempt = 0;
+                let closing = CloseOnDrop(connection.clone());
+                state.send_replace(State { connection: Some(connection), last_error: None });
+                let reason = closing.0.closed().await;
+                tracing::debug!(%reason, address, "connection lost, reconnecting");
+            }
+            Err(error) => {
+                tracing::debug!(%error, address, attempt, "connecting failed");
+                state.send_replace(State { connection: None, last_error: Some(Arc::new(error)) });
+            }
+        }
+        tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX, &random)).await;
+        attempt += 1;
+    }
+}
+
+/// The pause after an attempt: doubled each time up to the longest, of which a random half is left out, so that the clients
+/// of a server that was lost do not come at once.
+pub(crate) fn pause(attempt: u32, min: Duration, max: Duration, random: &RandomState) -> Duration {
+    let longest = min.saturating_mul(1 << attempt.min(10)).min(max);
+    let part = random.hash_one(attempt) as f64 / u64::MAX as f64;
+    longest.mul_f64(0.5 + part / 2.0)
+}
+
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct CloseOnDrop(Connection);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Handlers, Server};
+    use std::net::SocketAddr;
+
+    async fn server(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
+        let server = Server::builder().bind(address, Handlers::new()).await.expect("the port is free");
+        let address = server.local_addr();
+        (address, tokio::spawn(async move { server.serve().await.expect("it is accepting") }))
+    }
+
+    #[tokio::test]
+    async fn lost_connection_is_replaced() {
+        let (address, first) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+        let client = Client::builder().connect_lazy(address.to_string(), Handlers::new()).expect("it is an address");
+        let connection = client.connection().await;
+        assert!(client.current().is_some() && client.last_error().is_none());
+        first.abort();
+        connection.closed().await;
+        assert!(client.current().is_none());
+        let _ = first.await;
+        let (_, _second) = server(address).await;
+        assert!(!client.connection().await.is_closed());
+    }
+
+    #[tokio::test]
+    async fn dropped_client_closes_its_connection() {
+        let (address, _serving) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+        let client = Client::builder().connect_lazy(address.to_string(), Handlers::new()).expect("it is an address");
+        let connection = client.connection().await;
+        let clone = client.clone();
+        drop(client);
+        assert!(clone.current().is_some());
+        drop(clone);
+        connection.closed().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn failed_attempts_are_reported_and_repeated() {
+        let client = Client::builder().connect_lazy("unix:/nonexistent/socket", Handlers::new()).expect("it is a path");
+        let mut state = client.state.clone();
+        for _ in 0..10 {
+            state.changed().await.expect("it goes on");
+            assert!(client.last_error().is_some() && client.current().is_none());
+        }
+    }
+
+    #[test]
+    fn pauses_grow_up_to_the_longest() {
+        let random = RandomState::new();
+        for attempt in 0..100 {
+            let pause = pause(attempt, PAUSE_MIN, PAUSE_MAX, &random);
+            assert!((PAUSE_MIN / 2..=PAUSE_MAX).contains(&pause));
+            assert!(attempt < 7 || pause >= PAUSE_MAX / 2);
+        }
+    }
+}
