@@ -5,7 +5,9 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
 use frpc::error_details::RetryInfo;
-use frpc::{Acceptor, Channel, Code, Principal, Proof, Rate, Request, RequestStream, Response, ResponseStream};
+use frpc::{
+    Acceptor, Access, Channel, Code, Config, Principal, Proof, Rate, Request, RequestStream, Response, ResponseStream,
+};
 use frpc::{Server, ServerBuilder, Status, TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
@@ -14,7 +16,7 @@ use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::time::{Instant, advance};
 
 const ADD: &str = "interop.Interop/Add";
@@ -273,4 +275,56 @@ async fn the_limit_of_a_principal_holds_across_its_connections_and_doors() {
     }
     advance(wait).await;
     assert_eq!(add(&clients[1], "clerk").await, Code::Ok);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limit_of_a_method_holds_for_that_method_alone() {
+    let rate = |calls| Rate::one_in(Duration::from_secs(60)).burst(calls);
+    let access = access().0.allow([ADD, CHAT], Who::known());
+    let access = access.limit_methods([ADD], Who::role("clerk"), rate(2)).limit(Who::known(), rate(4));
+    let server = server(|server| server.access(access));
+    let client = connect(&server).await;
+    let chat = async |token| code_of_stream(client.chat(by(token, frpc::iter([]))).await).await;
+    for expected in [Code::Ok, Code::Ok, Code::ResourceExhausted] {
+        assert_eq!(add(&client, "clerk").await, expected);
+    }
+    assert_eq!([chat("clerk").await, chat("clerk").await], [Code::Ok; 2]);
+    assert_eq!(chat("clerk").await, Code::ResourceExhausted, "the limit for all methods holds in addition");
+    for expected in [Code::Ok, Code::Ok, Code::Ok] {
+        assert_eq!(add(&client, "guest").await, expected);
+    }
+    let unknown = Access::new().limit_methods(["interop.Interop/None"], Who::known(), rate(1));
+    let built = Server::builder().add_service(InteropServer::new(Service)).access(unknown).build();
+    assert!(built.is_err_and(|error| error.to_string().contains("interop.Interop/None")));
+}
+
+/// How long a peer needs for so many calls that are denied, at most so many in flight.
+async fn time_of_denied_calls(server: &Acceptor, calls: usize, request: &str) -> Duration {
+    let (here, there) = frpc::memory();
+    let server = server.clone();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let begun = Instant::now();
+    let (mut answers, mut requests) = tokio::io::split(here);
+    let all = request.repeat(calls);
+    let writing = tokio::spawn(async move {
+        let _ = requests.write_all(all.as_bytes()).await;
+        requests
+    });
+    let (mut buffer, mut counted) = (vec![0; 64 * 1024], 0);
+    while counted < calls {
+        let read = answers.read(&mut buffer).await.expect("the connection is open");
+        assert!(read > 0, "closed after {counted} answers");
+        counted += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+    }
+    drop(writing.await);
+    begun.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_calls_by_json_rpc_are_read_at_the_waste_rate() {
+    let server = server(|server| server.config(Config::default().waste_rate(64 * 1024)).access(access().0));
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{ADD}"}}"#);
+    let took = time_of_denied_calls(&server, 4000, &call).await;
+    // Each is charged its own length and 64 bytes.
+    assert!(took > Duration::from_secs(3), "{took:?}");
 }

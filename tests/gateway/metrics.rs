@@ -61,15 +61,15 @@ async fn the_page_has_the_calls_of_all_doors_and_the_counts_of_the_server() {
     assert!(response.contains("content-type: text/plain; version=0.0.4"), "{response}");
     let (_, page) = response.split_once("\r\n\r\n").expect("a head and a body");
     let values = values(page);
-    let key = |end: &str, code: u8, le: &str| {
+    let key = |end: &str, code: &str, le: &str| {
         format!(
             "frpc_server_call_duration_seconds{end}{{service=\"greet.Greeter\",method=\"Greet\",code=\"{code}\"{le}}}"
         )
     };
-    assert_eq!(values.get(&*key("_count", 0, "")), Some(&4.0));
-    assert_eq!(values.get(&*key("_bucket", 0, ",le=\"+Inf\"")), Some(&4.0));
-    assert_eq!(values.get(&*key("_count", 3, "")), Some(&1.0));
-    let prefix = key("_bucket", 0, ",le=");
+    assert_eq!(values.get(&*key("_count", "ok", "")), Some(&4.0));
+    assert_eq!(values.get(&*key("_bucket", "ok", ",le=\"+Inf\"")), Some(&4.0));
+    assert_eq!(values.get(&*key("_count", "invalid_argument", "")), Some(&1.0));
+    let prefix = key("_bucket", "ok", ",le=");
     let prefix = prefix.trim_end_matches('}');
     let mut buckets: Vec<_> = values.iter().filter(|(key, _)| key.starts_with(prefix)).collect();
     assert_eq!(buckets.len(), 25);

@@ -1,5 +1,10 @@
 //! Foreign connections: those whose first bytes are no frame, served by a handler of another protocol on the same port.
 
+mod waste;
+
+pub(crate) use waste::Pauses;
+use waste::WasteAccount;
+
 use crate::MemoryCharge;
 use crate::connection::Connection;
 use crate::hand_off::TakeOver;
@@ -157,6 +162,7 @@ impl ForeignHandlers {
             config: self.config.clone(),
             server: self.server.clone(),
             inner: Arc::default(),
+            waste: WasteAccount::new(self.config.common.waste_rate),
         };
         let serve = handler.serve.clone();
         Some(TakeOver::in_place(move |transport| Box::pin(run(serve, transport, context))))
@@ -180,6 +186,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
     } else {
         transport.counted(&context.connection.0.mailbox.account)
     };
+    let transport = transport.paused(Pauses::new(&context.waste));
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, Phase::Closing));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {
@@ -227,6 +234,7 @@ pub struct ForeignContext {
     server: Weak<dyn Within>,
     /// Why the connection within this one has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
+    waste: Arc<WasteAccount>,
 }
 
 impl ForeignContext {
@@ -305,6 +313,18 @@ impl ForeignContext {
     /// Charges so many bytes of input to the server's memory until the returned value is dropped.
     pub fn hold(&self, bytes: usize) -> MemoryCharge {
         self.connection.hold(bytes)
+    }
+
+    /// Charges a useless request of so many bytes: a malformed or rejected one, or one for an unknown method. The
+    /// transport of a client that sends more of them than [`Config::waste_rate`] allows is read more slowly.
+    pub fn waste(&self, bytes: usize) {
+        self.waste.charge(bytes);
+    }
+
+    /// Credits a useful request of so many bytes, which pays for [useless](Self::waste) ones.
+    #[inline]
+    pub fn credit(&self, bytes: usize) {
+        self.waste.credit(bytes);
     }
 
     /// Serves the bytes of `io` as a connection of the same server, to its end, and returns the reason. If they begin

@@ -1,6 +1,7 @@
 //! The transport of a connection that was handed off, and the bytes that had been read of it.
 
 use crate::budget::{Account, Counted, Traffic};
+use crate::foreign::Pauses;
 use crate::transport::{Io, fill};
 use bytes::Bytes;
 use std::any::TypeId;
@@ -24,6 +25,8 @@ pub struct RawTransport {
     io: Box<dyn Io>,
     /// Where its bytes are counted, if they are.
     traffic: Option<Arc<Counted>>,
+    /// When reading has to pause, at a foreign connection.
+    pauses: Option<Box<Pauses>>,
 }
 
 impl RawTransport {
@@ -37,14 +40,20 @@ impl RawTransport {
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_here()?;
-        let Self { early: rest, io, traffic } = Self::whole(io);
+        let Self { early: rest, io, traffic, pauses } = Self::whole(io);
         let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
-        Ok(Self { early, io, traffic })
+        Ok(Self { early, io, traffic, pauses })
     }
 
     /// Counts its bytes as those of a connection.
     pub(crate) fn counted(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
+        self
+    }
+
+    /// Pauses its reading where its peer sends too many useless requests.
+    pub(crate) fn paused(mut self, pauses: Pauses) -> Self {
+        self.pauses = Some(Box::new(pauses));
         self
     }
 
@@ -61,7 +70,7 @@ impl RawTransport {
         if (*io).kind() == TypeId::of::<Self>() {
             return *io.into_any().downcast().expect("the type has just been checked");
         }
-        Self { early: Bytes::new(), io, traffic: None }
+        Self { early: Bytes::new(), io, traffic: None, pauses: None }
     }
 
     /// Leaves the reactor of the transport for that of the current runtime.
@@ -104,6 +113,9 @@ impl AsyncRead for RawTransport {
             // Counted when they came.
             fill(buffer, &mut self.early);
             return Poll::Ready(Ok(()));
+        }
+        if let Some(pauses) = &mut self.pauses {
+            ready!(pauses.poll(context));
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut *self.io).poll_read(context, buffer))?;

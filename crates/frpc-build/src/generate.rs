@@ -77,7 +77,7 @@ pub(crate) fn generate(
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         share_strings(&mut items, &index, &externs.utf8_bytes)?;
-        let mut inner = modules::of_messages(&items);
+        let inner = modules::of_messages(&items);
         let messages = if has_any { any_types::paths(&items, &index) } else { Vec::new() };
         let oneofs = oneof_enums(&items, &index)?;
         let codecs =

@@ -65,11 +65,7 @@ impl Figures {
         let describes = !std::mem::replace(&mut self.is_described, true);
         if describes {
             for name in DURATIONS {
-                describe_histogram!(
-                    name,
-                    metrics::Unit::Seconds,
-                    "How long calls took, by method and gRPC's number of the code."
-                );
+                describe_histogram!(name, metrics::Unit::Seconds, "Duration of calls, by method and code.");
             }
         }
         for calls in &snapshot.calls {
@@ -103,7 +99,7 @@ impl Figures {
         let labels = vec![
             Label::from_static_parts("service", calls.service),
             Label::from_static_parts("method", calls.method),
-            Label::new("code", code.to_string()),
+            Label::new("code", calls.code.name().to_ascii_lowercase()),
         ];
         let [server, client] = DURATIONS;
         let histogram = match calls.side {

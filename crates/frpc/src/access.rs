@@ -12,7 +12,7 @@ pub(crate) mod topics;
 pub(crate) mod visitor;
 pub(crate) mod who;
 
-use crate::access::limits::{Limits, Rate};
+use crate::access::limits::{Limit, Limits, Rate};
 use crate::access::tokens::{Cache, TokenError, Tokens};
 use crate::access::who::Who;
 use crate::api::principal::Principal;
@@ -75,12 +75,20 @@ struct Rules {
     by_certificate: bool,
     by_user: bool,
     tokens: Option<Arc<dyn Tokens>>,
-    rates: Vec<(Who, Rate)>,
+    limits: Vec<Limit>,
+    /// The limits of single methods, by their full names: a place in `limit_sets`.
+    limited: HashMap<String, usize>,
+    /// Numbers of limits.
+    limit_sets: Vec<Vec<usize>>,
 }
 
-/// The number of a rule.
+/// A rule, by the number of its condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rule(usize);
+pub(crate) struct Rule {
+    condition: usize,
+    /// The limits of a method, besides those of all: a place in [`Rules::limit_sets`].
+    limits: Option<usize>,
+}
 
 impl Access {
     /// Rules that let nobody in, and know nobody.
@@ -126,7 +134,8 @@ impl Access {
                 let method = method.into();
                 let rule = match rules.methods.get(&method) {
                     Some(others) => {
-                        let either = rules.conditions[others.0].clone().or(rules.conditions[new.0].clone());
+                        let either =
+                            rules.conditions[others.condition].clone().or(rules.conditions[new.condition].clone());
                         rules.add(either)
                     }
                     None => new,
@@ -170,13 +179,42 @@ impl Access {
     /// counted. The memory for limits is bounded: when 65 536 callers have used some of what they may, further ones share
     /// a limit.
     pub fn limit(self, who: Who, rate: Rate) -> Self {
-        self.change(|rules| rules.rates.push((who, rate)))
+        self.change(|rules| rules.limits.push(Limit { who, rate, is_of_methods: false }))
+    }
+
+    /// Limits how often each of these may call these methods, whose names are `package.Service/Method`, as [`limit`] does for
+    /// all methods. Calls of the methods that are named together count together. Of several such limits for one method, the
+    /// first one that is for a caller counts; it holds beside that of [`limit`].
+    ///
+    /// ```
+    /// use frpc::{Access, Rate, Who};
+    ///
+    /// let access = Access::new()
+    ///     .allow(["shop.Orders/Place", "shop.Orders/List"], Who::known())
+    ///     .limit_methods(["shop.Orders/Place"], Who::known(), Rate::per_second(5))
+    ///     .limit(Who::known(), Rate::per_second(100));
+    /// ```
+    ///
+    /// [`limit`]: Self::limit
+    pub fn limit_methods<M: Into<String>>(self, methods: impl IntoIterator<Item = M>, who: Who, rate: Rate) -> Self {
+        self.change(|rules| {
+            let number = rules.limits.len();
+            rules.limits.push(Limit { who, rate, is_of_methods: true });
+            for method in methods {
+                let new = rules.limit_sets.len();
+                let set = *rules.limited.entry(method.into()).or_insert(new);
+                if set == new {
+                    rules.limit_sets.push(Vec::new());
+                }
+                rules.limit_sets[set].push(number);
+            }
+        })
     }
 
     fn change(self, change: impl FnOnce(&mut Rules)) -> Self {
         let mut rules = self.0.rules.clone();
         change(&mut rules);
-        let limits = Limits::new(rules.rates.clone());
+        let limits = Limits::new(rules.limits.clone());
         Self(Arc::new(RuleSet { rules, cache: Cache::default(), limits }))
     }
 
@@ -189,19 +227,20 @@ impl Access {
 impl Rules {
     fn add(&mut self, who: Who) -> Rule {
         self.conditions.push(who);
-        Rule(self.conditions.len() - 1)
+        Rule { condition: self.conditions.len() - 1, limits: None }
     }
 }
 
 impl RuleSet {
     /// The rule for a method.
     pub(crate) fn rule_of(&self, method: &str) -> Option<Rule> {
-        self.rules.methods.get(method).copied()
+        let rule = self.rules.methods.get(method)?;
+        Some(Rule { limits: self.rules.limited.get(method).copied(), ..*rule })
     }
 
-    /// The names of methods that rules are for.
+    /// The names of methods that rules or limits are for.
     pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
-        self.rules.methods.keys().map(String::as_str)
+        self.rules.methods.keys().chain(self.rules.limited.keys()).map(String::as_str)
     }
 
     /// What the transport of a connection says about its peer.
@@ -237,7 +276,7 @@ impl RuleSet {
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rules = &self.0.rules;
-        let who = |rule: &Rule| rules.conditions.get(rule.0);
+        let who = |rule: &Rule| rules.conditions.get(rule.condition);
         let mut methods: Vec<_> = rules.methods.iter().map(|(name, rule)| (name, who(rule))).collect();
         methods.sort_by_key(|(name, _)| *name);
         f.debug_struct("Access").field("ways_in", &self.0.ways_in()).field("methods", &methods).finish_non_exhaustive()

@@ -4,7 +4,7 @@
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
-pub use crate::service::erased::{Format, FormatTerms};
+pub use crate::service::formats::{Format, FormatTerms};
 pub use crate::service::handle::ServiceHandle;
 #[cfg(feature = "json")]
 pub use crate::service::json::{any_type, json_format};

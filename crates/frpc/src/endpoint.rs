@@ -8,6 +8,7 @@ pub(crate) mod session;
 pub(crate) mod table;
 
 use crate::access::visitor::Visitor;
+use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
 use crate::calls::failures::{lost, lost_early};
@@ -19,13 +20,15 @@ use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
 use crate::observe::tally::Tally;
 use crate::observe::watching::nanos;
+use crate::service::admission::Terms;
 use crate::service::caller::Caller;
-use crate::service::failures::{close_for_strays, nobody_waits, overloaded};
-use crate::service::guarded::Guard;
+use crate::service::failures::{close_for_strays, overloaded};
 use crate::service::hand_off;
+use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::served::{Entry, Kind, Opened, Streamed};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
+use crate::wire::envelope::{Envelope, Parsed};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
@@ -142,17 +145,24 @@ impl Router for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if prefix::is_present(&packet.body) && self.take_prefix(session, &packet) {
-            return self.route_backward(session, packet, outbox);
-        }
-        if self.calls.is_none() {
-            return self.serve(session, packet, outbox);
-        }
+        // Bodies of mounted routers may begin with any byte.
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        session.replies.push(packet);
-        Routed::Continue
+        let Packet { id, operation, body } = packet;
+        match Parsed::parse(body, session.caller.is_extended(), self.calls.is_some()) {
+            Parsed::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
+            Parsed::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
+            Parsed::Reply { body, has_prefix } => {
+                self.handle_reply(session, Packet { id, operation, body }, has_prefix)
+            }
+            Parsed::Question => self.answer(session, id, operation, outbox),
+            Parsed::Malformed => {
+                let status = body::malformed("request");
+                self.refuse_request(session, id, operation, &status, outbox);
+                Routed::Wasted
+            }
+        }
     }
 
     fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
@@ -164,8 +174,12 @@ impl Router for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.when_full(&session.mounted, packet);
         }
-        let is_reply = prefix::is_present(&packet.body) && self.is_backward(session, packet);
-        if is_reply { WhenFull::Route } else { WhenFull::Wait }
+        // Replies to calls of this end are routed at once.
+        if session.caller.is_extended() && prefix::begins_backward(&packet.body) == Some(true) {
+            WhenFull::Route
+        } else {
+            WhenFull::Wait
+        }
     }
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Routed {
@@ -246,7 +260,11 @@ impl Router for Endpoint {
                 None => return Routed::close("no memory for a possible reply to a call"),
             }
         }
-        self.refuse_request(session, packet, outbox)
+        if self.offer.mounts.contains(operation) {
+            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+        }
+        self.refuse_request(session, id, operation, &overloaded(), outbox);
+        Routed::Continue
     }
 
     fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
@@ -304,7 +322,7 @@ impl Router for Endpoint {
         };
         let method = served.entry.method;
         if !served.hands_off {
-            tracing::debug!(%method, "a client has asked for the connection by a method that hands none off");
+            tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
             drop(asked); // Which says so.
             return Routed::Wasted;
         }
@@ -312,14 +330,15 @@ impl Router for Endpoint {
             asked.refuse(hand_off::refusal(&status, method));
             return Routed::Wasted;
         }
-        if session.caller.connection.is_overloaded() {
-            session.caller.connection.count_shed();
-            asked.refuse(hand_off::refusal(&overloaded(), method));
-            return Routed::Continue;
-        }
+        let Some(envelope) = Envelope::parse(asked.request().clone()) else {
+            asked.refuse(hand_off::refusal(&body::malformed("request"), method));
+            return Routed::Wasted;
+        };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
-        instance.hand_off(&session.caller, method, asked)
+        let reply = ReplyTo::HandOff { asked, decision: HandOff::default() };
+        // The handler gets a task: the connection must have no call in progress when it is handed off.
+        instance.serve(Incoming { caller: &session.caller, envelope, reply, inline: false }).into()
     }
 
     fn going_away(&self, session: &mut Session) {
@@ -382,53 +401,39 @@ impl Router for Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the prefix of a packet as far as the router has to. Says whether it is of a call of the accepting end, or a
-    /// question.
-    #[inline(never)] // So that packets without one are routed by code that knows of none.
-    fn take_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
-        // Most are of requests.
-        !(self.calls.is_none() && prefix::is_plainly_forward(&packet.body)) && self.take_any_prefix(session, packet)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_any_prefix(&self, session: &mut Session, packet: &Packet) -> bool {
-        if self.is_backward(session, packet) || self.is_question(session, packet) {
-            return true;
-        }
-        if let Some(calls) = &self.calls {
-            calls.handle_prefix(&packet.body);
-        }
-        false
-    }
-
     /// Serves a request.
     #[inline(always)]
-    fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if session.caller.connection.is_overloaded() {
-            session.caller.connection.count_shed();
-            return self.refuse_request(session, packet, outbox);
-        }
-        session.bring(packet.operation.number(), &self.offer.table);
-        let Some((_, instance)) = &mut session.last else { return self.route_unserved(session, packet, outbox) };
+    fn serve(
+        &self,
+        session: &mut Session,
+        id: PacketId,
+        operation: Operation,
+        envelope: Envelope,
+        outbox: &mut Outbox,
+    ) -> Routed {
+        session.bring(operation.number(), &self.offer.table);
+        let Some((_, instance)) = &mut session.last else {
+            return self.refuse_unserved(session, id, operation, outbox);
+        };
         let inline = session.in_place.begin();
-        instance.call(&session.caller, packet, outbox, inline)
+        let reply = ReplyTo::Packet { id, operation, outbox };
+        instance.serve(Incoming { caller: &session.caller, envelope, reply, inline }).into()
     }
 
-    /// Refuses a request for lack of memory.
+    /// Refuses a request before its method gets it.
     #[cold]
-    fn refuse_request(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if self.offer.mounts.contains(packet.operation) {
-            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
-        }
-        let status = overloaded();
-        body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
-        if let Some(watcher) =
-            self.offer.table.get(packet.operation.number()).and_then(|served| served.watcher.as_ref())
-        {
+    fn refuse_request(
+        &self,
+        session: &Session,
+        id: PacketId,
+        operation: Operation,
+        status: &Status,
+        outbox: &mut Outbox,
+    ) {
+        body::put_refusal(outbox, id, operation, status, session.caller.style());
+        if let Some(watcher) = self.offer.table.get(operation.number()).and_then(|served| served.watcher.as_ref()) {
             watcher.refuse(status.code());
         }
-        Routed::Continue
     }
 
     /// Ends a turn of calls. Returns the next deadline of one, and when the turn ended if handlers were polled.
@@ -478,73 +483,69 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet whose operation is not a unary method.
+    /// Refuses a request for an operation that is not a unary method.
     #[cold]
-    #[inline(never)]
-    fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let operation = packet.operation;
-        let refused = session.refused(operation.number());
-        if refused.is_none() && self.offer.mounts.contains(operation) {
-            return self.route_mounted(session, packet, outbox);
-        }
+    fn refuse_unserved(&self, session: &Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Routed {
         // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
-        let status = refused.unwrap_or_else(unknown);
+        let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
-        body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
+        body::put_refusal(outbox, id, operation, &status, session.caller.style());
         Routed::Wasted
     }
 
-    /// Routes a packet of a mounted router, if the rules let its sender.
-    #[inline]
+    /// Routes a packet of a mounted router, if the schemas and the rules let its sender.
+    #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if session.visitor.is_some()
-            && let Some(status) = session.denied(packet.operation.number())
-        {
+        let operation = packet.operation.number();
+        if self.calls.is_none() && session.caller.connection.is_overloaded() {
+            session.caller.connection.count_shed();
+            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+        }
+        if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
             body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
             return Routed::Wasted;
         }
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Whether a packet with a prefix belongs to a call of the accepting end. Bodies of mounted routers may begin with
-    /// any byte.
-    #[inline]
-    fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
-        session.caller.is_extended()
-            && prefix::is_backward(&packet.body)
-            && !self.offer.mounts.contains(packet.operation)
+    /// Passes a reply to the calls of this end, when the turn ends.
+    fn handle_reply(&self, session: &mut Session, packet: Packet, has_prefix: bool) -> Routed {
+        match &self.calls {
+            Some(calls) if has_prefix => calls.handle_prefix(&packet.body),
+            Some(_) => {}
+            None if session.calls().is_none() => {
+                session.strays += 1;
+                return Routed::Wasted;
+            }
+            None => {}
+        }
+        session.replies.push(packet);
+        Routed::Continue
     }
 
-    /// At the dialling end, serves a call of the accepting end. At the accepting end, takes the reply to one, or answers a
-    /// question.
+    /// Serves a call of the accepting end, at the end that has dialled.
     #[cold]
     #[inline(never)]
-    fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        if self.calls.is_none() {
-            if report::is_question(&packet.body) {
-                return self.answer(session, &packet, outbox);
-            }
-            match session.calls() {
-                Some(_) => session.replies.push(packet),
-                None => {
-                    session.strays += 1;
-                    return Routed::Wasted;
-                }
-            }
-            return Routed::Continue;
-        }
+    fn serve_backward(
+        &self,
+        session: &mut Session,
+        id: PacketId,
+        operation: Operation,
+        envelope: Envelope,
+        outbox: &mut Outbox,
+    ) -> Routed {
         if self.offer.table.is_empty() {
             session.strays += 1;
             return Routed::Continue;
         }
         match outbox.len() {
-            ..REPLIES_MAX => self.serve(session, packet, outbox),
+            ..REPLIES_MAX => self.serve(session, id, operation, envelope, outbox),
             REPLIES_MAX..REPLIES_END => {
                 let status = Status::resource_exhausted(
                     "too many replies to earlier calls are waiting to be read by the caller",
                 );
-                body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
+                body::put_refusal(outbox, id, operation, &status, session.caller.style());
                 self.count_unserved();
                 Routed::Continue
             }
@@ -554,24 +555,12 @@ impl Endpoint {
 }
 
 /// Opens a stream for a call, unless nobody waits for it or its caller is not let in.
-fn open(
-    session: &Session,
-    served: &Served,
-    opens: &dyn Streamed,
-    mut prefix: Option<Prefix>,
-    stream: Stream,
-) -> Routed {
-    let Served { entry: Entry { method, .. }, running, chain, watcher, packs, rule, .. } = served;
+fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option<Prefix>, stream: Stream) -> Routed {
+    let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
-    let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
-    let let_in = match &session.visitor {
-        _ if timeout.is_some_and(|timeout| timeout.is_zero()) => Err(nobody_waits()),
-        None => Ok(None),
-        Some(visitor) => Guard::new(visitor, *rule, *method).admit_stream(&mut prefix),
-    };
-    let expires = match let_in {
-        Ok(expires) => expires,
+    let terms = match Terms::admit(served.guard(session.visitor.as_ref()).as_ref(), prefix) {
+        Ok(terms) => terms,
         Err(status) => {
             refuse(&stream, &status);
             watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
@@ -581,7 +570,7 @@ fn open(
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
     let packs = *packs && session.packs;
-    opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site, watched, expires, packs });
+    opens.open(Opened { caller: &session.caller, terms, stream, reading, chain, site, watched, packs });
     Routed::Continue
 }
 

@@ -1,6 +1,7 @@
 //! The bytes of calls: what stands in bodies, and in front of them between extended peers.
 
 pub(crate) mod body;
+pub(crate) mod envelope;
 pub(crate) mod layouts;
 pub(crate) mod packed;
 pub(crate) mod prefix;

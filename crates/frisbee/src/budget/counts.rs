@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+/// The targets of log lines, which operators filter by.
+const LISTENER: &str = "frisbee::listener";
+const CONNECTION: &str = "frisbee::connection";
+
 /// The counts, and the log lines that belong to them.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
@@ -84,8 +88,8 @@ impl Counts {
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_say("accepting", now) {
-            Some(unsaid) => tracing::warn!(%error, ?pause, suppressed = unsaid, "accepting failed"),
-            None => tracing::trace!(%error, ?pause, "accepting failed"),
+            Some(unsaid) => tracing::warn!(target: LISTENER, %error, ?pause, suppressed = unsaid, "accepting failed"),
+            None => tracing::trace!(target: LISTENER, %error, ?pause, "accepting failed"),
         }
     }
 
@@ -113,13 +117,15 @@ impl Counts {
         drop(last);
         drop(oldest);
         if !is_peers_fault {
-            return tracing::debug!(?peer, %reason, "connection ended");
+            return tracing::debug!(target: CONNECTION, ?peer, %reason, "connection ended");
         }
         match self.log.may_say((peer.map(|peer| peer.ip()), kind), now) {
             Some(unsaid) => {
-                tracing::warn!(?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
+                tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
             }
-            None => tracing::trace!(?peer, %reason, "connection closed because of an error of its peer"),
+            None => {
+                tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed because of an error of its peer")
+            }
         }
     }
 }

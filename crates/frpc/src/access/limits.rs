@@ -97,8 +97,16 @@ impl Bucket {
 /// The limits of a set of rules.
 #[derive(Default)]
 pub(crate) struct Limits {
-    limits: Vec<(Who, Rate)>,
+    limits: Vec<Limit>,
     buckets: Mutex<Buckets>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    pub(crate) who: Who,
+    pub(crate) rate: Rate,
+    /// It counts the calls of single methods, which name it by its number.
+    pub(crate) is_of_methods: bool,
 }
 
 #[derive(Default)]
@@ -147,18 +155,34 @@ fn network(address: IpAddr) -> IpAddr {
 }
 
 impl Limits {
-    pub(crate) fn new(limits: Vec<(Who, Rate)>) -> Self {
+    pub(crate) fn new(limits: Vec<Limit>) -> Self {
         Self { limits, buckets: Mutex::default() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.limits.is_empty()
+    /// The numbers of the limits for calls of all methods.
+    fn general(&self) -> impl Iterator<Item = usize> {
+        self.limits.iter().enumerate().filter(|(_, limit)| !limit.is_of_methods).map(|(number, _)| number)
     }
 
-    /// The bucket of a caller; `None` if it is not limited.
+    /// Whether calls of all methods are unlimited.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.general().next().is_none()
+    }
+
+    /// The bucket of a caller for calls of all methods; `None` if it is not limited.
     pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<IpAddr>) -> Option<Arc<Bucket>> {
-        let number = self.limits.iter().position(|(who, _)| who.includes(principal))?;
-        let rate = self.limits[number].1;
+        self.bucket_among(self.general(), principal, address)
+    }
+
+    /// The bucket of a caller by the first of these limits that is for it.
+    pub(crate) fn bucket_among(
+        &self,
+        mut numbers: impl Iterator<Item = usize>,
+        principal: Option<&Principal>,
+        address: Option<IpAddr>,
+    ) -> Option<Arc<Bucket>> {
+        let number = numbers.find(|number| self.limits[*number].who.includes(principal))?;
+        let rate = self.limits[number].rate;
         let mut buckets = self.buckets.lock();
         let caller = (number, Name::new(principal, address));
         if let Some(bucket) = buckets.by_caller.get(&caller) {
@@ -201,13 +225,18 @@ mod tests {
         Principal::new(format!("caller {number}"), Proof::Other)
     }
 
+    fn limits(rates: impl IntoIterator<Item = (Who, Rate)>) -> Limits {
+        let limits = rates.into_iter().map(|(who, rate)| Limit { who, rate, is_of_methods: false });
+        Limits::new(limits.collect())
+    }
+
     fn taken(limits: &Limits, principal: &Principal) -> Result<(), Status> {
         limits.bucket(Some(principal), None).expect("it is limited").take()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_caller_that_has_used_up_its_rate_is_told_how_long_to_wait() {
-        let limits = Limits::new(vec![(Who::known(), Rate::per_second(10).burst(3))]);
+        let limits = limits([(Who::known(), Rate::per_second(10).burst(3))]);
         let (one, other) = (named(1), named(2));
         (0..3).for_each(|_| taken(&limits, &one).unwrap());
         let status = taken(&limits, &one).unwrap_err();
@@ -222,7 +251,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
-        let limits = Limits::new(vec![(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
+        let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
         let taken = |address: &str| limits.bucket(None, address.parse().ok()).expect("it is limited").take().is_ok();
         assert!(taken("192.0.2.1") && taken("192.0.2.2") && !taken("192.0.2.1") && !taken("::ffff:192.0.2.2"));
         assert!(taken("2001:db8::1") && !taken("2001:db8::2") && taken("2001:db8:0:1::1"));
@@ -231,7 +260,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
-        let limits = Limits::new(vec![(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
+        let limits = limits([(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
         let busy = named(1).with_role("busy");
         assert!(taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_ok() && taken(&limits, &busy).is_err());
         assert!(taken(&limits, &named(2)).is_ok() && taken(&limits, &named(2)).is_err());
@@ -240,7 +269,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_callers_takes_bounded_memory_and_frees_none_of_those_that_wait() {
-        let limits = Limits::new(vec![(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
+        let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
         taken(&limits, &named(0)).unwrap();
         advance(Duration::from_secs(30)).await;
         for number in 1..CALLERS_MAX {

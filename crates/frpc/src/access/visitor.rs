@@ -10,7 +10,7 @@ use frisbee::Connection;
 use parking_lot::Mutex;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The metadata in which a bearer token comes.
@@ -29,6 +29,8 @@ pub(crate) struct Known {
     /// The rules that let it in, a bit for each.
     allowed: Box<[u64]>,
     bucket: Option<Arc<Bucket>>,
+    /// The buckets for limits of single methods, in the order of their sets.
+    of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
 impl Known {
@@ -38,18 +40,30 @@ impl Known {
             allowed[number / 64] |= u64::from(who.includes(principal.as_ref())) << (number % 64);
         }
         let bucket = access.limits.bucket(principal.as_ref(), address);
-        Self { principal, allowed, bucket }
+        let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
+        Self { principal, allowed, bucket, of_methods }
     }
 
     #[cfg(test)]
     pub(super) fn nobody() -> Self {
-        Self { principal: None, allowed: Box::default(), bucket: None }
+        Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
     /// Whether a rule lets it in. Without a rule nobody is.
     fn may(&self, rule: Option<Rule>) -> bool {
-        let Some(Rule(number)) = rule else { return false };
+        let Some(Rule { condition: number, .. }) = rule else { return false };
         self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+
+    /// Takes a call out of the buckets for its method and for all methods.
+    fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<IpAddr>) -> Result<(), Status> {
+        if let Some(set) = rule.and_then(|rule| rule.limits)
+            && let (Some(bucket), Some(numbers)) = (self.of_methods.get(set), access.rules.limit_sets.get(set))
+        {
+            let find = || access.limits.bucket_among(numbers.iter().copied(), self.principal.as_ref(), address);
+            bucket.get_or_init(find).as_ref().map_or(Ok(()), |bucket| bucket.take())?;
+        }
+        self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.take())
     }
 
     fn expires(&self) -> Option<Instant> {
@@ -104,7 +118,8 @@ impl Visitor {
     /// Whether calls of a method that bring no metadata are let in, always and without being counted.
     pub(crate) fn is_open(&self, rule: Option<Rule>) -> bool {
         let own = self.own();
-        own.may(rule) && own.expires().is_none() && self.access.limits.is_empty()
+        let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
+        own.may(rule) && own.expires().is_none() && !is_limited
     }
 
     /// Lets a call of a method in, or says why not.
@@ -125,9 +140,7 @@ impl Visitor {
         if !known.may(rule) {
             return Err(self.denied(known.principal.as_ref(), method));
         }
-        if let Some(bucket) = &known.bucket {
-            bucket.take()?;
-        }
+        known.take(&self.access, rule, self.address)?;
         let bearer = token.and_then(|_| known.principal.clone());
         Ok(Admitted { bearer, expires: known.expires() })
     }
@@ -213,7 +226,7 @@ impl Visitor {
 
     #[cold]
     fn not_accepted(&self, error: &TokenError) -> Status {
-        tracing::debug!(peer = ?self.address, %error, "a token is not accepted");
+        tracing::debug!(target: "frpc::access", peer = ?self.address, %error, "a token is not accepted");
         match error {
             TokenError::Expired => expired(),
             TokenError::Refused(_) => Status::unauthenticated("the token is not accepted: get a new one"),
@@ -223,7 +236,7 @@ impl Visitor {
     #[cold]
     fn denied(&self, principal: Option<&Principal>, method: &dyn fmt::Display) -> Status {
         let name = principal.map(Principal::name);
-        tracing::debug!(peer = ?self.address, principal = ?name, %method, "a caller is not let in");
+        tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "a caller is not let in");
         match principal {
             Some(_) => {
                 Status::permission_denied(format!("{method} is not open to you: whoever runs the server can allow it"))

@@ -3,8 +3,8 @@
 mod entries;
 
 use bytes::Bytes;
+pub(crate) use entries::ENTRY;
 use entries::Entries;
-pub(crate) use entries::{ENTRY, SHORT_HEAD};
 use std::fmt;
 
 /// The longest key, in bytes.
@@ -107,15 +107,6 @@ impl Metadata {
     #[inline]
     pub(crate) fn put_items(&self, buffer: &mut Vec<u8>) {
         self.0.put(buffer);
-    }
-
-    /// Sets the first entry, which has come as a short item with a key of so many bytes. `None` if it is no valid entry, or
-    /// must be [set](Self::set) by its parts.
-    #[inline(always)] // Into the one function that reads it.
-    pub(crate) fn set_item(&mut self, item: &[u8], key_len: usize) -> Option<()> {
-        let content = item.get(SHORT_HEAD..)?;
-        let (key, value) = content.split_at_checked(key_len)?;
-        (self.is_empty() && is_entry(key, value) && self.0.set_whole(item, content.len())).then_some(())
     }
 
     /// Whether the entries have no memory of their own.

@@ -5,7 +5,7 @@ use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
-use crate::service::erased::FormatTerms;
+use crate::service::formats::FormatTerms;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
 use crate::service::methods::{Methods, Service};

@@ -5,11 +5,11 @@ use crate::access::visitor::Visitor;
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
-use crate::endpoint::table::{Served, Table};
+use crate::endpoint::table::Table;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
-use crate::service::guarded::{Guard, Guarded};
-use crate::service::served::{Entry, Instance, Kind, MayBePacked};
+use crate::service::invoke::{Invoke, InvokeSettings};
+use crate::service::served::Kind;
 use crate::wire::body::Reading;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;
@@ -21,9 +21,9 @@ use std::task::Waker;
 pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Unary methods that have been called, by operation.
-    pub(crate) instances: BTreeMap<u16, Box<dyn Instance>>,
+    pub(crate) instances: BTreeMap<u16, Box<dyn Invoke>>,
     /// The method that was called last.
-    pub(crate) last: Option<(u16, Box<dyn Instance>)>,
+    pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
     /// At the accepting end: its calls, once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
@@ -84,35 +84,14 @@ impl Session {
 
     /// A new instance for the first call of a method; `None` if this peer cannot call it.
     #[cold]
-    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
+    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
         if self.refused(operation).is_some() {
             return None;
         }
-        match table.get(operation)? {
-            Served {
-                entry: Entry { kind: Kind::Unary(unary), method, .. },
-                running,
-                chain,
-                watcher,
-                packs,
-                rule,
-                ..
-            } => {
-                let guard = self.visitor.as_ref().map(|visitor| Guard::new(visitor, *rule, *method));
-                let (reading, chain) = (self.reading(method), chain.as_ref());
-                let packed = match (self.unpacks, self.packs && *packs) {
-                    (false, _) => MayBePacked::Nothing,
-                    (true, false) => MayBePacked::Requests,
-                    (true, true) => MayBePacked::RequestsAndReplies,
-                };
-                let instance = unary.instance(running, reading, chain, watcher.as_ref(), guard.as_ref(), packed);
-                Some(match guard.filter(|guard| !guard.is_open()) {
-                    Some(guard) => Box::new(Guarded::new(guard, instance, watcher.clone())),
-                    None => instance,
-                })
-            }
-            _ => None,
-        }
+        let served = table.get(operation)?;
+        let Kind::Unary(unary) = &served.entry.kind else { return None };
+        let settings = served.settings(self.reading(&served.entry.method), self.visitor.as_ref());
+        unary.instance(InvokeSettings { unpacks: self.unpacks, packs: self.packs && served.packs, ..settings })
     }
 
     /// At the accepting end: whether it may have made calls since they were last looked for. One load of an atomic.
@@ -124,7 +103,7 @@ impl Session {
     #[cold]
     pub(crate) fn tell_of_slowness(&self) {
         let peer = self.caller.connection.peer_addr();
-        tracing::debug!(?peer, "slow handlers: running them as separate tasks for a while");
+        tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }
 
     /// At the accepting end: its calls, if it has made any.

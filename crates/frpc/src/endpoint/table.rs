@@ -1,13 +1,17 @@
 //! The methods of a server by operation.
 
+use crate::access::visitor::Visitor;
 use crate::access::{Rule, RuleSet};
 use crate::api::middleware::Chain;
 use crate::observe::watching::{Watcher, Watching};
 use crate::observe::{About, Side};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
+use crate::service::admission::Guard;
+use crate::service::invoke::InvokeSettings;
 use crate::service::methods::Methods;
 use crate::service::served::{Entry, Kind, Running};
+use crate::wire::body::Reading;
 use crate::{Error, Policy};
 use frisbee::Operation;
 use std::collections::{HashMap, HashSet};
@@ -45,6 +49,28 @@ pub(crate) struct Served {
     pub(crate) packs: bool,
     /// The rule for its callers, if the end has rules; without one it is closed to everybody.
     pub(crate) rule: Option<Rule>,
+}
+
+impl Served {
+    /// The settings of the method for one connection.
+    pub(crate) fn settings(&self, reading: Reading, visitor: Option<&Arc<Visitor>>) -> InvokeSettings<'_> {
+        InvokeSettings {
+            running: &self.running,
+            reading,
+            chain: self.chain.as_ref(),
+            watcher: self.watcher.as_ref(),
+            guard: self.guard(visitor),
+            unpacks: false,
+            packs: false,
+            permits: None,
+            format: None,
+        }
+    }
+
+    /// The rules of the method for a peer.
+    pub(crate) fn guard(&self, visitor: Option<&Arc<Visitor>>) -> Option<Guard> {
+        visitor.map(|visitor| Guard::new(visitor, self.rule, self.entry.method))
+    }
 }
 
 /// The settings of single methods, by name.
@@ -96,7 +122,7 @@ impl Table {
             }
             let chain = chain.followed_by(&entry.chain).present();
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
-            let about = About::named(Side::Server, entry.method, entry.face.about().kind());
+            let about = About::named(Side::Server, entry.method, entry.face().about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
             let rule = access.and_then(|access| access.rule_of(&name));
             served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });

@@ -38,11 +38,11 @@ impl Snapshot {
     }
 
     fn put_durations(&self, text: &mut String, side: Side, name: &str) {
-        begin(text, name, "histogram", "How long calls took, by method and gRPC's number of the code of their end.");
+        begin(text, name, "histogram", "Duration of calls, by method and code.");
         for calls in self.calls.iter().filter(|calls| calls.side == side) {
             // Names of a schema consist of letters, digits, underscores and dots, so nothing is escaped.
-            let labels =
-                format!("service=\"{}\",method=\"{}\",code=\"{}\"", calls.service, calls.method, calls.code as i32);
+            let code = calls.code.name().to_ascii_lowercase();
+            let labels = format!("service=\"{}\",method=\"{}\",code=\"{code}\"", calls.service, calls.method);
             for bound in BOUNDS.map(|power| Duration::from_nanos(1 << power)) {
                 let (below, bound) = (calls.durations.below(bound), bound.as_secs_f64());
                 put(text, &format!("{name}_bucket"), &format!("{labels},le=\"{bound}\""), below);

@@ -175,7 +175,7 @@ impl Snapshot {
             let labels = vec![
                 ("service", retried.service.to_owned()),
                 ("method", retried.method.to_owned()),
-                ("code", (retried.code as i32).to_string()),
+                ("code", retried.code.name().to_ascii_lowercase()),
             ];
             let help = "Attempts at calls after which another one was made.";
             to.put(FigureKind::Counter, "frpc_client_retries_total", help, labels, retried.count);

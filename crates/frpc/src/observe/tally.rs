@@ -1,128 +1,50 @@
 //! How unary calls that are served on a connection are observed. Most are answered in the turn in which they came. They
 //! are tallied, and counted together when the turn ends, since then all have taken the same time.
 
-use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching};
-use crate::observe::{Token, TraceContext};
+use crate::observe::TraceContext;
+use crate::observe::watching::{Begun, Sizes, Watched, Watcher, Watching, nanos};
 use crate::{Code, deadline};
-use frisbee::Outbox;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// How the calls of a method on one connection are observed: [`Unwatched`], which the compiler removes, or [`Watch`]ed.
-pub(crate) trait Watch: Clone + Send + 'static {
-    /// A call that continues as a task. Dropped before its end, it has been cancelled.
-    type Task: Finish;
-
-    /// Begins a call with a request of so many bytes. Before the next one begins it has ended, or goes on as a task.
-    /// `trace` looks for the place in a trace that the request comes with.
-    fn begin(&mut self, request: usize, trace: impl FnOnce() -> Option<TraceContext>);
-
-    /// Whether calls of the handler inherit a place in a trace, if the request came with one.
-    fn passes_on(&self, is_traced: bool) -> bool;
-
-    /// That place, if the request came with `trace`.
-    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext>;
-
-    /// The length of the outbox in front of a reply, as far as it matters.
-    fn before(&self, outbox: &Outbox) -> usize;
-
-    /// Ends the call. `before` is the length of the outbox in front of the reply.
-    fn end(&self, tally: Option<&Tally>, code: impl FnOnce() -> Code, outbox: &Outbox, before: usize);
-
-    /// Continues the call as a task.
-    fn go_on(&self) -> Self::Task;
-}
-
-/// A call that continues as a task.
-pub(crate) trait Finish: Send + 'static {
-    /// Ends the call.
-    fn finish(self, code: impl FnOnce() -> Code, reply: impl FnOnce() -> u64);
-}
-
-/// The calls of a connection that nobody observes.
-#[derive(Clone, Copy)]
-pub(crate) struct Unwatched;
-
-impl Watch for Unwatched {
-    type Task = ();
-
-    #[inline(always)]
-    fn begin(&mut self, _request: usize, _trace: impl FnOnce() -> Option<TraceContext>) {}
-
-    #[inline(always)]
-    fn passes_on(&self, is_traced: bool) -> bool {
-        is_traced
-    }
-
-    #[inline(always)]
-    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
-        trace
-    }
-
-    #[inline(always)]
-    fn before(&self, _outbox: &Outbox) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn end(&self, _tally: Option<&Tally>, _code: impl FnOnce() -> Code, _outbox: &Outbox, _before: usize) {}
-
-    #[inline(always)]
-    fn go_on(&self) {}
-}
-
-impl Finish for () {
-    #[inline(always)]
-    fn finish(self, _code: impl FnOnce() -> Code, _reply: impl FnOnce() -> u64) {}
-}
-
-impl Watch for Watcher {
-    type Task = Watched;
-
+impl Watcher {
+    /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or goes on as a task.
+    /// `is_timed` says that it belongs to no turn.
     #[inline]
-    fn begin(&mut self, request: usize, trace: impl FnOnce() -> Option<TraceContext>) {
+    pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
+        self.began = is_timed.then(deadline::now);
         if self.is_told {
-            self.trace = trace();
+            self.trace = trace;
             self.token = self.watching.tell_begin(&self.about, &mut self.trace);
             self.request = request as u64;
         }
     }
 
+    /// The place in a trace that calls of the handler inherit, if the request came with this one.
     #[inline]
-    fn passes_on(&self, is_traced: bool) -> bool {
-        if self.is_told { self.trace.is_some() } else { is_traced }
-    }
-
-    #[inline]
-    fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
+    pub(crate) fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
         if self.is_told { self.trace } else { trace }
     }
 
+    /// Ends the call, with a reply of so many bytes.
     #[inline]
-    fn before(&self, outbox: &Outbox) -> usize {
-        if self.is_told { outbox.len() } else { 0 }
-    }
-
-    #[inline]
-    fn end(&self, tally: Option<&Tally>, code: impl FnOnce() -> Code, outbox: &Outbox, before: usize) {
-        let code = code();
-        if let Some(tally) = tally {
-            tally.add(self.row, code);
+    pub(crate) fn end_unary(&self, tally: Option<&Tally>, code: Code, reply: usize) {
+        match tally {
+            Some(tally) => tally.add(self.row, code),
+            None => {
+                let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
+                self.watching.count(self.row, code, 1, nanos);
+            }
         }
-        if self.is_told && self.token != Token::NO_END {
-            let sizes = Sizes { request: self.request, reply: outbox.len().saturating_sub(before) as u64 };
-            self.watching.tell_end(&self.about, self.token, code, sizes);
+        if self.is_told {
+            self.watching.tell_end(&self.about, self.token, code, Sizes { request: self.request, reply: reply as u64 });
         }
     }
 
-    fn go_on(&self) -> Watched {
-        self.begun(Begun { at: deadline::now(), token: self.token, trace: self.trace }, self.request)
-    }
-}
-
-impl Finish for Watched {
-    fn finish(self, code: impl FnOnce() -> Code, reply: impl FnOnce() -> u64) {
-        self.end(code(), reply());
+    /// Continues the call as a task. Dropped before its end, it has been cancelled.
+    pub(crate) fn continue_as_task(&self) -> Watched {
+        let at = self.began.unwrap_or_else(deadline::now);
+        self.begun(Begun { at, token: self.token, trace: self.trace }, self.request)
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Watcher {
     pub(crate) request: u64,
     /// Of that call: its place in a trace, which its handler's calls inherit.
     pub(crate) trace: Option<TraceContext>,
+    /// When that call began, if it belongs to no turn.
+    pub(crate) began: Option<Instant>,
 }
 
 /// The bytes of a call: of its request, and of its reply.
@@ -58,7 +60,8 @@ impl Watching {
 
     pub(crate) fn watcher(self: &Arc<Self>, about: About) -> Watcher {
         let (row, is_told) = (self.counters.row(&about), self.is_told());
-        Watcher { watching: self.clone(), about, row, is_told, token: Token::default(), request: 0, trace: None }
+        let (token, request, trace, began) = (Token::default(), 0, None, None);
+        Watcher { watching: self.clone(), about, row, is_told, token, request, trace, began }
     }
 
     /// Whether somebody is told of each call.

@@ -340,7 +340,7 @@ impl ServerBuilder {
 
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<Offer>), Error> {
         if self.log_settings {
-            tracing::info!(settings = ?self.describe(), "settings of a server");
+            tracing::info!(target: "frpc::server", settings = ?self.describe(), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
         let inner = self.foreign.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));

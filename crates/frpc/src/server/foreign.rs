@@ -1,11 +1,9 @@
-//! Calls of foreign connections: those of other protocols on the port of the services. They pass the same middleware,
-//! policies, limits and deadlines as native calls, which are applied here around the methods of `service/erased.rs`. Calls
-//! without an allocation are begun in `server/foreign/places.rs`.
+//! Calls of foreign connections: those of other protocols on the port of the services. Unary calls enter their methods as
+//! native calls do, in `foreign/turn.rs`; streaming ones begin here.
 
-pub(crate) mod places;
+pub(crate) mod turn;
 
 use crate::access::visitor::{Visitor, expired};
-use crate::api::extras::Held;
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
@@ -14,11 +12,15 @@ use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
 use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
-use crate::service::erased::{Body, Erased, MessageBytes};
-use crate::service::failures::{nobody_waits, note, overloaded, panicked, takes_too_much, too_many};
-use crate::service::guarded::Guard;
+use crate::server::foreign::turn::ForeignCalled;
+use crate::service::admission::Terms;
+use crate::service::failures::{nobody_waits, note, overloaded, panicked, too_many};
+use crate::service::formats::Face;
+use crate::service::served::{Kind, Running, Streamed};
+use crate::service::stream_method::{Body, MessageBytes, single};
 use crate::service::unary::held_to;
-use crate::{Code, Policy, Request, Response, Status};
+use crate::wire::prefix::Prefix;
+use crate::{Code, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::support::{Parked, Worked};
 use frisbee::{Connection, RawTransport};
@@ -35,7 +37,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
@@ -68,6 +70,7 @@ impl ForeignHandler {
         server.foreign(accepts, move |transport, context| {
             let connection = context.connection().clone();
             let caller = ForeignCaller {
+                context: context.clone(),
                 visitor: offer.access.as_ref().map(|access| Visitor::new(access, &connection)),
                 connection,
                 permits: Mutex::default(),
@@ -118,6 +121,7 @@ pub struct ForeignMethods {
 
 /// A client that speaks a foreign protocol.
 struct ForeignCaller {
+    context: frisbee::ForeignContext,
     connection: Connection,
     /// For methods with [`Policy::AtMost`], by operation.
     permits: Mutex<BTreeMap<u16, Arc<Semaphore>>>,
@@ -174,8 +178,8 @@ impl ForeignMethod {
         self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
     }
 
-    fn face(&self) -> &dyn Erased {
-        &*self.served().entry.face
+    fn face(&self) -> &dyn Face {
+        self.served().entry.face()
     }
 
     /// The full name of the service.
@@ -240,17 +244,25 @@ impl ForeignMethod {
     /// # Cancel safety
     /// Dropping the future drops the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
-        if self.kind() != CallKind::Unary {
-            return Err(Status::unimplemented(format!("{} streams", self.served().entry.method)));
-        }
-        let memory = request.get_ref().len();
-        let (response, mut call) = self.call(request.map(Body::One), memory, format).await?;
-        call.end(Code::Ok);
-        let Body::One(message) = response.get_ref() else {
-            return Err(Status::internal("a unary method has answered with a stream"));
+        let Some(mut place) = self.place(format) else {
+            let method = self.served().entry.method;
+            let text = format!("{method} is not a unary method with messages in {format}");
+            if let Some(watcher) = &self.served().watcher {
+                watcher.begin(request.traceparent()).end(Code::Unimplemented, 0);
+            }
+            return Err(Status::unimplemented(text));
         };
-        let message = message.clone();
-        Ok(response.map(|_| message))
+        let (sender, receiver) = oneshot::channel();
+        let mut out = Vec::new();
+        let done = |result| drop(sender.send(result));
+        let called = place.call(&mut self.methods.turn(deadline::now()), request, &mut out, || done);
+        match called {
+            ForeignCalled::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
+            ForeignCalled::InProgress(_task) => {
+                let lost = |_| Err(Status::unavailable("the server is shutting down"));
+                receiver.await.unwrap_or_else(lost)
+            }
+        }
     }
 
     /// Calls a method of any kind with the stream of its requests, one of them if the method takes one.
@@ -265,105 +277,92 @@ impl ForeignMethod {
         request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,
         format: &str,
     ) -> Result<Response<ForeignResponses>, Status> {
-        let request = request.map(|messages| Body::Many(Box::pin(messages)));
-        let deadline = request.timeout().and_then(|timeout| deadline::now().checked_add(timeout));
-        let (response, call) = self.call(request, 0, format).await?;
-        let ends = [deadline, call.expires].into_iter().flatten().min();
-        let sleep = ends.map(|ends| {
-            let _entered = call.runtime.enter();
-            Box::pin(tokio::time::sleep_until(ends.into()))
-        });
-        Ok(response.map(|body| {
-            let messages: MessageBytes = match body {
-                Body::One(message) => Box::pin(crate::iter([Ok(message)])),
-                Body::Many(messages) => messages,
-            };
-            ForeignResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
-        }))
-    }
-
-    /// Calls the handler, which may be observed. The request of a unary call takes so many bytes.
-    async fn call(
-        &self,
-        request: Request<Body>,
-        memory: usize,
-        format: &str,
-    ) -> Result<(Response<Body>, InProgress), Status> {
+        let request: Request<MessageBytes> = request.map(|messages| Box::pin(messages) as MessageBytes);
+        let Kind::Stream(method) = &self.served().entry.kind else {
+            return self.unary_of_stream(request, format).await;
+        };
         let came = request.traceparent();
         let watched = self.served().watcher.as_ref().map(|watcher| watcher.begin(came));
         let trace = Watched::passed_on(watched.as_ref(), came);
-        let mut called = self.call_handler(request, memory, format, trace).await;
+        let mut called = self.call(&**method, request, format, trace).await;
         match &mut called {
-            Ok((_, call)) => call.watched = watched.map(Box::new),
+            Ok(response) => response.get_mut().call.watched = watched.map(Box::new),
             Err(status) => watched.into_iter().for_each(|watched| watched.end(status.code(), 0)),
         }
         called
     }
 
-    /// Calls the handler.
-    async fn call_handler(
+    /// Calls a unary method with a stream of one request.
+    async fn unary_of_stream(
         &self,
-        request: Request<Body>,
-        memory: usize,
+        request: Request<MessageBytes>,
+        format: &str,
+    ) -> Result<Response<ForeignResponses>, Status> {
+        let (messages, timeout, origin, extras) = request.apart();
+        let begun = deadline::now();
+        let message = match timeout {
+            None => single(messages).await?,
+            Some(timeout) => {
+                tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(nobody_waits()))?
+            }
+        };
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(deadline::now().saturating_duration_since(begun)));
+        let response = self.unary(Request::together(message, timeout, origin, extras), format).await?;
+        let call = InProgress::begin(&self.methods.caller)?;
+        Ok(response.map(|message| ForeignResponses {
+            messages: Some(Box::pin(crate::iter([Ok(message)]))),
+            deadline: None,
+            sleep: None,
+            call,
+            method: self.clone(),
+        }))
+    }
+
+    /// Calls a streaming method, within what native streams pass as well.
+    async fn call(
+        &self,
+        method: &dyn Streamed,
+        request: Request<MessageBytes>,
         format: &str,
         trace: Option<TraceContext>,
-    ) -> Result<(Response<Body>, InProgress), Status> {
-        let Served { entry, running, chain, .. } = self.served();
-        let connection = &self.methods.caller.connection;
-        let timeout = request.timeout();
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(nobody_waits());
+    ) -> Result<Response<ForeignResponses>, Status> {
+        let Served { entry, chain, .. } = self.served();
+        let caller = &self.methods.caller;
+        let connection = &caller.connection;
+        if connection.is_overloaded() {
+            connection.count_shed();
+            return Err(overloaded());
         }
-        self.methods.caller.check(memory)?;
-        let (message, _, _, mut extras) = request.apart();
-        let expires = self.admit(&mut extras)?.filter(|_| self.kind() != CallKind::Unary);
-        let mut call = InProgress::begin(&self.methods.caller)?;
+        let (messages, timeout, _, extras) = request.apart();
+        let options = Prefix { timeout, extras, trace, failure: None };
+        let admitted = Terms::admit(self.served().guard(caller.visitor.as_ref()).as_ref(), Some(options));
+        let Terms { deadline, extras, expires, .. } = admitted.inspect_err(|_| caller.context.waste(0))?;
+        let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
-        let _hold = connection.hold(memory);
-        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        let permits = match running.policy {
-            Policy::AtMost(count) => Some(self.methods.caller.permits(self.operation, count)),
-            _ => None,
-        };
-        let request = Request::together(message, timeout, Origin::Foreign(connection.clone()), extras);
-        let Some(handler) = entry.face.call(chain.clone(), request, format, &self.methods.offer.terms) else {
+        let request = Request::together(messages, timeout, Origin::Foreign(connection.clone()), extras);
+        let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
-        let handler = held_to(permits, Inherited { deadline, trace }, Parked::new(handler));
-        let handler = until_expired(expires, handler);
-        let stays = running.policy == Policy::Inline && running.trust.is_kept() && self.kind() == CallKind::Unary;
-        let worked = if stays {
-            Entered { runtime: call.runtime.clone(), future: Box::pin(handler) }.await
-        } else {
-            match AbortOnDrop(call.runtime.spawn(handler)).await {
-                Ok(worked) => worked,
-                Err(_) => return Err(Status::unavailable("the server is shutting down")),
-            }
+        let handler = held_to(None, Inherited { deadline, trace }, Parked::new(handler));
+        let Ok(worked) = AbortOnDrop(call.runtime.spawn(until_expired(expires, handler))).await else {
+            return Err(Status::unavailable("the server is shutting down"));
         };
         let name = entry.method.full_name();
         let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
         if let Err(status) = &response {
             note(status, name, connection);
         }
-        Ok((response?, call))
-    }
-}
-
-impl ForeignMethod {
-    /// Lets in a call with this metadata, to which the principal of its token is added. Returns when its caller is no
-    /// longer let in.
-    #[inline]
-    fn admit(&self, extras: &mut Held) -> Result<Option<Instant>, Status> {
-        match &self.methods.caller.visitor {
-            None => Ok(None),
-            Some(visitor) => self.admit_by(visitor, extras),
-        }
-    }
-
-    #[inline(never)]
-    fn admit_by(&self, visitor: &Arc<Visitor>, extras: &mut Held) -> Result<Option<Instant>, Status> {
-        let Served { entry, rule, .. } = self.served();
-        Guard::new(visitor, *rule, entry.method).admit_by(extras)
+        let sleep = [deadline, expires].into_iter().flatten().min().map(|ends| {
+            let _entered = call.runtime.enter();
+            Box::pin(tokio::time::sleep_until(ends.into()))
+        });
+        Ok(response?.map(|body| {
+            let messages: MessageBytes = match body {
+                Body::One(message) => Box::pin(crate::iter([Ok(message)])),
+                Body::Many(messages) => messages,
+            };
+            ForeignResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
+        }))
     }
 }
 
@@ -379,22 +378,10 @@ async fn until_expired<B>(
 }
 
 impl ForeignCaller {
-    /// Checks that the server has memory for a request that takes so much.
-    #[inline]
-    fn check(&self, memory: usize) -> Result<(), Status> {
-        if self.connection.is_overloaded() {
-            self.connection.count_shed();
-            return Err(overloaded());
-        }
-        if takes_too_much(&self.connection, memory) {
-            return Err(overloaded());
-        }
-        Ok(())
-    }
-
-    fn permits(&self, operation: u16, count: usize) -> Arc<Semaphore> {
-        let new = || Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
-        self.permits.lock().entry(operation).or_insert_with(new).clone()
+    /// The permits of a method, which calls in all formats share.
+    fn permits(&self, operation: u16, running: &Running) -> Option<Arc<Semaphore>> {
+        let new = running.permits()?;
+        Some(self.permits.lock().entry(operation).or_insert(new).clone())
     }
 }
 
@@ -433,22 +420,6 @@ impl InProgress {
 impl Drop for InProgress {
     fn drop(&mut self) {
         self.caller.calls.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A handler that is polled in the task of its connection, and belongs to the runtime of the server.
-struct Entered<F> {
-    runtime: Handle,
-    future: Pin<Box<F>>,
-}
-
-impl<F: Future> Future for Entered<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { runtime, future } = &mut *self;
-        let _entered = runtime.enter();
-        future.as_mut().poll(context)
     }
 }
 

@@ -1,20 +1,12 @@
 //! The statuses of calls that no handler has answered.
 
 use crate::schema::method::FullName;
-use crate::wire::body::{self, Style};
 use crate::{Code, Status};
+use frisbee::Connection;
 use frisbee::support::{LogLimit, Seldom, panic_text};
-use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
 use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
-
-/// Refuses a request.
-#[cold]
-pub(crate) fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Routed {
-    body::put_refusal(outbox, id, operation, status, style);
-    Routed::Wasted
-}
 
 /// The status of a call whose deadline had passed when it was sent.
 #[cold]
@@ -35,7 +27,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
     let text = panic_text(panic);
     if let Some(suppressed) = LINES.may_say((method.to_string(), text), Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::error!(%method, ?peer, panic = text, suppressed, "a handler panicked");
+        tracing::error!(target: "frpc::handler", %method, ?peer, panic = text, suppressed, "a handler panicked");
     }
     Status::internal("the handler panicked")
 }
@@ -45,7 +37,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
 pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
-        tracing::debug!(%method, ?peer, status = status.message(), "a handler failed");
+        tracing::debug!(target: "frpc::handler", %method, ?peer, status = status.message(), "a handler failed");
     }
 }
 
@@ -87,7 +79,7 @@ pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
     static LINE: Seldom = Seldom::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         let peer = connection.peer_addr();
-        tracing::warn!(?peer, strays, suppressed, "too many packets match no call; the connection is closed");
+        tracing::warn!(target: "frpc::connection", ?peer, strays, suppressed, "too many packets match no call; the connection is closed");
     }
     connection.abort();
 }

@@ -56,8 +56,18 @@ pub(crate) async fn decide<B: Message>(
     if let Err(status) = &replied {
         note(status, name, &connection);
     }
-    let body = reply(replied.as_ref(), method);
     drop(task);
+    settle(asked, method, decision, replied.as_ref());
+}
+
+/// Answers a request for a hand-off with the reply of the handler, and with the connection if it has accepted.
+pub(crate) fn settle<B: Message>(
+    asked: frisbee::HandOffRequest,
+    method: Method,
+    decision: &HandOff,
+    replied: Result<&Response<B>, &Status>,
+) {
+    let body = reply(replied, method);
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => asked.accept(body, taking),
         None => asked.refuse(body),

@@ -1,7 +1,7 @@
 //! The format `json` of methods, for generated code.
 
 use crate::Status;
-use crate::service::erased::{Format, FormatTerms};
+use crate::service::formats::{Format, FormatTerms};
 use crate::wire::protobuf::{Protobuf, memory_of};
 use bytes::Bytes;
 use frpc_json::{AnyType, DecodeError, Json, Options, Types};

@@ -47,7 +47,7 @@ pub struct OfferedMethod {
 impl OfferedService {
     pub(crate) fn new(methods: &Methods) -> Self {
         let method = |entry: &crate::service::served::Entry| {
-            let (about, formats) = (entry.face.about(), entry.face.formats());
+            let (about, formats) = (entry.face().about(), entry.face().formats());
             OfferedMethod { method: entry.method, kind: about.kind(), messages: about.messages(), formats }
         };
         let all = methods.entries.iter().map(method).collect();

@@ -4,12 +4,13 @@ use crate::api::middleware::{About, CallKind, Chain, through};
 use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::service::erased::{Erased, Face, Format};
+use crate::service::formats::Format;
 use crate::service::handle::ServiceHandle;
 use crate::service::lifecycle::Lifecycle;
 use crate::service::served::{Entry, Kind, Opened};
+use crate::service::stream_method::StreamMethod;
 use crate::service::streams;
-use crate::service::unary::Handler;
+use crate::service::unary::UnaryMethod;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use polyglot::Message;
 use std::fmt;
@@ -106,9 +107,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let about = About::new::<A, B>(method, CallKind::Unary);
-        let face = Face::unary(&self.service, about, handler.clone());
-        let handler = Handler::new(&self.service, about, handler);
-        self.with(method, Kind::Unary(Box::new(handler)), face)
+        let unary = UnaryMethod::new(&self.service, about, handler);
+        self.with(method, Kind::Unary(Box::new(unary)))
     }
 
     /// Adds a server-streaming method.
@@ -121,14 +121,15 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
-        let face = Face::server_streaming(&self.service, about, handler.clone());
+        let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_server_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)), face)
+        let streamed = StreamMethod::<A, B>::server_streaming(&self.service, about, handler, Box::new(open));
+        self.with(method, Kind::Stream(streamed))
     }
 
     /// Adds a client-streaming method.
@@ -141,14 +142,15 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
-        let face = Face::client_streaming(&self.service, about, handler.clone());
+        let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_client_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)), face)
+        let streamed = StreamMethod::<A, B>::client_streaming(&self.service, about, handler, Box::new(open));
+        self.with(method, Kind::Stream(streamed))
     }
 
     /// Adds a bidirectional streaming method.
@@ -161,14 +163,15 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
-        let face = Face::streaming(&self.service, about, handler.clone());
+        let native = handler.clone();
         let open = move |mut opened: Opened<'_>| {
-            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let (service, handler) = (ServiceHandle::of_connection(&service), native.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)), face)
+        let streamed = StreamMethod::<A, B>::streaming(&self.service, about, handler, Box::new(open));
+        self.with(method, Kind::Stream(streamed))
     }
 
     /// Adds a format to the method that was added last, for calls of [foreign
@@ -178,7 +181,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     /// If the messages of the method have other types, or there is no method.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
         let last = self.entries.last_mut().expect("a format belongs to a method");
-        assert!(last.face.add(Box::new(format)), "a format of {} is for other messages", last.method);
+        assert!(last.face_mut().add(Box::new(format)), "a format of {} is for other messages", last.method);
         self
     }
 
@@ -209,8 +212,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         }
     }
 
-    fn with(mut self, method: Method, kind: Kind, face: Box<dyn Erased>) -> Self {
-        self.entries.push(Entry { method, kind, face, chain: Chain::default() });
+    fn with(mut self, method: Method, kind: Kind) -> Self {
+        self.entries.push(Entry { method, kind, chain: Chain::default() });
         self
     }
 }

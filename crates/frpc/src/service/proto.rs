@@ -1,7 +1,7 @@
 //! The format `proto` of methods, for generated code: messages in protobuf's encoding, whatever the native codec is.
 
 use crate::Status;
-use crate::service::erased::Format;
+use crate::service::formats::Format;
 use crate::wire::protobuf::{Protobuf, memory_within};
 use polyglot::Message;
 

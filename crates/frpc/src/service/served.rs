@@ -1,24 +1,23 @@
 //! Methods with their types erased, for a connection to call.
 
-use crate::Policy;
 use crate::api::middleware::Chain;
-use crate::observe::watching::{Watched, Watcher};
+use crate::observe::watching::Watched;
 use crate::schema::method::Method;
+use crate::service::admission::Terms;
 use crate::service::caller::Caller;
-use crate::service::erased::Erased;
-use crate::service::guarded::Guard;
+use crate::service::formats::{Face, FormatTerms};
+use crate::service::invoke::{Invoke, InvokeSettings};
+use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::Reading;
-use crate::wire::prefix::Prefix;
+use crate::{Policy, Request};
 use frisbee::support::{Site, Trust, TrustHandle};
-use frisbee::{Operation, Outbox, Packet, Routed, Stream};
+use frisbee::{Operation, Stream};
 use std::sync::Arc;
-use std::time::Instant;
+use tokio::sync::Semaphore;
 
 pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) kind: Kind,
-    /// For foreign callers.
-    pub(crate) face: Box<dyn Erased>,
     /// The middleware of this method and of its service.
     pub(crate) chain: Chain,
 }
@@ -26,6 +25,22 @@ pub(crate) struct Entry {
 pub(crate) enum Kind {
     Unary(Box<dyn Unary>),
     Stream(Box<dyn Streamed>),
+}
+
+impl Entry {
+    pub(crate) fn face(&self) -> &dyn Face {
+        match &self.kind {
+            Kind::Unary(method) => method.face(),
+            Kind::Stream(method) => method.face(),
+        }
+    }
+
+    pub(crate) fn face_mut(&mut self) -> &mut dyn Face {
+        match &mut self.kind {
+            Kind::Unary(method) => method.face_mut(),
+            Kind::Stream(method) => method.face_mut(),
+        }
+    }
 }
 
 /// Where the handlers of a method run.
@@ -36,6 +51,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// The permits of a method with [`Policy::AtMost`], for one connection.
+    pub(crate) fn permits(&self) -> Option<Arc<Semaphore>> {
+        let Policy::AtMost(count) = self.policy else { return None };
+        Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
+    }
+
     /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
     pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Site {
         if self.policy == Policy::Inline && !is_apart && self.trust.is_kept() {
@@ -48,51 +69,37 @@ impl Running {
 
 /// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
-    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware, `watcher` observes the
-    /// calls, `guard` lets them in, and `packed` says what of them may be packed.
-    fn instance(
-        &self,
-        running: &Running,
-        reading: Reading,
-        chain: Option<&Arc<Chain>>,
-        watcher: Option<&Watcher>,
-        guard: Option<&Guard>,
-        packed: MayBePacked,
-    ) -> Box<dyn Instance>;
-}
+    fn face(&self) -> &dyn Face;
 
-/// What may be packed of the calls of a method on one connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum MayBePacked {
-    Nothing,
-    Requests,
-    RequestsAndReplies,
-}
+    fn face_mut(&mut self) -> &mut dyn Face;
 
-/// A unary method on one connection.
-pub(crate) trait Instance: Send {
-    /// Serves a request, and replies into `outbox` if the handler is ready at once. `inline` says whether the handler
-    /// may be polled in place.
-    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed;
-
-    /// Serves a request for a hand-off. The handler has a task of its own.
-    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed;
-
-    /// Whether a handler holds or awaits a permit of this instance, which would not count if the instance were made
-    /// anew. A cancelled handler holds its permit for as long as it is inside a poll.
-    fn is_needed(&self) -> bool;
+    /// Creates an instance; `None` if the method lacks the format.
+    fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
 }
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
+    fn face(&self) -> &dyn Face;
+
+    fn face_mut(&mut self) -> &mut dyn Face;
+
+    /// Serves a native call.
     fn open(&self, opened: Opened<'_>);
+
+    /// Calls the handler within its middleware, with messages in a format; `None` if the method lacks it.
+    fn call(
+        &self,
+        chain: Option<Arc<Chain>>,
+        request: Request<MessageBytes>,
+        format: &str,
+        terms: &FormatTerms,
+    ) -> Option<Calling>;
 }
 
 /// A stream that a peer has opened for a call.
 pub(crate) struct Opened<'a> {
     pub(crate) caller: &'a Caller,
-    /// The prefix of the packet that opened it.
-    pub(crate) prefix: Option<Prefix>,
+    pub(crate) terms: Terms,
     pub(crate) stream: Stream,
     /// How requests are read.
     pub(crate) reading: Reading,
@@ -102,14 +109,6 @@ pub(crate) struct Opened<'a> {
     pub(crate) site: Site,
     /// The call as its observer knows it.
     pub(crate) watched: Option<Watched>,
-    /// When its caller is no longer let in.
-    pub(crate) expires: Option<Instant>,
     /// Its replies are packed.
     pub(crate) packs: bool,
-}
-
-impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {
-    fn open(&self, opened: Opened<'_>) {
-        self(opened);
-    }
 }

@@ -13,7 +13,7 @@ use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_vari
 use std::time::Duration;
 
 /// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
-const PREFIX: u8 = 0x10;
+pub(crate) const PREFIX: u8 = 0x10;
 
 /// The longest prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
@@ -68,11 +68,6 @@ impl Failure {
 }
 
 impl Prefix {
-    /// The approximate memory that is kept with the request, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        Extras::metadata(self.extras.as_deref()).memory()
-    }
-
     /// The metadata alone.
     pub(crate) fn into_metadata(self) -> Metadata {
         self.extras.into_metadata().unwrap_or_default()
@@ -208,46 +203,6 @@ fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     buffer.extend_from_slice(&prefix);
 }
 
-/// Removes a prefix that has a trace context and nothing else.
-#[inline]
-pub(crate) fn take_trace(body: &mut Bytes) -> Option<TraceContext> {
-    let context = body.strip_prefix(&TRACE_ALONE)?.get(..TraceContext::LEN)?;
-    let context = TraceContext::from_bytes(context)?;
-    body.advance(TRACE_ALONE.len() + TraceContext::LEN);
-    Some(context)
-}
-
-/// Removes a prefix that has one short entry of metadata and nothing else.
-#[inline(never)]
-pub(crate) fn take_entry(body: &mut Bytes) -> Option<Held> {
-    let (&[PREFIX, whole @ ..0x80, METADATA, length @ ..0x80, key_len @ ..0x80], _) = body.split_first_chunk()? else {
-        return None;
-    };
-    let end = 2 + usize::from(whole);
-    let item = body.get(2..end).filter(|_| whole == length + 2)?;
-    let mut extras = Held::default();
-    Extras::metadata_mut(&mut extras).set_item(item, key_len.into())?;
-    body.advance(end);
-    Some(extras)
-}
-
-/// The trace context in the prefix of a body, if it has one. It is looked for only in front of all items but that for
-/// the direction, where this implementation writes it.
-pub(crate) fn trace(body: &[u8]) -> Option<TraceContext> {
-    let context = match body.strip_prefix(&TRACE_ALONE) {
-        Some(context) => context.get(..TraceContext::LEN)?,
-        None => trace_among_items(body)?,
-    };
-    TraceContext::from_bytes(context)
-}
-
-#[cold]
-fn trace_among_items(body: &[u8]) -> Option<&[u8]> {
-    let (items, _) = split(body.strip_prefix(&[PREFIX]).map(|_| body)?).ok()?;
-    let mut items = Items::new(items).take(2).map_while(|item| item);
-    items.find(|(kind, _)| *kind == TRACE).map(|(_, context)| context)
-}
-
 /// The report in the prefix of a body, if it has one, and whether something follows.
 #[cold]
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
@@ -269,25 +224,12 @@ pub(crate) fn is_bare(body: &[u8]) -> bool {
     body.first().is_none_or(|first| *first < PREFIX)
 }
 
-/// Whether a body with a prefix belongs to a call of the accepting end.
-#[inline]
-pub(crate) fn is_backward(body: &[u8]) -> bool {
-    !is_plainly_forward(body) && is_first_backward(body)
+/// Whether a prefix with these items belongs to a call of the accepting end.
+pub(crate) fn is_backward(items: &[u8]) -> bool {
+    items.starts_with(&[BACKWARD, 0])
 }
 
-/// Whether a body has a short prefix, which most are, and it belongs to a call of the dialling end.
-#[inline]
-pub(crate) fn is_plainly_forward(body: &[u8]) -> bool {
-    // Its third byte is the type of the first item.
-    matches!(body, [_, 0..0x80, kind, ..] if *kind != BACKWARD)
-}
-
-#[cold]
-fn is_first_backward(body: &[u8]) -> bool {
-    split(body).is_ok_and(|(items, _)| items.starts_with(&[BACKWARD, 0]))
-}
-
-/// As [`is_backward`], for the beginning of a body; `None` if it is too short to decide.
+/// Whether a body belongs to a call of the accepting end, by its beginning; `None` if that is too short to decide.
 #[cold]
 pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
     if *start.first()? != PREFIX {
@@ -322,29 +264,22 @@ fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
 #[cold]
 fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
     let mut prefix = Prefix::default();
-    take_to(body, &mut prefix)?;
+    let (items, rest) = split(body)?;
+    let length = body.len() - rest.len();
+    read(items, &mut prefix)?;
+    body.advance(length);
     Ok(prefix)
 }
 
-/// Removes the prefix of a body that has one, and adds its items to `prefix`, which may have some of a prefix that is
-/// malformed then.
-#[inline]
-pub(crate) fn take_to(body: &mut Bytes, prefix: &mut Prefix) -> Result<(), Malformed> {
-    let (items, rest) = split(body)?;
-    let length = body.len() - rest.len();
-    read(items, prefix)?;
-    body.advance(length);
-    Ok(())
-}
-
-#[inline]
-fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
+/// The items of a prefix, and the body that follows it.
+pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
-fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
+/// Reads the items of a prefix, which may be those of any peer.
+pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), Malformed> {
     let mut entries = 0;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
@@ -440,53 +375,6 @@ mod tests {
     }
 
     #[test]
-    fn one_short_entry_is_read_as_among_others_and_anything_else_is_left_for_them() {
-        let with = |prefix: &[u8]| Bytes::from([prefix, &[8, 0]].concat());
-        let is_taken = |prefix: &[u8]| {
-            let (mut body, mut same) = (with(prefix), with(prefix));
-            let Some(extras) = take_entry(&mut body) else {
-                assert_eq!(body, with(prefix), "it is left as it was");
-                return false;
-            };
-            assert_eq!(take(&mut same), Ok(Some(Prefix { extras, ..Prefix::default() })), "{prefix:x?}");
-            assert_eq!(body, same);
-            true
-        };
-        let entry = |key: &str, value: &[u8]| {
-            let mut metadata = Metadata::new();
-            metadata.set(key.as_bytes(), value).unwrap();
-            let mut bytes = Vec::new();
-            put(&mut bytes, Said { metadata: Some(&metadata), ..Said::default() });
-            bytes
-        };
-        for length in 0..140 {
-            let (text, binary) = (entry("tenant", &vec![b'x'; length]), entry("a-bin", &vec![0xFF; length]));
-            // As many bytes as are kept in place.
-            assert_eq!([is_taken(&text), is_taken(&binary)], [length <= 75, length <= 76], "{length}");
-        }
-        let one = entry("k", b"v");
-        assert!(is_taken(&one));
-        for cut in 0..one.len() {
-            assert!(take_entry(&mut Bytes::copy_from_slice(&one[..cut])).is_none(), "cut at {cut}");
-        }
-        let others: [&[u8]; 10] = [
-            &[0x10, 10, 2, 3, 1, b'k', b'v', 2, 3, 1, b'l', b'w'], // Two.
-            &[0x10, 8, 2, 3, 1, b'k', b'v', 1, 1, 4],              // A timeout behind it.
-            &[0x10, 5, 3, 3, 1, b'k', b'v'],                       // Another item.
-            &[0x10, 4, 2, 3, 1, b'k', b'v'],                       // It does not end with the prefix.
-            &[0x10, 5, 2, 2, 1, b'k', b'v'],
-            &[0x10, 5, 2, 3, 3, b'k', b'v'], // A key that is cut.
-            &[0x10, 5, 2, 3, 1, b'K', b'v'], // Not a key.
-            &[0x10, 5, 2, 3, 1, b'k', 0x07], // Not a text.
-            &[0x10, 4, 2, 2, 0, b'v'],       // No key.
-            &[0x10, 2, 2, 0],
-        ];
-        for other in others {
-            assert!(!is_taken(other), "{other:x?}");
-        }
-    }
-
-    #[test]
     fn a_secret_is_sent_without_the_mark_that_it_has_here() {
         let mut metadata = Metadata::new();
         let bytes = |metadata: &Metadata| {
@@ -505,31 +393,18 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_context_is_these_bytes_wherever_it_stands_and_no_context_is_as_none() {
-        let mut context = TraceContext::from_bytes(&[7; 25]);
+    fn trace_context_is_written_and_read_as_these_bytes() {
+        let trace = TraceContext::from_bytes(&[7; 25]);
         let mut bytes = Vec::new();
-        put(&mut bytes, Said { trace: context.as_ref(), ..Said::default() });
+        put(&mut bytes, Said { trace: trace.as_ref(), ..Said::default() });
         assert_eq!(bytes, [&[0x10, 27, 6, 25][..], &[7; 25]].concat());
-        bytes.extend_from_slice(&[8, 0]);
-        assert_eq!(trace(&bytes), context);
-        let mut body = Bytes::from(bytes.clone());
-        assert_eq!((take_trace(&mut body), &body[..]), (context, &[8, 0][..]));
-        let mut body = Bytes::from(bytes.clone());
-        assert_eq!(take(&mut body), Ok(Some(Prefix { trace: context, ..Prefix::default() })));
-        for cut in 1..29 {
-            assert_eq!((trace(&bytes[..cut]), take_trace(&mut bytes[..cut].to_vec().into())), (None, None), "{cut}");
-        }
+        assert_eq!(take(&mut Bytes::from(bytes.clone())), Ok(Some(Prefix { trace, ..Prefix::default() })));
         let mut whole = Vec::new();
         let timeout = Some(Duration::from_micros(4));
-        put(&mut whole, Said { backward: true, timeout, trace: context.as_ref(), ..Said::default() });
-        assert!(is_backward(&whole));
-        assert_eq!((trace(&whole), take_trace(&mut whole.clone().into())), (context, None));
-        assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace: context, ..Prefix::default() })));
+        put(&mut whole, Said { backward: true, timeout, trace: trace.as_ref(), ..Said::default() });
+        assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace, ..Prefix::default() })));
         bytes[4..20].fill(0);
-        context = None;
-        assert_eq!((trace(&bytes), take_trace(&mut bytes.clone().into())), (None, None));
-        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { trace: context, ..Prefix::default() })));
-        assert_eq!((trace(&[]), trace(&[8, 0])), (None, None));
+        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix::default())), "an invalid context is as none");
     }
 
     #[test]
@@ -591,19 +466,20 @@ mod tests {
     }
 
     #[test]
-    fn the_direction_is_the_first_item_and_nothing_else_is_taken_for_it() {
+    fn only_the_first_item_states_the_direction() {
+        let begins = |body: &[u8]| split(body).is_ok_and(|(items, _)| is_backward(items));
         let mut bytes = Vec::new();
         put(&mut bytes, Said { backward: true, ..Said::default() });
         assert_eq!(bytes, [0x10, 2, 4, 0]);
-        assert!(is_backward(&bytes));
+        assert!(begins(&bytes));
         let timeout = Some(Duration::from_micros(4));
         bytes.clear();
         put(&mut bytes, Said { backward: true, timeout, ..Said::default() });
         assert_eq!(bytes, [0x10, 5, 4, 0, 1, 1, 4]);
-        assert!(is_backward(&bytes));
+        assert!(begins(&bytes));
         assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { timeout, ..Prefix::default() })));
-        for other in [&[0x10, 3, 1, 1, 4][..], &[0x10, 5, 1, 1, 4, 4, 0], &[0x10, 3, 4, 1, 0], &[0x10, 2, 4], &[8, 0]] {
-            assert!(!is_backward(other), "{other:?}");
+        for other in [&[0x10, 3, 1, 1, 4][..], &[0x10, 5, 1, 1, 4, 4, 0], &[0x10, 3, 4, 1, 0], &[0x10, 2, 4]] {
+            assert!(!begins(other), "{other:?}");
         }
     }
 

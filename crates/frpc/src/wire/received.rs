@@ -1,21 +1,12 @@
 //! Requests, responses and statuses from a body and its prefix.
 
 use crate::api::extras::{Extras, Held};
-use crate::api::request::Origin;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
 /// The metadata by which other protocols carry a trace context.
 const TRACEPARENT: &str = "traceparent";
-
-impl<T> Request<T> {
-    #[inline]
-    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Prefix>) -> Self {
-        let Prefix { timeout, extras, .. } = prefix.unwrap_or_default();
-        Self::together(message, timeout, origin, extras)
-    }
-}
 
 impl<T> Request<T> {
     /// The place in a trace that the caller has stated by another protocol.

@@ -13,11 +13,6 @@ pub(crate) const ANSWERS: u8 = Hello::FIRST_USER_ITEM + 4;
 /// The body of a question: a prefix without items and no message, which no request has.
 pub(crate) const QUESTION: [u8; 2] = [0x10, 0];
 
-/// Whether a body is a question.
-pub(crate) fn is_question(body: &[u8]) -> bool {
-    body == QUESTION
-}
-
 /// Answers a question: a prefix, and no message.
 pub(crate) fn put_answer(outbox: &mut Outbox, id: PacketId, operation: Operation, report: Report) {
     let mut body = Vec::with_capacity(16);
@@ -101,7 +96,6 @@ mod tests {
 
     #[test]
     fn a_question_and_its_answer_are_prefixes_without_a_message() {
-        assert!(is_question(&[0x10, 0]) && !is_question(&[0x10, 0, 8, 0]) && !is_question(&[]));
         let report = Report { in_progress: 3, micros: 1_500 };
         let body = alone(|outbox| put_answer(outbox, PacketId(7), Operation::FIRST_USER, report));
         let answer = [0x10, 5, 7, 3, 3, 0xDC, 0x0B];

@@ -14,7 +14,7 @@ const SENSITIVE: u8 = 0x80;
 
 /// The bytes in front of a short entry: its type, its length, and the length of its key. A longer one has lengths of
 /// several bytes.
-pub(crate) const SHORT_HEAD: usize = 3;
+const SHORT_HEAD: usize = 3;
 
 /// The lengths from which on one takes several bytes.
 const LONG: usize = 0x80;
@@ -152,17 +152,6 @@ impl Entries {
         copy::<32>(of_value, value);
         (self.count, self.content_len) = (1, content_len as u16);
         self.length = (SHORT_HEAD + content_len) as u8;
-        true
-    }
-
-    /// Makes this the only entry, which came as these bytes and has a key and a value of so many bytes, if it has room in
-    /// place.
-    #[inline]
-    pub(super) fn set_whole(&mut self, item: &[u8], content_len: usize) -> bool {
-        let Some(place) = self.in_place.get_mut(..item.len()) else { return false };
-        place.copy_from_slice(item);
-        // Both are below IN_PLACE.
-        (self.count, self.content_len, self.length) = (1, content_len as u16, item.len() as u8);
         true
     }
 

@@ -1,92 +1,128 @@
-//! Calls whose handler is not ready: how each becomes a task that answers.
+//! Calls whose handler is not ready: each becomes a task that answers.
 
+use super::{Begun, Codec, Instance, code};
 use crate::deadline::{Inherited, Within};
-use crate::observe::tally::{Finish, Watch};
+use crate::observe::watching::{Watched, Watcher};
 use crate::schema::method::FullName;
-use crate::service::caller::Caller;
-use crate::service::failures::{note, panicked, refuse, too_many};
+use crate::service::failures::{note, panicked, too_many};
+use crate::service::hand_off;
+use crate::service::handle::ServiceHandle;
+use crate::service::invoke::{ForeignOutcome, ReplyTo, Served, Waiting};
 use crate::service::load::Working;
 use crate::wire::body::{self, Style};
 use crate::wire::report::Report;
-use crate::{Code, Response, Status};
+use crate::{Code, Request, Response, Status};
 use frisbee::support::{Parked, Site, Task, Then, Worked};
-use frisbee::{Operation, Outbox, PacketId, Routed};
+use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// The packet of a request.
-#[derive(Clone, Copy)]
-pub(super) struct Asked {
-    pub(super) id: PacketId,
-    pub(super) operation: Operation,
-}
-
-/// A call whose handler is not ready.
-pub(super) struct Pending<'a> {
-    pub(super) caller: &'a Caller,
-    pub(super) asked: Asked,
-    pub(super) inherited: Inherited,
-    /// The memory of the prefix and of the request, in bytes.
-    pub(super) memory: [usize; 2],
-    pub(super) name: FullName,
-    /// Its reply is packed.
-    pub(super) packs: bool,
-}
-
-impl Pending<'_> {
-    /// Continues the handler as a task, which sends the reply.
-    pub(super) fn go_on<B, F, W>(
-        self,
-        parked: Parked<F, Answer<W::Task>>,
+impl<S, H, A, B, F> Instance<S, H, A, B, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    /// Continues a handler as a task, which sends the reply.
+    pub(super) fn park<G>(
+        &self,
+        parked: Parked<G, Answer>,
+        begun: Begun<'_>,
         site: Site,
         permits: Option<Arc<Semaphore>>,
-        outbox: &mut Outbox,
-        watch: &W,
-    ) -> Routed
+        reply: ReplyTo<'_>,
+    ) -> Served
     where
-        B: Message + Send + 'static,
-        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-        W: Watch,
+        G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Self { caller, asked, inherited, memory: [before, memory], name, packs } = self;
-        let Asked { id, operation } = asked;
-        let memory = before + memory;
-        let style = caller.style();
-        // Extended peers may cancel.
-        let call = caller.is_extended().then_some((id, operation));
-        let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
-        let working = caller.work();
-        let spawned = caller.connection.spawn_call(call, memory, site, |task| {
-            let answer = Answer { task, id, operation, style, packs, name, watched: watch.go_on(), working };
-            if !inherited.is_something() && permits.is_none() && entered.is_none() {
-                return parked.then(answer);
+        let Begun { caller, inherited, memory, is_slow } = begun;
+        let (connection, name) = (&caller.connection, self.name);
+        let watched = || self.watcher.as_ref().map(Watcher::continue_as_task);
+        let refused = match reply {
+            ReplyTo::Packet { id, operation, outbox } => {
+                let (style, packs) = (caller.style(), self.packs);
+                // Extended peers may cancel.
+                let call = caller.is_extended().then_some((id, operation));
+                let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
+                let working = caller.work();
+                let spawned = connection.spawn_call(call, memory, site, |task| {
+                    let answer = Answer { task, id, operation, style, packs, name, watched: watched(), working };
+                    if !inherited.is_something() && permits.is_none() && entered.is_none() {
+                        return parked.then(answer);
+                    }
+                    Box::pin(async move {
+                        let worked = held_to(permits, inherited, parked).await;
+                        drop(entered);
+                        answer.then(worked);
+                    })
+                });
+                (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
-            Box::pin(async move {
-                let worked = held_to(permits, inherited, parked).await;
-                drop(entered);
-                answer.then(worked);
-            })
-        });
-        if !spawned {
-            caller.connection.count_shed();
-            let (status, before) = (too_many(&caller.connection), watch.before(outbox));
-            let routed = refuse(outbox, id, operation, &status, style);
-            watch.end(caller.tally(), || status.code(), outbox, before);
-            return routed;
+            ReplyTo::HandOff { asked, decision } => {
+                let method = *self.about.method();
+                let mut asked = Some((asked, decision));
+                let spawned = connection.spawn_call(None, memory, Site::Runtime, |task| {
+                    let (asked, watched) = (asked.take(), watched());
+                    let work = async move {
+                        let worked = held_to(permits, inherited, parked).await;
+                        end(watched, worked.as_ref().map_or(Code::Internal, code), 0);
+                        worked
+                    };
+                    Box::pin(async move {
+                        if let Some((asked, decision)) = asked {
+                            hand_off::decide(asked, method, &decision, work, task).await;
+                        }
+                    })
+                });
+                asked.filter(|_| !spawned).map(|(asked, decision)| ReplyTo::HandOff { asked, decision })
+            }
+            ReplyTo::Foreign { outcome, .. } => {
+                let codec = self.codec.clone();
+                let connection = connection.clone();
+                let work = Box::pin(async move {
+                    let worked = held_to(permits, inherited, parked).await;
+                    let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+                    if let Err(status) = &result {
+                        note(status, name, &connection);
+                    }
+                    let (message, extras) = result?.apart();
+                    Ok(Response::together(codec.encode(&message)?, extras))
+                });
+                *outcome = Some(ForeignOutcome::Waiting(Waiting { work, memory, watched: watched() }));
+                None
+            }
+        };
+        match refused {
+            Some(reply) => {
+                connection.count_shed();
+                self.refuse(caller, reply, too_many(connection), Served::Refused)
+            }
+            None if is_slow => Served::Slow,
+            None => Served::Begun,
         }
-        Routed::Continue
     }
 }
 
-/// Runs a handler once it has a permit, and until its deadline.
+impl<A, B> Clone for Codec<A, B> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Native(reading) => Self::Native(*reading),
+            Self::Format(format, terms) => Self::Format(*format, terms.clone()),
+        }
+    }
+}
+
+/// The outcome of a handler once it has a permit, and until its deadline.
 pub(crate) async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     inherited: Inherited,
     parked: Parked<F, T>,
 ) -> Worked<F::Output>
 where
-    F: Future<Output = Result<Response<B>, Status>>,
+    F: Future<Output = Result<B, Status>>,
 {
     let _permit = match &permits {
         Some(permits) => permits.acquire().await.ok(),
@@ -102,20 +138,20 @@ where
     }
 }
 
-/// The destination of the reply of a handler that continues as a task. `T` is the call as its observer knows it.
-pub(super) struct Answer<T> {
+/// The destination of the reply of a native call that continues as a task.
+pub(super) struct Answer {
     task: Task,
     id: PacketId,
     operation: Operation,
     style: Style,
     packs: bool,
     name: FullName,
-    watched: T,
+    watched: Option<Watched>,
     /// The call as one that the end works on, if that is counted.
     working: Option<Working>,
 }
 
-impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
+impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
         let Self { task, id, operation, style, packs, name, watched, working } = self;
         // A panic is logged even if no caller waits.
@@ -132,14 +168,20 @@ impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
             }
             (_, None) => None,
         };
-        // On a connection that has ended meanwhile, nobody reads the reply.
+        // Nobody reads the reply on a connection that has ended.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
-            put_reply(outbox, Asked { id, operation }, reply.as_ref(), style, report, packs);
+            put_reply(outbox, id, operation, reply.as_ref(), style, report, packs);
             length = outbox.len().saturating_sub(before);
         });
-        watched.finish(|| code(&reply), || length as u64);
+        end(watched, code(&reply), length as u64);
+    }
+}
+
+fn end(watched: Option<Watched>, code: Code, reply: u64) {
+    if let Some(watched) = watched {
+        watched.end(code, reply);
     }
 }
 
@@ -147,7 +189,8 @@ impl<B: Message, T: Finish> Then<Result<Response<B>, Status>> for Answer<T> {
 #[inline(always)]
 pub(super) fn put_reply<B: Message>(
     outbox: &mut Outbox,
-    Asked { id, operation }: Asked,
+    id: PacketId,
+    operation: Operation,
     reply: Result<&Response<B>, &Status>,
     style: Style,
     report: Option<Report>,
@@ -157,9 +200,4 @@ pub(super) fn put_reply<B: Message>(
         Ok(reply) if packs => body::put_packed_reply(outbox, id, operation, reply, style, report),
         reply => body::put_reply(outbox, id, operation, reply, style, report),
     }
-}
-
-/// The code of a reply.
-pub(super) fn code<B>(reply: &Result<Response<B>, Status>) -> Code {
-    reply.as_ref().map_or_else(Status::code, |_| Code::Ok)
 }

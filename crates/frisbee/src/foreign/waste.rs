@@ -1,0 +1,78 @@
+//! The debt of a foreign connection's peer for useless requests. While it is too high, the transport pauses reading, as
+//! the core of a native connection does; see [`Config::waste_rate`](crate::Config::waste_rate).
+
+use crate::runtime::timer::now;
+use frisbee_core::Waste;
+use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+use tokio::time::{Sleep, sleep_until};
+
+/// The account of one peer.
+pub(crate) struct WasteAccount {
+    waste: Mutex<Waste>,
+    /// The bytes of useful requests since the last useless one.
+    useful: AtomicU64,
+    is_paused: AtomicBool,
+}
+
+impl WasteAccount {
+    pub(crate) fn new(rate: u32) -> Arc<Self> {
+        let waste = Mutex::new(Waste::new(rate, now()));
+        Arc::new(Self { waste, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
+    }
+
+    /// Charges a useless request.
+    pub(crate) fn charge(&self, bytes: usize) {
+        let useful = usize::try_from(self.useful.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
+        let mut waste = self.waste.lock();
+        waste.charge(bytes);
+        waste.end_batch(useful.saturating_add(bytes), now());
+        self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
+    }
+
+    /// Credits a useful request. Credits that race with each other may get lost.
+    #[inline]
+    pub(crate) fn credit(&self, bytes: usize) {
+        let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);
+        self.useful.store(useful, Ordering::Relaxed);
+    }
+
+    /// When reading may go on, if it is paused.
+    fn paused_until(&self) -> Option<Instant> {
+        if !self.is_paused.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut waste = self.waste.lock();
+        waste.handle_timeout(now());
+        self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
+        waste.deadline()
+    }
+}
+
+/// The pauses of a transport that a [`WasteAccount`] demands.
+pub(crate) struct Pauses {
+    account: Arc<WasteAccount>,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pauses {
+    pub(crate) fn new(account: &Arc<WasteAccount>) -> Self {
+        Self { account: account.clone(), sleep: None }
+    }
+
+    /// Ready when the transport may be read.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(sleep) = &mut self.sleep {
+                ready!(sleep.as_mut().poll(context));
+                self.sleep = None;
+            }
+            let Some(until) = self.account.paused_until() else { return Poll::Ready(()) };
+            self.sleep = Some(Box::pin(sleep_until(until.into())));
+        }
+    }
+}

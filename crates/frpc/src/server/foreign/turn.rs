@@ -1,0 +1,180 @@
+//! Unary calls by another protocol. What handlers that are ready at once answer is there when the call has been made; the
+//! others become tasks.
+
+use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgress};
+use crate::endpoint::in_place::InPlace;
+use crate::service::caller::Caller;
+use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served, Waiting};
+use crate::service::served::Kind;
+use crate::wire::body::Reading;
+use crate::wire::envelope::Envelope;
+use crate::wire::prefix::Prefix;
+use crate::{Request, Response, Status};
+use bytes::Bytes;
+use parking_lot::MutexGuard;
+use std::fmt;
+use std::time::Instant;
+use tokio::runtime::EnterGuard;
+
+impl ForeignMethods {
+    /// Begins a turn, in which calls are begun on one thread, one behind the other, at `now`. Within it the current
+    /// runtime is that of handlers. A client has one turn at a time: a second one waits for its end.
+    #[doc(hidden)]
+    pub fn turn(&self, now: Instant) -> ForeignTurn<'_> {
+        let foreign = &*self.caller;
+        let _entered = foreign.connection.runtime_handle().enter();
+        let caller = Caller::new(&foreign.connection, false, &self.offer.load, None, false);
+        ForeignTurn { foreign, caller, in_place: foreign.in_place.lock(), began: now, _entered }
+    }
+}
+
+/// Calls that are begun one behind the other.
+#[doc(hidden)]
+pub struct ForeignTurn<'a> {
+    foreign: &'a ForeignCaller,
+    caller: Caller,
+    in_place: MutexGuard<'a, InPlace>,
+    began: Instant,
+    _entered: EnterGuard<'a>,
+}
+
+impl Drop for ForeignTurn<'_> {
+    fn drop(&mut self) {
+        let connection = &self.foreign.connection;
+        connection.set_routed(0);
+        let clock = || tokio::time::Instant::now().into_std();
+        // The log tells of single methods that hold up their thread.
+        self.in_place.end_turn(self.began, clock, || connection.turn_max());
+    }
+}
+
+impl fmt::Debug for ForeignTurn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignTurn").field("began", &self.began).finish_non_exhaustive()
+    }
+}
+
+impl ForeignMethod {
+    /// A place for calls of this method in a format; `None` if it streams or lacks the format.
+    #[doc(hidden)]
+    pub fn place(&self, format: &str) -> Option<ForeignPlace> {
+        let served = self.served();
+        let Kind::Unary(unary) = &served.entry.kind else { return None };
+        let ForeignMethods { offer, caller } = &self.methods;
+        let instance = unary.instance(InvokeSettings {
+            permits: caller.permits(self.operation, &served.running),
+            format: Some((format, &offer.terms)),
+            ..served.settings(Reading::whole(offer.terms.nesting), caller.visitor.as_ref())
+        })?;
+        Some(ForeignPlace { method: self.clone(), instance })
+    }
+}
+
+/// A place for the calls of one method in one format.
+#[doc(hidden)]
+pub struct ForeignPlace {
+    method: ForeignMethod,
+    instance: Box<dyn Invoke>,
+}
+
+/// How a call has begun.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ForeignCalled {
+    /// It is over. The message of the response has been appended to the output.
+    Ready(Result<Response<()>, Status>),
+    /// Its handler waits. The result is given to the function.
+    InProgress(ForeignTask),
+}
+
+/// A call in progress, which ends when this is dropped.
+#[doc(hidden)]
+pub struct ForeignTask {
+    _task: AbortOnDrop<()>,
+}
+
+impl fmt::Debug for ForeignTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignTask").finish_non_exhaustive()
+    }
+}
+
+impl ForeignPlace {
+    /// Calls the method. If its handler is ready at once, the response is appended to `out`, to which nothing is added
+    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server.
+    pub fn call<D>(
+        &mut self,
+        turn: &mut ForeignTurn<'_>,
+        request: Request<Bytes>,
+        out: &mut Vec<u8>,
+        make: impl FnOnce() -> D,
+    ) -> ForeignCalled
+    where
+        D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
+    {
+        let ForeignTurn { foreign, caller, in_place, .. } = turn;
+        let trace = request.traceparent();
+        let (body, timeout, _, extras) = request.apart();
+        let length = body.len();
+        let options = Some(Prefix { timeout, extras, trace, failure: None });
+        let mut outcome = None;
+        let inline = in_place.begin();
+        foreign.connection.set_routed(self.method.operation);
+        let served = self.instance.serve(Incoming {
+            caller,
+            envelope: Envelope { options, body, length },
+            reply: ReplyTo::Foreign { out, outcome: &mut outcome },
+            inline,
+        });
+        match served {
+            Served::Refused => foreign.context.waste(length),
+            Served::Begun | Served::Slow => foreign.context.credit(length),
+            Served::Shed => {}
+        }
+        match outcome {
+            Some(ForeignOutcome::Ready(result)) => ForeignCalled::Ready(result),
+            Some(ForeignOutcome::Waiting(waiting)) => match self.method.spawn(waiting, make) {
+                Ok(task) => ForeignCalled::InProgress(task),
+                Err(status) => {
+                    foreign.context.waste(length);
+                    ForeignCalled::Ready(Err(status))
+                }
+            },
+            None => ForeignCalled::Ready(Err(Status::internal("the method has not answered"))),
+        }
+    }
+}
+
+impl fmt::Debug for ForeignPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignPlace").field("method", &self.method.name()).finish_non_exhaustive()
+    }
+}
+
+impl ForeignMethod {
+    /// Continues a call as a task.
+    fn spawn<D>(&self, waiting: Waiting, make: impl FnOnce() -> D) -> Result<ForeignTask, Status>
+    where
+        D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
+    {
+        let Waiting { work, memory, watched } = waiting;
+        let caller = &self.methods.caller;
+        let mut call = match InProgress::begin(caller) {
+            Ok(call) => call,
+            Err(status) => {
+                watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+                return Err(status);
+            }
+        };
+        call.watched = watched.map(Box::new);
+        let (hold, done) = (caller.connection.hold(memory), make());
+        let task = caller.connection.runtime_handle().spawn(async move {
+            let response = work.await;
+            call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
+            // The client may begin another call as soon as it has the result.
+            drop((hold, call));
+            done(response);
+        });
+        Ok(ForeignTask { _task: AbortOnDrop(task) })
+    }
+}

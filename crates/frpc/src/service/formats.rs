@@ -1,0 +1,160 @@
+//! The encodings of a method's messages for callers that speak another protocol.
+
+use crate::Status;
+use crate::api::middleware::About;
+use bytes::Bytes;
+use polyglot::Nesting;
+use std::any::Any;
+#[cfg(feature = "json")]
+use std::sync::Arc;
+
+/// How the messages of one method are written in an encoding that is not the native one. For generated code.
+pub struct Format<A, B> {
+    pub(crate) name: &'static str,
+    pub(crate) decode: Decode<A>,
+    pub(crate) encode: Encode<B>,
+    /// As `encode`, behind bytes that are there already; nothing is written in case of an error.
+    pub(crate) append: Option<Append<B>>,
+    /// The format in which the fields of requests stand in the order of declaration, without their names.
+    positional: Option<(&'static str, Decode<A>)>,
+    /// The names of a request's fields.
+    pub(crate) fields: &'static [&'static str],
+    /// What documents say about the method: its comment, and the schemas of messages by name.
+    described: (&'static str, Schemas),
+}
+
+/// The schemas of messages as texts, by the full names of these.
+pub(crate) type Schemas = &'static [(&'static str, &'static str)];
+
+pub(crate) type Decode<A> = fn(&Bytes, &FormatTerms) -> Result<A, Status>;
+
+pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
+
+pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
+
+/// What a server states for messages in all formats.
+#[derive(Clone, Debug, Default)]
+pub struct FormatTerms {
+    pub(crate) nesting: Nesting,
+    /// The types that an `Any` may hold in JSON. None if no service has an `Any`.
+    #[cfg(feature = "json")]
+    pub(crate) types: Option<Arc<frpc_json::Types>>,
+}
+
+impl FormatTerms {
+    /// How deep requests may nest.
+    #[must_use]
+    pub fn nesting(&self) -> Nesting {
+        self.nesting
+    }
+}
+
+impl<A, B> Format<A, B> {
+    /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
+    /// message takes in memory by its length, and how deep it nests. `encode` writes a response.
+    pub const fn new(
+        name: &'static str,
+        decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
+        encode: fn(&B, &FormatTerms) -> Result<Bytes, Status>,
+    ) -> Self {
+        Self { name, decode, encode, append: None, positional: None, fields: &[], described: ("", &[]) }
+    }
+
+    /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
+    /// nothing has been written.
+    #[must_use]
+    pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
+        Self { append: Some(append), ..self }
+    }
+
+    /// Adds a format of its own name, whose requests have their fields in the order of declaration.
+    #[must_use]
+    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
+        Self { positional: Some((name, decode)), ..self }
+    }
+
+    /// States the names of a request's fields in the format, in the order of declaration.
+    #[must_use]
+    pub const fn fields(self, fields: &'static [&'static str]) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// States what documents say about the method: its comment, and the schemas of the messages that it uses by their
+    /// full names. The schemas of a format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    #[must_use]
+    pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
+        Self { described: (comment, schemas), ..self }
+    }
+
+    /// This format or its positional variant, if it has the name.
+    pub(crate) fn named(self, name: &str) -> Option<Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        let (positional, decode) = self.positional?;
+        (positional == name).then_some(Self { decode, ..self })
+    }
+}
+
+impl<A, B> Clone for Format<A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, B> Copy for Format<A, B> {}
+
+/// A method without its types.
+pub(crate) trait Face: Send + Sync {
+    fn about(&self) -> &About;
+
+    /// The names of its formats.
+    fn formats(&self) -> Vec<&'static str>;
+
+    /// The names of a request's fields in a format.
+    fn fields(&self, format: &str) -> Option<&'static [&'static str]>;
+
+    /// What documents in a format say about the method.
+    fn described(&self, format: &str) -> Option<(&'static str, Schemas)>;
+
+    /// Adds a format; `false` if it is one of other messages.
+    fn add(&mut self, format: Box<dyn Any>) -> bool;
+}
+
+/// The formats of a method.
+pub(crate) struct Formats<A, B> {
+    pub(crate) about: About,
+    formats: Vec<Format<A, B>>,
+}
+
+impl<A, B> Formats<A, B> {
+    pub(crate) fn new(about: About) -> Self {
+        Self { about, formats: Vec::new() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Format<A, B>> {
+        self.formats.iter().find_map(|format| format.named(name))
+    }
+}
+
+impl<A: 'static, B: 'static> Face for Formats<A, B> {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn formats(&self) -> Vec<&'static str> {
+        self.formats.iter().map(|format| format.name).collect()
+    }
+
+    fn fields(&self, format: &str) -> Option<&'static [&'static str]> {
+        self.get(format).map(|format| format.fields)
+    }
+
+    fn described(&self, format: &str) -> Option<(&'static str, Schemas)> {
+        self.get(format).map(|format| format.described)
+    }
+
+    fn add(&mut self, format: Box<dyn Any>) -> bool {
+        format.downcast().map(|format| self.formats.push(*format)).is_ok()
+    }
+}

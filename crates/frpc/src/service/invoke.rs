@@ -1,0 +1,122 @@
+//! The seam at which a unary call enters its method: native calls of both directions, calls of foreign connections, and
+//! calls that request a hand-off.
+
+use crate::api::hand_off::HandOff;
+use crate::api::middleware::Chain;
+use crate::api::request::Origin;
+use crate::observe::watching::{Watched, Watcher};
+use crate::service::admission::Guard;
+use crate::service::caller::Caller;
+use crate::service::formats::FormatTerms;
+use crate::service::served::Running;
+use crate::wire::body::Reading;
+use crate::wire::envelope::Envelope;
+use crate::{Response, Status};
+use bytes::Bytes;
+use frisbee::{HandOffRequest, Operation, Outbox, PacketId, Routed};
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// A unary method for the calls of one connection.
+pub(crate) trait Invoke: Send {
+    /// Serves a call: rules, limits, middleware, deadline and observer are applied here, whatever door it came by.
+    fn serve(&mut self, call: Incoming<'_>) -> Served;
+
+    /// Whether a handler holds or awaits a permit of this instance, which a new instance would not count. A cancelled
+    /// handler holds its permit for as long as it is inside a poll.
+    fn is_needed(&self) -> bool;
+}
+
+/// A call that has arrived.
+pub(crate) struct Incoming<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) envelope: Envelope,
+    pub(crate) reply: ReplyTo<'a>,
+    /// The handler may be polled in place.
+    pub(crate) inline: bool,
+}
+
+/// The destination of a reply.
+pub(crate) enum ReplyTo<'a> {
+    Packet {
+        id: PacketId,
+        operation: Operation,
+        outbox: &'a mut Outbox,
+    },
+    /// Of another protocol. The message of a response that is ready at once is appended to `out`.
+    Foreign {
+        out: &'a mut Vec<u8>,
+        outcome: &'a mut Option<ForeignOutcome>,
+    },
+    HandOff {
+        asked: HandOffRequest,
+        decision: HandOff,
+    },
+}
+
+impl ReplyTo<'_> {
+    /// The origin of the request.
+    pub(crate) fn origin(&self, caller: &Caller) -> Origin {
+        match self {
+            Self::Packet { .. } => caller.origin(),
+            Self::Foreign { .. } => Origin::Foreign(caller.connection.clone()),
+            Self::HandOff { decision, .. } => Origin::Asked(Box::new((caller.connection.clone(), decision.clone()))),
+        }
+    }
+}
+
+/// The progress of a call by another protocol.
+pub(crate) enum ForeignOutcome {
+    Ready(Result<Response<()>, Status>),
+    Waiting(Waiting),
+}
+
+/// A call whose handler has to wait.
+pub(crate) struct Waiting {
+    pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
+    /// The bytes that its request holds.
+    pub(crate) memory: usize,
+    pub(crate) watched: Option<Watched>,
+}
+
+/// The progress of a call when the method returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Served {
+    /// It is answered, or a task answers it.
+    Begun,
+    /// As `Begun`, by work that is long for its bytes.
+    Slow,
+    /// It is refused: its packet was useless.
+    Refused,
+    /// It is refused because this end has no room. The peer is not charged.
+    Shed,
+}
+
+impl From<Served> for Routed {
+    fn from(served: Served) -> Self {
+        match served {
+            Served::Begun | Served::Shed => Self::Continue,
+            Served::Slow => Self::Slow,
+            Served::Refused => Self::Wasted,
+        }
+    }
+}
+
+/// The settings of a method for one connection.
+pub(crate) struct InvokeSettings<'a> {
+    pub(crate) running: &'a Running,
+    /// How native requests are read.
+    pub(crate) reading: Reading,
+    pub(crate) chain: Option<&'a Arc<Chain>>,
+    pub(crate) watcher: Option<&'a Watcher>,
+    pub(crate) guard: Option<Guard>,
+    /// Requests may be packed.
+    pub(crate) unpacks: bool,
+    /// Replies are packed.
+    pub(crate) packs: bool,
+    /// For [`Policy::AtMost`](crate::Policy::AtMost).
+    pub(crate) permits: Option<Arc<Semaphore>>,
+    /// The format of the messages, in place of the native encoding.
+    pub(crate) format: Option<(&'a str, &'a FormatTerms)>,
+}

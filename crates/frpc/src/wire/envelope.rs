@@ -1,0 +1,128 @@
+//! Packets of calls between two frpc peers. Each is parsed here, once, when it arrives; code further in matches on the
+//! result.
+
+use crate::wire::prefix::{self, Prefix};
+use bytes::Bytes;
+
+/// A request, without its packet's header.
+pub(crate) struct Envelope {
+    /// The options of the call. Most calls have none.
+    pub(crate) options: Option<Prefix>,
+    /// The message, which may be packed.
+    pub(crate) body: Bytes,
+    /// The length of options and body on the wire.
+    pub(crate) length: usize,
+}
+
+impl Envelope {
+    /// A request without options.
+    pub(crate) fn bare(body: Bytes) -> Self {
+        Self { options: None, length: body.len(), body }
+    }
+
+    /// Parses the request of an extended peer. `None` if its prefix is malformed.
+    pub(crate) fn parse(body: Bytes) -> Option<Self> {
+        match Parsed::parse(body, true, false) {
+            Parsed::Request(envelope) => Some(envelope),
+            _ => None,
+        }
+    }
+}
+
+/// A packet that is not of a stream.
+pub(crate) enum Parsed {
+    Request(Envelope),
+    /// A request whose prefix cannot be read.
+    Malformed,
+    /// A reply to a call of this end. The call parses it, since it knows the type.
+    Reply {
+        body: Bytes,
+        has_prefix: bool,
+    },
+    /// A question for the load of this end.
+    Question,
+}
+
+impl Parsed {
+    /// Parses the body of a packet. Only extended peers write prefixes. `is_dialler` says that this end has dialled the
+    /// connection: calls of the accepting end are marked.
+    #[inline]
+    pub(crate) fn parse(body: Bytes, is_extended: bool, is_dialler: bool) -> Self {
+        if is_extended && body.first() == Some(&prefix::PREFIX) {
+            return Self::parse_prefix(body, is_dialler);
+        }
+        if is_dialler { Self::Reply { body, has_prefix: false } } else { Self::Request(Envelope::bare(body)) }
+    }
+
+    #[inline(never)] // Packets without a prefix are parsed by code that has no room for one on its stack.
+    fn parse_prefix(body: Bytes, is_dialler: bool) -> Self {
+        let Ok((items, rest)) = prefix::split(&body) else {
+            return if is_dialler { Self::Reply { body, has_prefix: true } } else { Self::Malformed };
+        };
+        if prefix::is_backward(items) != is_dialler {
+            return Self::Reply { body, has_prefix: true };
+        }
+        if !is_dialler && items.is_empty() && rest.is_empty() {
+            return Self::Question;
+        }
+        let mut options = Prefix::default();
+        if prefix::read(items, &mut options).is_err() {
+            return Self::Malformed;
+        }
+        let length = body.len();
+        let message = body.slice(length - rest.len()..);
+        Self::Request(Envelope { options: Some(options), body: message, length })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::prefix::{Said, put};
+    use crate::wire::report::QUESTION;
+    use std::time::Duration;
+
+    fn packet(said: Said<'_>) -> Bytes {
+        let mut bytes = Vec::new();
+        put(&mut bytes, said);
+        bytes.extend_from_slice(&[8, 0]);
+        bytes.into()
+    }
+
+    fn timeout(parsed: Parsed) -> Option<(Option<Duration>, usize)> {
+        let Parsed::Request(Envelope { options, body, length }) = parsed else { return None };
+        assert_eq!(body[..], [8, 0]);
+        Some((options.and_then(|options| options.timeout), length))
+    }
+
+    #[test]
+    fn request_is_parsed_by_the_end_that_serves_it() {
+        let time = Some(Duration::from_micros(4));
+        let forward = packet(Said { timeout: time, ..Said::default() });
+        let backward = packet(Said { timeout: time, backward: true, ..Said::default() });
+        assert_eq!(timeout(Parsed::parse(forward.clone(), true, false)), Some((time, 7)));
+        assert_eq!(timeout(Parsed::parse(backward.clone(), true, true)), Some((time, 9)));
+        for (body, is_dialler) in [(forward, true), (backward, false)] {
+            let parsed = Parsed::parse(body.clone(), true, is_dialler);
+            assert!(matches!(parsed, Parsed::Reply { body: whole, has_prefix: true } if whole == body));
+        }
+    }
+
+    #[test]
+    fn packet_of_a_plain_peer_has_no_prefix() {
+        let body = packet(Said { timeout: Some(Duration::ZERO), ..Said::default() });
+        let parsed = Parsed::parse(body.clone(), false, false);
+        assert!(matches!(parsed, Parsed::Request(Envelope { options: None, body: whole, .. }) if whole == body));
+        assert_eq!(timeout(Parsed::parse(Bytes::from_static(&[8, 0]), true, false)), Some((None, 2)));
+    }
+
+    #[test]
+    fn malformed_prefix_is_no_request_and_no_panic() {
+        let body = packet(Said { timeout: Some(Duration::from_secs(1)), ..Said::default() });
+        for end in 1..body.len() - 2 {
+            assert!(matches!(Parsed::parse(body.slice(..end), true, false), Parsed::Malformed), "cut at {end}");
+        }
+        assert!(matches!(Parsed::parse(Bytes::from_static(&QUESTION), true, false), Parsed::Question));
+        assert!(matches!(Parsed::parse(Bytes::from_static(&QUESTION), true, true), Parsed::Reply { .. }));
+    }
+}
