@@ -19,12 +19,12 @@ use crate::tlv;
 pub struct Batch<'a>(&'a [u8]);
 
 impl<'a> Batch<'a> {
-    /// Messages as they stand in `body`.
+    /// The encoded messages of `body`.
     pub fn new(body: &'a [u8]) -> Self {
         Self(body)
     }
 
-    /// What has not been read.
+    /// The unread rest.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -41,7 +41,7 @@ impl<'a> Batch<'a> {
         Some(message)
     }
 
-    /// A length of several bytes, and what stands behind it.
+    /// A length of several bytes, and the bytes after it.
     fn long(&self) -> Option<(usize, &'a [u8])> {
         let mut rest = self.0;
         let length = tlv::take_varint(&mut rest)?;
@@ -112,12 +112,12 @@ impl BatchSize {
         (size.messages > 0).then_some(size)
     }
 
-    /// What the messages cost of the credit of their stream.
+    /// The credit that the messages take.
     pub fn cost(&self) -> u64 {
         (self.messages as u64).saturating_mul(MESSAGE_COST as u64).saturating_add(self.bytes as u64)
     }
 
-    /// What the last of them costs.
+    /// The credit that the last one takes.
     pub fn last_cost(&self) -> u64 {
         cost(self.last)
     }

@@ -1,11 +1,11 @@
-//! What the body of a packet can be made of when it is sent.
+//! The types of a body to send.
 
 use crate::PacketWriter;
 use bytes::{Bytes, BytesMut};
 
 /// What [`Outbox::push`](crate::Outbox::push) takes as a body.
 ///
-/// Small bodies are copied into the outbox, where many packets leave in one write. From 16 KiB on, what is owned is
+/// Small bodies are copied into the outbox, where many packets leave in one write. From 16 KiB on, owned bodies are
 /// moved there and `&Bytes` is shared; only a borrowed slice or text is copied.
 ///
 /// ```
@@ -113,7 +113,7 @@ mod tests {
         assert!(is_moved!(BytesMut::from(&vec![1_u8; LARGE][..])));
         let (shared, borrowed) = (Bytes::from(vec![1; LARGE]), vec![1_u8; LARGE]);
         assert!(is_moved!(&shared));
-        assert!(!is_moved!(&borrowed[..]), "somebody else has it");
+        assert!(!is_moved!(&borrowed[..]), "it is shared");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Grants a burst of tokens, of which it regains so many each second.
+/// A token bucket with a burst and a rate per second.
 #[derive(Clone, Debug)]
 pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
     level: u32,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_regains_its_rate_although_tokens_are_taken_more_often_than_it_regains_them() {
+    fn bucket_refills_despite_frequent_takes() {
         let start = Instant::now();
         let mut bucket = Bucket::<40, 20>::new(start);
         assert!((0..40).all(|_| bucket.take(start)));

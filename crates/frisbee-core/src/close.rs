@@ -37,7 +37,7 @@ pub enum CloseReason {
         /// The error itself, which may give details.
         source: Arc<io::Error>,
     },
-    /// The answer to a hand-off, from either end, did not come in time.
+    /// The answer to a hand-off timed out, at either end.
     HandOffTimeout,
     /// It has been handed off: its bytes from here on belong to another owner.
     HandedOff,
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_is_at_fault_for_its_bytes_and_its_delays_and_not_for_the_network_or_this_end() {
+    fn close_reason_blames_peer_only_for_bytes_and_delays() {
         let its_fault = [
             CloseReason::Truncated,
             CloseReason::Protocol(ProtocolError::PingFlood),

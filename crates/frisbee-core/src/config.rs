@@ -1,4 +1,4 @@
-//! The limits and times of a connection, with their defaults, and what each role adds to them.
+//! The limits and times of a connection, with their defaults, and the additions of each role.
 
 use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
 use std::ops::RangeInclusive;
@@ -79,7 +79,7 @@ settings! {
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
-    /// after which a Go peer gives up.
+    /// after which a Go peer closes.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
     /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. A peer that accepts
@@ -90,7 +90,7 @@ settings! {
     ///
     /// The bytes that the system has accepted have not necessarily reached the peer: a socket of Linux holds up to 4
     /// MiB, and accepts more only when a third of that has been sent. So the peer gets four times this time for each of
-    /// the first four MiB of a connection: 85 s at most, in which the system sends a third at 17 KiB/s.
+    /// the first four MiB of a connection: 85 s at most, while the system sends a third at 17 KiB/s.
     ///
     /// In twice as long a time, the peer has to accept half of the [`least_rate`](Self::least_rate), while more waits
     /// than that rate brings in the time here: 8 KiB/s while 80 KiB wait. For a client, the bytes that its server sends
@@ -104,7 +104,7 @@ settings! {
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
-    /// packets. Default: 20 us, in which some hundred calls are answered.
+    /// packets. Default: 20 us, the time of about a hundred calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
@@ -129,7 +129,7 @@ settings! {
     /// without flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
-    /// The number of calls that the peer may have in flight at once, as HELLO tells it. fRPC refuses further ones with
+    /// The number of calls that the peer may have in flight at once, as stated in HELLO. fRPC refuses further ones with
     /// `ResourceExhausted`. Default: 16 384, as many as an extended client has at most.
     calls_max: u32 = 16 * 1024;
     /// The number of bytes that an extended peer may send on a stream before any of them has been read. Default: 256
@@ -139,9 +139,9 @@ settings! {
     /// sixteen times as much, as long as that helps.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
-    /// Whether to send HELLO, by which two extended peers recognise each other. Default: yes.
+    /// Whether to send HELLO, which identifies an extended peer. Default: yes.
     hello: bool = true;
-    /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
+    /// How long the answer to a hand-off may take, at either end. Nothing else is timed until then. Default: 30 s, as
     /// calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     hand_off_timeout: Duration = Duration::from_secs(30);
@@ -169,7 +169,7 @@ settings! {
     common: Config = Config::default();
     /// How long a client may take to send its first header. Default: 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
-    /// The operations that are served, by which the first packet of a peer with old headers is distinguished from that
+    /// The operations that are served, which distinguish the first packet of a peer with old headers from that
     /// of a program that does not speak Frisbee. Default: none.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
     /// The items that the layers above add to HELLO. Default: none.

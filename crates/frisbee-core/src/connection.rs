@@ -9,7 +9,7 @@ use crate::usage::Usage;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
     Liveness, MemoryPool, Operation, Outbox, Pace, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,
-    TooLong, Uptake, Waste, earlier,
+    TooLong, Waste, WriteProgress, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -39,9 +39,9 @@ pub struct Connection {
     pings: Bucket<PING_BURST, PINGS_PER_SECOND>,
     received: u64,
     usage: Usage,
-    taking: Uptake,
+    write_progress: WriteProgress,
     /// In a box, since mostly the peer is heard well.
-    hearing: Option<Box<Hearing>>,
+    hearing: Option<Box<SilenceExcuse>>,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
@@ -107,7 +107,7 @@ impl Connection {
             pings: Bucket::new(now),
             received: 0,
             usage: Usage::new(now),
-            taking: Uptake::new(config.write_timeout, config.least_rate),
+            write_progress: WriteProgress::new(config.write_timeout, config.least_rate),
             hearing: None,
             pong_waits: false,
             is_special: role == Role::Server,
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Takes the memory of large bodies from a pool, to which it returns.
+    /// Takes the memory of large bodies from a pool.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.decoder.set_pool(pool);
     }
@@ -154,7 +154,7 @@ impl Connection {
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
-    /// Where packets are put. While this end has asked for a hand-off they wait there for the answer.
+    /// Where packets are put. During a hand-off requested by this end they wait there for the answer.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
@@ -171,20 +171,20 @@ impl Connection {
     }
 
     /// Whether the next byte of the input begins a packet, and nothing else is due before it. Only then may
-    /// [`poll_packet`](Self::poll_packet) be asked.
+    /// [`poll_packet`](Self::poll_packet) be called.
     #[inline]
     pub fn is_at_packet(&self) -> bool {
         !self.is_special && self.first.is_none() && self.decoder.is_at_header()
     }
 
     /// Takes the next packet from the input if it is complete and for the router or a stream, as most are. Otherwise
-    /// [`poll_event`](Self::poll_event) finds out what it is, and `input` is as before.
+    /// [`poll_event`](Self::poll_event) identifies it, and `input` is unchanged.
     ///
-    /// To be asked only while the connection [is at a packet](Self::is_at_packet). It still is afterwards, so one look
+    /// Call this only while the connection [is at a packet](Self::is_at_packet). It still is afterwards, so one look
     /// serves all packets of a read up to the next call of `poll_event`.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
-        debug_assert!(self.is_at_packet(), "the caller has asked");
+        debug_assert!(self.is_at_packet(), "checked by the caller");
         self.decoder.next_whole(input)
     }
 
@@ -200,10 +200,10 @@ impl Connection {
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         if self.is_special {
             match self.look(input)? {
-                Look::GoOn => {}
-                Look::PeerKnown => return Ok(Some(Event::PeerKnown)),
-                Look::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
-                Look::Stop => return Ok(None),
+                PacketKind::GoOn => {}
+                PacketKind::PeerKnown => return Ok(Some(Event::PeerKnown)),
+                PacketKind::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
+                PacketKind::Stop => return Ok(None),
             }
         }
         let Some(packet) = self.next_packet(input)? else { return Ok(None) };
@@ -223,8 +223,8 @@ impl Connection {
         self.first.is_some()
     }
 
-    /// Tells that `count` bytes have been read; to be called once for each read, after its events, and with 0 after
-    /// events for which nothing was read.
+    /// Records that `count` bytes were read; to be called once for each read, after its events, and with 0 after
+    /// events without a read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.heard(now);
@@ -245,7 +245,7 @@ impl Connection {
         }
     }
 
-    /// Tells that a packet with such a body was of no use; see [`Config::waste_rate`].
+    /// Records that a packet with this body was useless; see [`Config::waste_rate`].
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
@@ -257,15 +257,15 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Sets whether the peer is listened to. A peer that accepts too little of what it has requested is not. Meanwhile
+    /// Sets whether the peer is listened to. A peer that accepts too few of the bytes it has requested is not. Until then
     /// it is judged by the bytes that it accepts alone: neither its silence nor the slow arrival of a packet counts
     /// against it. When it is listened to again, it has as long to notice, since the pauses between a system's attempts
-    /// to send grow with the time in which they fail.
+    /// to send grow while they fail.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
-            None | Some(Hearing::Again { .. }) if !listens => Some(Hearing::Deaf { since: now }),
-            Some(Hearing::Deaf { since }) if listens => {
-                now.checked_add(now.saturating_duration_since(*since)).map(|until| Hearing::Again { until })
+            None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),
+            Some(SilenceExcuse::Deaf { since }) if listens => {
+                now.checked_add(now.saturating_duration_since(*since)).map(|until| SilenceExcuse::Again { until })
             }
             _ => return,
         };
@@ -312,7 +312,7 @@ impl Connection {
             self.keepalive.said(now);
         }
         let given = self.given();
-        if self.taking.handle_written(count, !all, given, now) {
+        if self.write_progress.handle_written(count, !all, given, now) {
             // A peer that accepts bytes is alive, even if it sends none.
             self.keepalive.heard(now);
         }
@@ -333,8 +333,8 @@ impl Connection {
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        // Asked in every turn of every connection, most of which have nothing to mind but silence.
-        let minds_more = self.taking.is_stalled()
+        // Called in every turn of every connection; most have only silence to check.
+        let minds_more = self.write_progress.is_stalled()
             || self.hand_off.is_some()
             || self.shows_by.is_some()
             || self.pace.deadline().is_some()
@@ -342,11 +342,11 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Begins to write the last bytes, behind which this end closes. That may take as long as a peer needs that accepts
+    /// Begins to write the last bytes before this end closes. That may take as long as a peer needs that accepts
     /// them as slowly as bodies may arrive here, at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let waiting = self.transmit().len() as u64;
-        self.shows_by = now.checked_add(self.taking.patience().saturating_add(self.pace.time_for(waiting)));
+        self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(waiting)));
     }
 
     /// Ends the time that a client has for its first header, unless that has come.
@@ -358,11 +358,11 @@ impl Connection {
 
     /// By when the last bytes must have been written, if there is a limit.
     pub fn flushed_by(&self) -> Option<Instant> {
-        earlier(self.shows_by, self.taking.stalled_by())
+        earlier(self.shows_by, self.write_progress.stalled_by())
     }
 
     fn next_of_all_timeouts(&self) -> Option<Instant> {
-        let stalled = self.taking.deadline();
+        let stalled = self.write_progress.deadline();
         if let Some(hand_off) = &self.hand_off {
             return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
         }
@@ -372,7 +372,7 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Does all that is due: sends a PING, or returns the reason for which the connection is over.
+    /// Does all that is due: sends a PING, or returns the reason of the close.
     ///
     /// # Errors
     /// If the peer has used up one of its times.
@@ -380,7 +380,7 @@ impl Connection {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
             self.keepalive.heard(now); // It was not listened to.
-            if matches!(self.hearing.as_deref(), Some(Hearing::Again { until }) if *until <= now) {
+            if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
                 self.watch_pace(now);
             }
@@ -392,7 +392,7 @@ impl Connection {
             });
         }
         let (waiting, given) = (self.transmit().len(), self.given());
-        if self.taking.is_too_slow(waiting, given, now) {
+        if self.write_progress.is_too_slow(waiting, given, now) {
             return Err(CloseReason::WriteTimeout { waiting });
         }
         if let Some(hand_off) = &self.hand_off {
@@ -404,9 +404,9 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Bytes that wait to be written ask as much of the peer as a PING behind them.
+            // Pending bytes demand as much of the peer as a PING after them.
             Liveness::SendPing
-                if self.sends().is_some() && (!self.taking.is_stalled() || self.keepalive.is_silent(now)) =>
+                if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
                 self.send_sign(PacketId(0), Operation::PING);
                 Ok(())
@@ -433,7 +433,7 @@ impl Connection {
     /// Gives back memory that an idle connection does not need.
     pub fn release(&mut self) {
         self.outbox.release();
-        self.taking.release();
+        self.write_progress.release();
     }
 
     /// Whether a client's first packet has begun and not been seen as a whole.
@@ -448,17 +448,17 @@ impl Connection {
 
     /// Looks at the input before the next packet is taken.
     #[cold]
-    fn look(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
+    fn look(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
-            Some(Stage::Left) => Ok(Look::Stop),
+            Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.look_while_deciding(input),
-            Some(Stage::Asked) => Ok(Look::GoOn),
+            Some(Stage::Asked) => Ok(PacketKind::GoOn),
             // The event of a client's kind precedes its first packet, which stays in its place.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
-                Ok(Look::PeerKnown)
+                Ok(PacketKind::PeerKnown)
             }
-            None => Ok(Look::GoOn),
+            None => Ok(PacketKind::GoOn),
         }
     }
 
@@ -506,7 +506,7 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
-            // It crossed the request, behind which nothing is sent.
+            // It crossed the request; nothing is sent after that.
             Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);
@@ -547,7 +547,7 @@ impl Connection {
 
 /// Why the peer's silence is not held against it.
 #[derive(Debug)]
-enum Hearing {
+enum SilenceExcuse {
     /// It is not listened to.
     Deaf { since: Instant },
     /// It was not, and may not have noticed yet that it is.
@@ -555,12 +555,12 @@ enum Hearing {
 }
 
 /// The result of a closer look at the input.
-enum Look {
+enum PacketKind {
     /// The next packet may be taken.
     GoOn,
     /// The kind of the peer is known.
     PeerKnown,
-    /// The peer, which asks for the connection, no longer waits for the answer.
+    /// The peer, which requests the connection, no longer waits for the answer.
     GivenUp,
     /// Nothing is to be taken.
     Stop,

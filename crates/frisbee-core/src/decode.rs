@@ -1,4 +1,4 @@
-//! Byte stream to packets: bounded before it allocates, and without copying a packet that came in one read.
+//! Byte stream to packets: bounded before it allocates, and without copying a packet that arrived in one read.
 
 use crate::hello::HELLO_MAX;
 use crate::{BodyMemory, Foreign, Header, HeaderForm, MAGIC, MemoryPool, Operation, Packet};
@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// The first capacity of a buffer for a body that has not arrived yet, in bytes: the size of one read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// The factor by which its capacity may exceed the bytes received. A body is copied when its buffer grows: one of the
-/// longest kind twice, and less than half of it in all.
+/// The factor between its capacity and the bytes received. A body is copied when its buffer grows: the longest
+/// twice, and less than half of it in all.
 const GROWTH: usize = 4;
 
 /// Once so many bytes of a body have come, its buffer may get the capacity that the body before it took, so that it
@@ -21,7 +21,7 @@ const TRUSTED_FROM: usize = 32 * 1024;
 /// How many bytes are kept of a body that is discarded: those in front of a message, which identify it.
 const SHED_KEEPS: usize = 64;
 
-/// Bodies of which at least this much is missing are read straight into their own buffer (see
+/// Bodies that miss at least this much are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
 const DIRECT_MIN: usize = 16 * 1024;
 
@@ -51,7 +51,7 @@ pub struct Decoder {
     /// The bytes of a header that is not complete: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// In a box, since most bodies come in one read.
+    /// In a box, since most bodies arrive in one read.
     body: Option<Box<Partial>>,
     /// The length of the last one that was gathered.
     last: u32,
@@ -86,7 +86,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the memory of large bodies from a pool, to which it returns.
+    /// Takes the memory of large bodies from a pool.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.pool = Some(pool);
     }
@@ -95,7 +95,7 @@ impl Decoder {
     ///
     /// Headers in the current form begin with the magic. Anything else is taken for the old form if it is a PING
     /// without a body, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
-    /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
+    /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be distinguished.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
@@ -117,7 +117,7 @@ impl Decoder {
     }
 
     /// Whether the next byte is the first of a header in the current form, so that [`next_whole`](Self::next_whole) may
-    /// be asked.
+    /// be called.
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
         self.head_len == 0 && self.body.is_none() && self.form == Some(HeaderForm::Current)
@@ -128,7 +128,7 @@ impl Decoder {
     /// header](Self::is_at_header), which it still is afterwards.
     #[inline(always)] // As `next`, with fewer cases to distinguish.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
-        debug_assert!(self.is_at_header(), "the caller has asked, and no bytes were taken otherwise since");
+        debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
         let header = Header::decode(input.first_chunk()?).ok()?;
         let available = input.len().saturating_sub(HeaderForm::Current.size());
         let length = header.length as usize;
@@ -141,7 +141,7 @@ impl Decoder {
         Some(Packet { id: header.id, operation: header.operation, body })
     }
 
-    /// Takes the next packet from `input`, which keeps the bytes behind it.
+    /// Takes the next packet from `input`, which keeps the bytes after it.
     ///
     /// `None` means that `input` has been used up.
     ///
@@ -151,7 +151,7 @@ impl Decoder {
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let packet = self.continue_body(input);
-            // The input may continue behind a body that is discarded.
+            // The input may continue after a discarded body.
             if packet.is_some() || self.body.is_some() {
                 return Ok(packet);
             }
@@ -212,8 +212,8 @@ impl Decoder {
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Another protocol's server may send too few bytes for a header. Behind a zero, with which several
-            // protocols begin, two more bytes identify it.
+            // Another protocol's server may send too few bytes for a header. After a zero, the first byte of several
+            // protocols, two more bytes identify it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -320,7 +320,7 @@ impl Decoder {
 }
 
 /// The error for a header that begins differently, of a peer with this form of headers. A TLS record begins with its
-/// kind, of which an alert is 21 and a handshake 22, and the version 3.
+/// kind, 21 for an alert and 22 for a handshake, and the version 3.
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
@@ -356,7 +356,7 @@ impl Partial {
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// The buffer to append to, behind its present bytes. It has room for at least one byte.
+    /// The buffer to append to, after its present bytes. It has room for at least one byte.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.0.received.buffer()
     }
@@ -366,7 +366,7 @@ impl BodyMut<'_> {
         self.0.missing.min(self.0.received.left())
     }
 
-    /// Tells that the buffer has been appended to.
+    /// Records that the buffer has been appended to.
     ///
     /// # Panics
     /// If more has been appended than was missing, which is the driver's mistake.
@@ -401,7 +401,7 @@ pub enum ProtocolError {
     },
     /// The body of a HELLO, CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
     Malformed(Operation),
-    /// A packet came from a peer that waits for the answer to its hand-off, or an answer to no request.
+    /// A packet from a peer that waits for the answer to its hand-off, or an answer to no request.
     HandOff,
     /// More PINGs than 20 per second and a burst of 40.
     PingFlood,

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The cost of a message beside its length, in bytes: about the memory that it takes in a queue. Without it empty
+/// The cost of a message in addition to its length, in bytes: about the memory that it takes in a queue. Without it empty
 /// messages would be free.
 pub const MESSAGE_COST: usize = 64;
 
@@ -54,7 +54,7 @@ impl Credit {
     }
 
     /// Takes all of it, for a sender that will return the rest by [`settle`](Self::settle). Nothing can be sent
-    /// meanwhile.
+    /// until then.
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
@@ -74,7 +74,7 @@ impl Credit {
     }
 }
 
-/// The most by which a window grows. With the usual 256 KiB it becomes 4 MiB, as much as Linux lets TCP have in flight
+/// The largest growth of a window. With the usual 256 KiB it becomes 4 MiB, as much as Linux lets TCP have in flight
 /// by default.
 const GROWTH_MAX: u64 = 16;
 
@@ -83,7 +83,7 @@ const GROWTH_MAX: u64 = 16;
 const TIMED: u64 = 4;
 
 /// Windows that are used up in less time are large enough: 256 KiB in a millisecond are two gigabits a second, and
-/// calls on the same connection wait behind the bytes in flight. Within one machine it takes 0.1 to 0.7 ms.
+/// calls on the same connection queue after the bytes in flight. Within one machine it takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
 /// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is
@@ -109,14 +109,14 @@ pub struct Window {
     held: u64,
     /// The bytes that have been read and whose credit has not been returned.
     read: u64,
-    round: Option<Round>,
-    /// The bytes that came in a second when the window was half as large, if it has grown and is on trial.
+    round: Option<GrowthWindow>,
+    /// The bytes per second when the window was half as large, if it has grown and is on trial.
     rate: Option<u64>,
 }
 
 /// A time over which returned credit is counted.
 #[derive(Clone, Copy, Debug)]
-struct Round {
+struct GrowthWindow {
     since: Instant,
     given: u64,
     /// The reader has waited.
@@ -144,7 +144,7 @@ impl Window {
         within
     }
 
-    /// Accounts for messages that have come together, of the cost `all`, of which the last alone costs `last`; `false`,
+    /// Accounts for messages of one read, with the cost `all`; the last alone costs `last`; `false`,
     /// and nothing has changed, if the sender had no credit left for each of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
@@ -164,7 +164,7 @@ impl Window {
         }
     }
 
-    /// The [`cost`] of messages that have been read from which on a window of `size` bytes has credit to return.
+    /// The [`cost`] of read messages after which a window of `size` bytes returns credit.
     #[inline]
     pub fn due(size: u64) -> u64 {
         size.div_ceil(PARTS)
@@ -184,7 +184,7 @@ impl Window {
         self.excess = self.excess.saturating_sub(kept);
         let given = given_back.saturating_sub(kept);
         let Some(round) = &mut self.round else {
-            self.round = Some(Round { since: now, given: 0, waited: false, resting: 0 });
+            self.round = Some(GrowthWindow { since: now, given: 0, waited: false, resting: 0 });
             return given;
         };
         round.given = round.given.saturating_add(given_back);
@@ -192,8 +192,8 @@ impl Window {
         if round.given < self.size.saturating_mul(windows) {
             return given;
         }
-        let Round { since, given: came, waited, resting } = *round;
-        *round = Round { since: now, given: 0, waited: false, resting: 0 };
+        let GrowthWindow { since, given: came, waited, resting } = *round;
+        *round = GrowthWindow { since: now, given: 0, waited: false, resting: 0 };
         let took = now.saturating_duration_since(since);
         if resting > 0 || !waited || took < NEAR {
             return given;
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_may_overdraw_and_then_the_sender_waits_for_all_of_it() {
+    fn one_message_may_overdraw_the_credit() {
         let mut credit = Credit::new(100);
         assert!(credit.is_open());
         credit.spend(1_000);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_keeps_to_its_credit_is_never_outside_the_window() {
+    fn sender_within_its_credit_stays_in_the_window() {
         let mut state = 12_345_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -285,7 +285,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || given.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = given.pop_front().expect("who has received all of the window gives some");
+                let (at, more) = given.pop_front().expect("a receiver of the whole window returns credit");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_grows_with_the_distance_and_not_where_it_would_bring_nothing() {
+    fn window_grows_only_where_it_helps() {
         const KIB: u64 = 1024;
         const GIGABIT: u64 = 125_000_000;
         assert_eq!(window_over(Duration::from_millis(100), 10 * GIGABIT), 4096 * KIB, "as far as it may");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn four_windows_are_timed_and_growth_that_brings_less_than_a_quarter_is_taken_back() {
+    fn useless_growth_of_a_window_is_reverted() {
         const MILLI: Duration = Duration::from_millis(1);
         let (mut window, mut now) = (Window::new(1_000), Instant::now());
         assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "it begins to count");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn four_windows_that_take_less_than_four_milliseconds_are_large_enough() {
+    fn fast_windows_do_not_grow() {
         for (micros, more) in [(3_900, 0), (4_000, 1_000)] {
             let (mut window, mut now) = (Window::new(1_000), Instant::now());
             use_up(&mut window, &mut now, 1, NEAR);
@@ -376,7 +376,7 @@ mod tests {
     fn credit_that_is_taken_is_gone_until_the_rest_is_settled() {
         let mut credit = Credit::new(1_000);
         assert_eq!(credit.take(), 1_000);
-        assert!(!credit.is_open(), "another sender waits meanwhile");
+        assert!(!credit.is_open(), "another sender waits");
         credit.settle(1);
         assert!(credit.is_open());
         credit.settle(-1);
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_has_used_up_the_window_to_the_byte_may_not_send() {
+    fn sender_with_an_exhausted_window_may_not_send() {
         let size = 10 * cost(36);
         let (mut credit, mut window) = (Credit::new(size as u32), Window::new(size));
         for _ in 0..10 {
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_come_together_are_judged_as_if_they_had_come_one_after_the_other() {
+    fn messages_of_one_read_are_judged_one_by_one() {
         for lengths in
             [&[100][..], &[36, 36], &[0, 2_000], &[2_000, 0], &[436, 372], &[436, 436, 0], &[0; 17], &[0; 16]]
         {

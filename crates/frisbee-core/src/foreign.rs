@@ -1,4 +1,4 @@
-//! What a peer speaks that does not speak Frisbee, as far as its first bytes tell.
+//! The protocol of a peer that does not speak Frisbee, judged by its first bytes.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ const BEGINNINGS: [(&[u8], Foreign); 12] = [
 ];
 
 impl Foreign {
-    /// What begins with these bytes, which are up to ten and may be cut behind the second.
+    /// The protocol that begins with these bytes, up to ten and at least two.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
         if let Some((_, found)) = BEGINNINGS.iter().find(|(beginning, _)| begins(beginning)) {
@@ -46,7 +46,7 @@ impl Foreign {
         match bytes {
             // An empty PING or PONG of eight bytes, with id 0.
             [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
-            // A SETTINGS frame, with which every HTTP/2 server begins: a length below 64 KiB, the type, flags, stream
+            // A SETTINGS frame, the first of every HTTP/2 server: a length below 64 KiB, the type, flags, stream
             // 0.
             [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
             // An array of texts, as which a client of Redis writes each command.
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn protocols_are_known_by_their_first_bytes_also_if_these_are_cut() {
+    fn protocols_are_recognised_by_their_first_bytes() {
         for (bytes, expected) in [
             (&b"HTTP/1.1 4"[..], Foreign::Http1),
             (b"HT", Foreign::Http1),

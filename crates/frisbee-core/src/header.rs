@@ -21,7 +21,7 @@ pub const MAGIC: u16 = 0x000F;
 pub struct Operation(u16);
 
 impl Operation {
-    /// Asks the peer for a [`PONG`](Self::PONG); has no body.
+    /// Requests a [`PONG`](Self::PONG); has no body.
     pub const PING: Self = Self(0);
     /// Answers a [`PING`](Self::PING); has no body.
     pub const PONG: Self = Self(1);
@@ -37,7 +37,7 @@ impl Operation {
     pub const CANCEL: Self = Self(6);
     /// Ends one direction of a stream or, with a body, resets both.
     pub const END: Self = Self(7);
-    /// Asks for the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
+    /// Requests the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
     /// Carries several messages of a stream, to a peer that [understands it](crate::Hello::batches); see
     /// [`BatchSize`](crate::BatchSize).
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_the_magic_is_refused_and_its_bytes_are_named() {
+    fn header_without_magic_is_rejected_with_its_bytes() {
         let header = Header { id: PacketId(7), operation: Operation::STREAM, length: 9 };
         let mut bytes = header.encode(HeaderForm::Current);
         assert_eq!(Header::decode(&bytes), Ok(header));

@@ -10,7 +10,7 @@ pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
 /// The announcement of an end to its peer, in the first packet that the peer is known to understand.
 ///
-/// On the wire: four bytes with which no other packet begins, the version in one byte, then items of a type, a length
+/// On the wire: four bytes that begin no other packet, the version in one byte, then items of a type, a length
 /// and a value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. A
 /// packet whose body does not have this form is no HELLO, and skipped as any of a reserved operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub struct Hello {
 
 /// Items that the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`] on, and values. Clones share them.
 ///
-/// They are kept as they stand on the wire. In a list they would take many times as much memory, and a peer may send
+/// They are kept encoded. In a list they would take many times as much memory, and a peer may send
 /// any number of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Bytes);
@@ -76,7 +76,7 @@ impl Hello {
     pub const FIRST_USER_ITEM: u8 = 32;
 
     /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,
-    /// of which 256 bytes are kept for the other items.
+    /// and 256 bytes are kept for the other items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
     /// How many bytes the items of the layers above have, types and lengths included.
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_items_and_later_versions_are_understood_as_far_as_possible() {
+    fn unknown_items_and_later_versions_are_tolerated() {
         let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07")).unwrap();
         assert_eq!((hello.version, hello.streams_max), (9, 7));
     }
 
     #[test]
-    fn a_hello_has_64_kib_at_most_and_its_body_limit_is_never_below_the_least() {
-        // With an item of an unknown type, of so many bytes: nine stand in front of its value.
+    fn hello_has_a_size_limit_and_a_least_body_limit() {
+        // With an item of an unknown type, of so many bytes: nine precede its value.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
             tlv::put_item(&mut body, 30, &vec![0; length - 9]);

@@ -1,4 +1,4 @@
-//! When to ask a silent peer for a sign of life, and when to give it up: functions of time alone.
+//! When to ping a silent peer, and when to close: functions of time alone.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ pub enum Liveness {
 /// Tracks how long a peer has been silent, and this end.
 ///
 /// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that
-/// receives for long and has nothing to send does: the PING of the other end may stand behind megabytes that a slow
-/// link brings later.
+/// receives for long and has nothing to send does: the PING of the other end may follow megabytes on a slow
+/// link.
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     ping_interval: Duration,
@@ -28,13 +28,13 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
+    /// Pings after each `ping_interval` of silence and closes after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
         let ping_interval = ping_interval.min(idle_timeout);
         Self { ping_interval, idle_timeout, heard: now, said: now, asked: None }
     }
 
-    /// After how much silence the peer is asked.
+    /// The silence after which the peer is pinged.
     pub fn ping_interval(&self) -> Duration {
         self.ping_interval
     }
@@ -46,7 +46,7 @@ impl Keepalive {
         self.asked = None;
     }
 
-    /// Tells that bytes have been sent.
+    /// Records that bytes were sent.
     #[inline]
     pub fn said(&mut self, now: Instant) {
         self.said = now;
@@ -57,7 +57,7 @@ impl Keepalive {
         self.heard.min(self.said)
     }
 
-    /// Whether the peer has been silent for the ping interval, whether it has been asked or not.
+    /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.heard) >= self.ping_interval
     }
@@ -86,7 +86,7 @@ impl Keepalive {
     }
 }
 
-/// The earlier of two times, either of which may be absent. An iterator's `min` takes three times as many instructions,
+/// The earlier of two times; either may be absent. An iterator's `min` takes three times as many instructions,
 /// and this runs in every turn of every connection.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {

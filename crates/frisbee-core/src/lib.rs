@@ -1,4 +1,4 @@
-//! The Frisbee protocol without I/O: bytes and time go in, packets and bytes come out.
+//! The Frisbee protocol without I/O: it turns bytes and time into packets and bytes.
 //!
 //! This crate contains the part of a connection that does not depend on its transport: how packets are framed
 //! ([`Header`], [`Decoder`], [`Outbox`]), how a silent peer is noticed ([`Keepalive`]), which packets the protocol
@@ -52,10 +52,10 @@ mod outbox;
 mod pace;
 mod packet;
 mod stream;
-mod taking;
 pub mod tlv;
 mod usage;
 mod waste;
+mod write_progress;
 
 pub use batch::{Batch, BatchSize};
 pub use body::Body;
@@ -75,8 +75,8 @@ pub use outbox::{MessageBatch, Outbox, PacketWriter, TooLong};
 pub use pace::Pace;
 pub use packet::Packet;
 pub use stream::{Openings, StreamError, StreamSignal, StreamState};
-pub use taking::Uptake;
 pub use waste::Waste;
+pub use write_progress::WriteProgress;
 
 /// The longest body that a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.

@@ -1,13 +1,13 @@
-//! The memory in which a large body is gathered.
+//! The memory of a large body.
 
 use bytes::Bytes;
 use std::fmt;
 
-/// Shorter memory is left to the allocator, which keeps what is freed of it.
+/// Shorter memory is left to the allocator, which keeps it when it is freed.
 const POOLED_MIN: usize = 64 * 1024;
 
 /// Memory that was used before and is kept for further large bodies. The driver may supply one; the core itself keeps
-/// nothing beside its connections.
+/// nothing but its connections.
 pub trait MemoryPool: fmt::Debug + Sync {
     /// Takes empty memory with a capacity of `least` to `most` bytes, if there is any.
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>>;
@@ -16,22 +16,22 @@ pub trait MemoryPool: fmt::Debug + Sync {
     fn put(&self, memory: Vec<u8>);
 }
 
-/// Where in a page a body begins. Memory of this size begins at a page, and so does what a large write leaves in the
+/// Where in a page a body begins. Memory of this size begins at a page, and so does a large write in the
 /// kernel, but for a few bytes. Copying between addresses that differ by a few bytes modulo the size of a page takes
-/// ten times as long as otherwise on some processors, which mistake what was written last for what is read next; half a
+/// ten times as long as otherwise on some processors, which mistake the last write for the next read; half a
 /// page apart it never happens.
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
 /// Memory that goes back to its pool when it is dropped.
 ///
-/// New or used, it has room for exactly as many bytes as were asked for: the behaviour of a connection must not depend
+/// New or used, it has room for exactly as many bytes as requested: the behaviour of a connection must not depend
 /// on the memory that others have left.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     bytes: Vec<u8>,
     pool: Option<&'static dyn MemoryPool>,
-    /// What is held begins here.
+    /// The held bytes begin here.
     start: usize,
     /// How many bytes it may hold.
     room: usize,
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_bodies_begin_in_the_middle_of_a_page_and_have_the_room_that_was_asked_for() {
+    fn large_bodies_begin_in_the_middle_of_a_page() {
         for room in [POOLED_MIN, POOLED_MIN + 1, 5_000_000] {
             let mut memory = BodyMemory::new(room, None);
             assert!(memory.is_empty());

@@ -3,7 +3,7 @@
 mod batch;
 
 pub use self::batch::MessageBatch;
-use self::batch::{SHORT_MAX, Tail};
+use self::batch::{LastPacket, SHORT_MAX};
 use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ const SHARE_MIN: usize = 4 * 1024;
 /// The memory that an empty outbox may keep, in bytes; a burst's further memory is freed.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
-/// Encoded packets in the order in which they go out.
+/// Encoded packets in the order of sending.
 ///
 /// Small bodies are copied to one buffer, so that many packets leave in one write; large ones are kept as shared
 /// [`Bytes`] and gathered by [`slices`](Self::slices), so that they are never copied.
@@ -46,11 +46,11 @@ pub struct Outbox {
     /// Headers and small bodies; `buffer[..written]` has left.
     buffer: Vec<u8>,
     written: usize,
-    /// Large bodies and where in `buffer` they belong, ascending. All positions are at or behind `written`.
+    /// Large bodies and where in `buffer` they belong, ascending. All positions are at or after `written`.
     bulk: VecDeque<(usize, Bytes)>,
     bulk_len: usize,
     /// The last packet, if messages may join it.
-    tail: Tail,
+    tail: LastPacket,
 }
 
 impl Outbox {
@@ -75,11 +75,11 @@ impl Outbox {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));
         if (self.room as usize) < SHORT_MAX {
-            self.tail = Tail::default(); // Messages that join are not asked for their length.
+            self.tail = LastPacket::default(); // Joining messages have no length check.
         }
     }
 
-    /// The memory that what waits takes, in bytes. What it shares with others counts as if it were its own.
+    /// The memory of pending packets, in bytes. Shared memory counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
         self.buffer.capacity().wrapping_add(self.bulk_len) // Neither can be more than half of all addresses.
@@ -159,7 +159,7 @@ impl Outbox {
         PacketWriter { outbox: self, body, bulk_start, is_joining: false }
     }
 
-    /// Appends a header, behind which the body begins: at the returned place.
+    /// Appends a header. Returns the position of the body after it.
     #[inline(always)]
     fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
@@ -170,10 +170,10 @@ impl Outbox {
         self.buffer.len()
     }
 
-    /// Moves all bytes that wait in `other` behind those here. The buffers are swapped where possible.
+    /// Appends all pending bytes of `other`. The buffers are swapped where possible.
     pub fn append(&mut self, other: &mut Self) {
-        // What joins a packet must not be put behind another one.
-        (self.tail, other.tail) = (Tail::default(), Tail::default());
+        // Messages that join a packet must not follow another one.
+        (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
             std::mem::swap(&mut self.bulk, &mut other.bulk);
@@ -200,7 +200,7 @@ impl Outbox {
     pub fn share(&mut self) {
         let Some(waiting) = self.contiguous().filter(|waiting| waiting.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(waiting);
-        self.tail = Tail::default();
+        self.tail = LastPacket::default();
         self.buffer.clear();
         self.written = 0;
         self.bulk_len = shared.len();
@@ -267,7 +267,7 @@ impl Outbox {
         if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
     }
 
-    /// Tells that the first `count` bytes have been written.
+    /// Records that the first `count` bytes were written.
     ///
     /// # Panics
     /// If `count` exceeds the bytes that waited.
@@ -287,7 +287,7 @@ impl Outbox {
 
     #[cold]
     fn drop_written(&mut self) {
-        self.tail = Tail::default();
+        self.tail = LastPacket::default();
         self.buffer.drain(..self.written);
         for (at, _) in &mut self.bulk {
             *at = at.saturating_sub(self.written);
@@ -296,7 +296,7 @@ impl Outbox {
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
-        self.tail = Tail::default(); // Its header may have been written.
+        self.tail = LastPacket::default(); // Its header may have been written.
         assert!(count <= self.len(), "{count} bytes written of {}", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -335,7 +335,7 @@ impl Outbox {
     /// Gives back the memory of an outbox that is empty and expects to stay so.
     pub fn release(&mut self) {
         if self.is_empty() {
-            self.tail = Tail::default();
+            self.tail = LastPacket::default();
             self.buffer = Vec::new();
             self.bulk = VecDeque::new();
             self.written = 0;
@@ -344,7 +344,7 @@ impl Outbox {
 
     #[inline]
     fn reset(&mut self) {
-        self.tail = Tail::default();
+        self.tail = LastPacket::default();
         self.buffer.clear();
         self.written = 0;
         if !self.bulk.is_empty() {
@@ -362,7 +362,7 @@ impl Outbox {
 #[must_use = "a packet that is dropped unfinished is removed from the outbox"]
 pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
-    /// Where the body begins in the buffer, behind the header.
+    /// Where the body begins in the buffer, after the header.
     body: usize,
     bulk_start: usize,
     /// It is a message that joins a packet, with one byte for its length in front of it.
@@ -409,8 +409,8 @@ impl PacketWriter<'_> {
         &mut self.outbox.buffer
     }
 
-    /// This packet under construction, for another function to complete or drop; the caller forgets its own. One that is
-    /// passed on itself has to stand in memory from its beginning, also where it is not passed on.
+    /// This packet under construction, for another function to complete or drop; the caller forgets its own. Passed
+    /// on itself, it would have to be in memory from its beginning, also where it is not passed on.
     #[doc(hidden)]
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
@@ -483,7 +483,7 @@ fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bo
 pub struct TooLong {
     /// The length of the body, in bytes.
     pub length: usize,
-    /// What may be sent, in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
+    /// The longest body to send, in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
     pub limit: u32,
 }
 

@@ -11,7 +11,7 @@ pub struct Pace {
     window: Duration,
     /// Bytes that must arrive in each window.
     least: u64,
-    /// The running window: when it ends, and what the total was when it began. `None` between packets.
+    /// The running window: its end, and the total at its beginning. `None` between packets.
     running: Option<(Instant, u64)>,
 }
 
@@ -29,24 +29,24 @@ impl Pace {
         self.window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
     }
 
-    /// Tells that part of a packet is waiting for the rest, `total` being all bytes received so far on the connection.
+    /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(self.window).map(|end| (end, total));
         }
     }
 
-    /// Tells that no packet is incomplete.
+    /// Records that no packet is incomplete.
     pub fn complete(&mut self) {
         self.running = None;
     }
 
-    /// When [`too_slow`](Self::too_slow) should be asked next.
+    /// When [`too_slow`](Self::too_slow) should be called next.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
 
-    /// Whether a window has ended in which fewer bytes came than must; begins the next one otherwise.
+    /// Whether a window has ended with too few bytes; begins the next one otherwise.
     pub fn too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

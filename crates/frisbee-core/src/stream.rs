@@ -46,7 +46,7 @@ enum By {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// None: the peer knows, or it cannot be told.
+    /// None: the peer knows, or cannot be notified.
     Nothing,
     /// That the stream is closed, by an empty packet.
     Close,
@@ -59,8 +59,8 @@ pub enum StreamSignal {
 }
 
 impl StreamSignal {
-    /// Puts the packet that tells the peer into an outbox, if there is one. A reset states its reason: a code of gRPC's
-    /// and a text, of which as much is sent as the peer accepts.
+    /// Puts the packet for the peer into an outbox, if there is one. A reset states its reason: a code of gRPC's
+    /// and a text, cut to the length that the peer accepts.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
             Self::Nothing => return,
@@ -103,7 +103,7 @@ impl StreamState {
     /// Whether a message may be sent now.
     ///
     /// # Errors
-    /// Returns the reason for which sending has ended.
+    /// Returns the reason why sending has ended.
     #[inline]
     pub const fn send(&self) -> Result<(), StreamError> {
         match self.closed {
@@ -164,7 +164,7 @@ impl StreamState {
     }
 }
 
-/// The ids of the streams that an extended peer opens. They ascend, and begin again behind the last, which
+/// The ids of the streams that an extended peer opens. They ascend, and begin again after the last, which
 /// distinguishes the packet that opens a stream from one that crossed the reset of an earlier stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Openings {
@@ -251,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn streams_open_in_the_order_of_their_ids_and_messages_of_earlier_ones_open_nothing() {
+    fn stream_ids_ascend_and_earlier_ones_open_nothing() {
         for (by, ids) in [(Role::Client, 1..=0x7FFF), (Role::Server, 0x8000..=u16::MAX)] {
             let mut openings = Openings::new(by);
             for round in 0..3 {
                 for id in ids.clone() {
                     assert!(openings.handle(PacketId(id)), "{id} in round {round}");
                     let earlier = [0, 1, 300, 16_000].map(|age| id.saturating_sub(age).max(*ids.start()));
-                    assert!(earlier.iter().all(|id| !openings.handle(PacketId(*id))), "{earlier:?} behind {id}");
+                    assert!(earlier.iter().all(|id| !openings.handle(PacketId(*id))), "{earlier:?} after {id}");
                 }
             }
         }
@@ -268,7 +268,7 @@ mod tests {
     fn ids_may_be_left_out() {
         let mut openings = Openings::new(Role::Client);
         assert!([30_000, 30_257, 200, 16_000].into_iter().all(|id| openings.handle(PacketId(id))));
-        assert!(!openings.handle(PacketId(1_000)), "it is behind");
+        assert!(!openings.handle(PacketId(1_000)), "it is smaller");
         assert!(!openings.handle(PacketId(40_000)), "it is one of the other end");
     }
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn each_signal_has_its_bytes_and_the_reason_of_a_reset_is_cut_to_the_limit_of_the_peer() {
+    fn reset_reason_is_cut_to_the_limit_of_the_peer() {
         let bytes = |signal: StreamSignal| {
             let mut outbox = Outbox::new(crate::HeaderForm::Current);
             outbox.set_limit(3);

@@ -52,7 +52,7 @@ pub fn put_item(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
 pub struct Items<'a>(&'a [u8]);
 
 impl<'a> Items<'a> {
-    /// Items as they stand in `bytes`.
+    /// The encoded items of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

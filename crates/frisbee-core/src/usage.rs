@@ -7,7 +7,7 @@ const SIGNS_MAX: u32 = 64;
 
 /// Tracks since when a connection has carried nothing.
 ///
-/// Signs of life do not count, of which there are some in every interval, from either end. The connection is looked at
+/// Signs of life do not count: each interval has some, from either end. The connection is looked at
 /// now and then, and has been unused since the first look that found it so.
 #[derive(Debug)]
 pub(crate) struct Usage {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_is_unused_that_has_carried_nothing_but_signs_for_the_interval() {
+    fn connection_with_only_signs_of_life_is_unused() {
         let start = Instant::now();
         let mut usage = Usage::new(start);
         let look =

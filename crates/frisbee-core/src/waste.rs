@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The cost of a useless packet beside its bytes, as with messages of streams: handling it takes longer than sending
+/// The cost of a useless packet in addition to its bytes, as with messages of streams: handling it takes longer than sending
 /// it.
 const WASTE_EACH: u64 = 64;
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_wastes_exactly_an_eighth_of_its_allowance_does_not_rest() {
+    fn waste_of_an_eighth_of_the_allowance_is_free() {
         let now = Instant::now();
         let mut waste = Waste::new(8 * 72, now);
         waste.charge(8);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn useful_packets_pay_once_in_advance_for_the_waste_of_one_second() {
+    fn useful_packets_pay_for_the_waste_of_one_second() {
         let now = Instant::now();
         let mut waste = Waste::new(1_000_000, now);
         waste.end_batch(5_000_000, now);

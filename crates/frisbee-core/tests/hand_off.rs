@@ -28,7 +28,7 @@ impl End {
         Self { core: connection(role, now), inbox: BytesMut::new(), events: Vec::new() }
     }
 
-    /// Reads up to `count` bytes of what has come. What follows a hand-off stays in the inbox.
+    /// Reads up to `count` bytes of the input. Bytes after a hand-off stay in the inbox.
     fn read(&mut self, count: usize, now: Instant) -> Result<(), CloseReason> {
         if self.core.has_left() {
             return Ok(());
@@ -54,9 +54,9 @@ impl End {
         self.core.handle_written(bytes.len(), now);
     }
 
-    /// Puts bytes behind what the protocol has written, as the new owner.
+    /// Appends bytes of the new owner to those of the protocol.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
-        assert!(self.core.is_handed_off(), "nobody owns it yet");
+        assert!(self.core.is_handed_off(), "it has no owner yet");
         to.inbox.extend_from_slice(bytes);
     }
 
@@ -88,10 +88,10 @@ fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
     Event::HandOff(HandOffEvent::Answered { answer, body: Bytes::from_static(body) })
 }
 
-/// A pair whose client has asked, and whose server knows.
+/// A pair whose client has sent a request that the server has received.
 fn asked_pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = pair(now);
-    client.core.ask_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
+    client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
     client.write(&mut server, usize::MAX, now);
     server.read(usize::MAX, now).unwrap();
     assert_eq!(std::mem::take(&mut server.events), [asked(b"please")]);
@@ -102,7 +102,7 @@ fn asked_pair(now: Instant) -> (End, End) {
 fn the_bytes_of_a_hand_off_are_those_of_the_document() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
-    client.core.ask_hand_off(Operation::user(300).unwrap(), &Bytes::from_static(b"me"), now).unwrap();
+    client.core.request_hand_off(Operation::user(300).unwrap(), &Bytes::from_static(b"me"), now).unwrap();
     client.write(&mut server, usize::MAX, now);
     assert_eq!(server.inbox[..], [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 4, 0xAC, 0x02, b'm', b'e']);
     server.read(usize::MAX, now).unwrap();
@@ -112,7 +112,7 @@ fn the_bytes_of_a_hand_off_are_those_of_the_document() {
 }
 
 #[test]
-fn bytes_in_the_same_segment_as_the_reply_are_the_new_owners_wherever_it_is_cut() {
+fn bytes_after_the_reply_belong_to_the_new_owner() {
     let now = Instant::now();
     let raw: Vec<u8> = (0..=255).cycle().take(1_000).collect();
     let length = 13 + raw.len();
@@ -134,7 +134,7 @@ fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"before")).unwrap();
-    client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+    client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
     // A PING crosses the request, and so does a packet that the router answers.
@@ -164,11 +164,11 @@ fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
 }
 
 #[test]
-fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_hand_off() {
+fn ping_that_crossed_the_request_is_not_answered() {
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = pair(now);
-        client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+        client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
         server.core.handle_timeout(now + 3 * SECOND).unwrap();
         assert!(server.waits(), "a PING");
         server.write(&mut client, usize::MAX, now);
@@ -178,7 +178,7 @@ fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_han
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        // Behind a reply that refuses it would be a second one, had the server asked again; behind one that accepts it
+        // After a refusal it would be a second one, had the server requested again; after a consent it
         // would be in the next owner's bytes.
         client.write(&mut server, usize::MAX, now);
         assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
@@ -187,20 +187,20 @@ fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_han
 }
 
 #[test]
-fn both_ends_give_up_waiting_for_an_answer_after_thirty_seconds_and_not_before() {
+fn hand_off_times_out_after_thirty_seconds() {
     let now = Instant::now();
     let (mut client, mut server) = asked_pair(now);
     for end in [&mut client, &mut server] {
         assert_eq!(end.core.next_timeout(), Some(now + 30 * SECOND));
         end.core.handle_timeout(now + 30 * SECOND - Duration::from_millis(1)).unwrap();
-        assert!(!end.waits(), "nothing is asked meanwhile");
+        assert!(!end.waits(), "no request is open");
         let over = end.core.handle_timeout(now + 30 * SECOND).unwrap_err();
         assert!(matches!(over, CloseReason::HandOffTimeout), "{over}");
     }
 }
 
 #[test]
-fn a_client_that_does_not_wait_for_its_answer_breaks_the_protocol() {
+fn packet_before_the_answer_is_a_violation() {
     let now = Instant::now();
     let (_, mut server) = asked_pair(now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
@@ -212,7 +212,7 @@ fn a_client_that_does_not_wait_for_its_answer_breaks_the_protocol() {
 const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 
 #[test]
-fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_same() {
+fn cancelled_hand_off_is_answered_all_the_same() {
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = asked_pair(now);
@@ -236,7 +236,7 @@ fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_s
 }
 
 #[test]
-fn a_cancel_that_is_cut_by_the_answer_is_written_to_its_end_before_anything_else() {
+fn partly_written_cancel_is_completed_first() {
     let now = Instant::now();
     for cut in 0..CANCEL.len() {
         let (mut client, mut server) = asked_pair(now);
@@ -258,13 +258,13 @@ fn a_cancel_that_is_cut_by_the_answer_is_written_to_its_end_before_anything_else
 }
 
 #[test]
-fn a_server_that_does_not_understand_a_cancel_of_a_hand_off_is_sent_none() {
+fn no_cancel_is_sent_to_a_server_without_support() {
     let now = Instant::now();
     let mut client = End::new(Role::Client, now);
-    // Its HELLO says nothing but what it is.
+    // Its HELLO has no items.
     client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 5, b'f', b'r', b'i', b's', 1]);
     client.read(usize::MAX, now).unwrap();
-    client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+    client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.give_up_hand_off(GATEWAY);
     let mut server = End::new(Role::Server, now);
     client.write(&mut server, usize::MAX, now);
@@ -272,7 +272,7 @@ fn a_server_that_does_not_understand_a_cancel_of_a_hand_off_is_sent_none() {
 }
 
 #[test]
-fn an_end_that_waits_for_its_answer_listens_to_a_peer_again_that_has_wasted_too_much() {
+fn waiting_end_listens_again_to_a_throttled_peer() {
     let now = Instant::now();
     let (mut client, _) = asked_pair(now);
     client.core.waste(4 << 20);
@@ -285,7 +285,7 @@ fn an_end_that_waits_for_its_answer_listens_to_a_peer_again_that_has_wasted_too_
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_makes_no_sense() {
+fn unexpected_or_malformed_answer_is_a_violation() {
     let now = Instant::now();
     let (mut client, _) = pair(now);
     client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1]);
@@ -308,12 +308,12 @@ fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_make
 }
 
 #[test]
-fn an_answer_that_comes_before_its_request_has_been_written_breaks_the_protocol() {
+fn answer_before_its_request_is_a_violation() {
     let now = Instant::now();
     let granted = [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1];
     for written in [0, 1, 10, 16, 17] {
         let (mut client, mut server) = pair(now);
-        client.core.ask_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
+        client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
         client.write(&mut server, written, now);
         client.inbox.extend_from_slice(&granted);
         let read = client.read(usize::MAX, now);
@@ -337,7 +337,7 @@ fn a_go_peer_is_sent_no_hand_off_request_and_its_own_is_skipped() {
 }
 
 #[test]
-fn a_connection_is_handed_over_right_after_the_packet_that_shows_the_kind_of_its_client() {
+fn hand_off_may_follow_the_first_packet() {
     let now = Instant::now();
     let mut server = Connection::server(&Default::default(), now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);
@@ -350,7 +350,7 @@ fn a_connection_is_handed_over_right_after_the_packet_that_shows_the_kind_of_its
 }
 
 #[test]
-fn a_connection_is_left_unread_only_before_any_byte_of_a_header_has_come() {
+fn partly_read_header_prevents_leaving_the_connection() {
     let now = Instant::now();
     let mut unread = connection(Role::Server, now);
     assert!(unread.leave_unread() && unread.has_left() && unread.is_handed_off());
@@ -367,7 +367,7 @@ fn a_connection_is_left_unread_only_before_any_byte_of_a_header_has_come() {
 #[should_panic = "only from an extended peer"]
 fn asking_a_peer_of_unknown_kind_for_the_connection_panics() {
     let now = Instant::now();
-    let _ = connection(Role::Client, now).ask_hand_off(GATEWAY, &Bytes::new(), now);
+    let _ = connection(Role::Client, now).request_hand_off(GATEWAY, &Bytes::new(), now);
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn asking_a_peer_of_unknown_kind_for_the_connection_panics() {
 fn asking_for_the_connection_at_the_accepting_end_panics() {
     let now = Instant::now();
     let (_client, mut server) = pair(now);
-    let _ = server.core.ask_hand_off(GATEWAY, &Bytes::new(), now);
+    let _ = server.core.request_hand_off(GATEWAY, &Bytes::new(), now);
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn asking_twice_for_the_connection_panics() {
     let now = Instant::now();
     let (mut client, _server) = asked_pair(now);
     assert!(!client.waits() && !client.core.is_handed_off(), "it is written, and not answered");
-    let _ = client.core.ask_hand_off(GATEWAY, &Bytes::new(), now);
+    let _ = client.core.request_hand_off(GATEWAY, &Bytes::new(), now);
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn a_connection_is_left_between_packets_only() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// What each end writes as the new owner, and how far the other has got in it.
+/// The bytes of each end as the new owner, and the progress of the other in them.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
     // Bytes that a decoder would take for a packet, lest a stray one go unnoticed.
@@ -430,7 +430,7 @@ fn race(seed: u64) -> &'static str {
             }
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_asked && dice.u8(0..8) == 0 => {
-                client.core.ask_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
+                client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
                 // Calls made from here on wait.
                 (has_asked, given_up) = (true, false);
             }
@@ -438,7 +438,7 @@ fn race(seed: u64) -> &'static str {
             6 | 7 => server.write(&mut client, dice.usize(0..120), now),
             8 if server.events.iter().any(|event| matches!(event, Event::HandOff(_))) => {
                 server.events.clear();
-                // What has come in part can only be a CANCEL.
+                // A partial packet can only be a CANCEL.
                 let accepts = dice.u8(0..4) == 0 && !server.core.is_mid_packet();
                 let chosen = if accepts { HandOffAnswer::Accepted } else { HandOffAnswer::Refused };
                 let body = Bytes::from(vec![2; dice.usize(0..100)]);
@@ -490,7 +490,7 @@ fn race(seed: u64) -> &'static str {
             }
         }
     }
-    // Everything gets through in the end, whatever has been drawn.
+    // Every byte arrives in the end, in all runs.
     for _ in 0..4 {
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();
@@ -524,7 +524,7 @@ fn race(seed: u64) -> &'static str {
     }
     assert!(!server.core.has_left(), "seed {seed}: one end has left alone");
     assert_eq!(answers, calls, "seed {seed}: every call is answered");
-    if refusals > 0 { "refused" } else { "nothing asked" }
+    if refusals > 0 { "refused" } else { "no request" }
 }
 
 #[test]

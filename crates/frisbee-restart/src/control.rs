@@ -33,27 +33,27 @@ pub(crate) struct Control {
 }
 
 /// The result of looking for the generation before.
-pub(crate) enum Found {
+pub(crate) enum Discovery {
     Predecessor(Wire),
     /// There is none, and this process listens for the next one.
     None(Control),
 }
 
 /// Connects to the generation before, or becomes the first one.
-pub(crate) async fn find(path: &Path) -> Result<Found, RestartError> {
+pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
-        return Ok(Found::Predecessor(wire));
+        return Ok(Discovery::Predecessor(wire));
     }
     // Of two processes that begin at once, one finds the other.
     let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
     if let Some(wire) = connect(path).await? {
-        return Ok(Found::Predecessor(wire));
+        return Ok(Discovery::Predecessor(wire));
     }
     let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
     let listener = bind_unix(path).map_err(failed)?;
     // Other users are refused by their credentials as well.
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
-    Control::new(listener.into(), path).map(Found::None)
+    Control::new(listener.into(), path).map(Discovery::None)
 }
 
 async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
@@ -64,13 +64,13 @@ async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
     }
 }
 
-/// Locks a file beside the socket, which stays. It is held for as long as binding takes.
+/// Locks a file next to the socket, which is not removed. The lock is held while binding.
 async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
     let mut name = OsString::from(path);
     name.push(".lock");
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let failed = |source: rustix::io::Errno| RestartError::Io {
-        doing: "locking the file beside the control socket",
+        doing: "locking the file of the control socket",
         source: source.into(),
     };
     let file = rustix::fs::open(&name, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
@@ -177,11 +177,11 @@ async fn hand_over(
         (Message::Ready, descriptors) if descriptors.is_empty() => {}
         _ => return Err(RestartError::Protocol("READY was expected")),
     }
-    // A successor that has ended since cannot be told.
+    // A successor that has ended cannot be notified.
     wire.send(&Message::Go, &[]).await.map_err(|_| RestartError::SuccessorEnded)
 }
 
-/// Asks the generation before for its sockets. The first descriptor is that of the control socket.
+/// Requests the sockets of the previous generation. The first descriptor is that of the control socket.
 pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
     // One that refuses at once may have closed by now, and its reason can still be read.
     let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;

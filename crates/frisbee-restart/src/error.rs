@@ -7,7 +7,7 @@ use std::{fmt, io};
 pub enum RestartError {
     /// The system refused.
     Io {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
         /// The system's error.
         source: io::Error,

@@ -1,6 +1,6 @@
 //! One process in the row of those that serve on the same sockets, from its beginning to its successor.
 
-use crate::control::{ANSWER, Control, Found, find, inherit};
+use crate::control::{ANSWER, Control, Discovery, find, inherit};
 use crate::error::RestartError;
 use crate::protocol::{Message, SOCKETS_MAX, is_name};
 use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, duplicate, will_do};
@@ -46,27 +46,33 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// With a control socket at this path, by which the generations find each other.
+    /// With a control socket at this path, where the generations find each other.
     ///
     /// It should be in a folder that only the user of the service can write to, such as a `RuntimeDirectory` of
     /// systemd. The socket has mode 0600, and both ends check that the other one belongs to their user: neither gives
-    /// sockets to another user, nor takes them from one. A file with the extension `.lock` is created beside it, and
-    /// stays.
+    /// sockets to another user, nor takes them from one. A file with the extension `.lock` is created next to it, and
+    /// is not removed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), ready_timeout: READY_TIMEOUT }
     }
 
     /// Sets how long a successor of this process may take from its first message until it is
     /// [ready](Generation::ready). Default: 60 s. A later one is refused, and this process serves on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let restart = frisbee_restart::Restart::new("/run/greeter/restart.sock").ready_timeout(Duration::from_secs(30));
+    /// ```
     pub fn ready_timeout(mut self, timeout: Duration) -> Self {
         self.ready_timeout = timeout;
         self
     }
 
-    /// Asks the running process for its sockets. If none is running, this is the first generation, whose sockets come
-    /// from [`systemd`] or are bound. The running process serves on until this one is [ready](Generation::ready).
+    /// Requests the sockets of the running process. If none is running, this is the first generation, whose sockets come
+    /// from systemd or are bound. The running process serves on until this one is [ready](Generation::ready).
     ///
-    /// The variables by which systemd passes sockets are removed from the environment, so this is called before other
+    /// The variables of systemd for sockets are removed from the environment, so this is called before other
     /// threads use C libraries that read it.
     ///
     /// # Errors
@@ -75,14 +81,22 @@ impl Restart {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the running process as it was.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
+    /// let generation = frisbee_restart::Restart::new("/run/greeter/restart.sock").take_over().await?;
+    /// println!("first generation: {}", generation.is_first());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn take_over(self) -> Result<Generation, RestartError> {
         let Self { path, ready_timeout } = self;
         let (control, predecessor, inherited) = match find(&path).await? {
-            Found::Predecessor(mut wire) => {
+            Discovery::Predecessor(mut wire) => {
                 let (control, sockets) = inherit(&mut wire).await?;
                 (Control::new(control, &path)?, Some(wire), sockets)
             }
-            Found::None(control) => (control, None, Vec::new()),
+            Discovery::None(control) => (control, None, Vec::new()),
         };
         let is_first = predecessor.is_none();
         let mut generation = Generation {
@@ -110,7 +124,7 @@ pub struct Generation {
     phase: Phase,
     predecessor: Option<Wire>,
     control: Option<Control>,
-    /// Those that the program has not asked for.
+    /// Sockets that the program has not requested.
     inherited: Vec<Socket>,
     sockets: Vec<Socket>,
     is_first: bool,
@@ -123,9 +137,9 @@ pub struct Generation {
 enum Phase {
     /// The first generation, not ready yet.
     First,
-    /// The generation before serves, and has not been told that this one is ready.
+    /// The previous generation serves, and has not been notified that this one is ready.
     Successor,
-    /// As before, and it has been told.
+    /// As `Taken`, and it has been notified.
     Announced,
     /// This one serves.
     Ready,
@@ -142,7 +156,7 @@ impl Generation {
     /// The listening TCP socket with this name: that of the generation before or of systemd, or else a new one. Give it
     /// to `ServerBuilder::listen_on`, of `frpc` or `frisbee`.
     ///
-    /// A socket of the generation before is taken if it listens on this address, where port 0 stands for any port. So a
+    /// A socket of the generation before is taken if it listens on this address, where port 0 means any port. So a
     /// program whose configuration names another address binds that one, and the old socket is closed with the
     /// generation before. A socket of systemd is taken whatever its address, which is the unit's concern.
     ///
@@ -151,6 +165,14 @@ impl Generation {
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
+    /// let mut generation = frisbee_restart::Restart::new("/run/greeter/restart.sock").take_over().await?;
+    /// let listener = generation.tcp("rpc", "0.0.0.0:9090").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn tcp(
         &mut self,
         name: &str,
@@ -170,6 +192,14 @@ impl Generation {
     ///
     /// # Errors
     /// If the name is not one, there are 64 sockets, or another process listens on the path.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
+    /// let mut generation = frisbee_restart::Restart::new("/run/greeter/restart.sock").take_over().await?;
+    /// let listener = generation.unix("local", "/run/greeter/rpc.sock")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unix(&mut self, name: &str, path: impl AsRef<Path>) -> Result<UnixListener, RestartError> {
         let path = path.as_ref();
         let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
@@ -203,11 +233,11 @@ impl Generation {
         self.sockets.last().ok_or(RestartError::TooManySockets)
     }
 
-    /// Tells the generation before that this process serves, or is about to: connections that come from now on wait in
+    /// Notifies the previous generation that this process serves, or is about to: new connections wait in
     /// the queues of the sockets until they are accepted. That generation then stops accepting, and finishes its work.
-    /// systemd is told as well. [`serve`](Self::serve) does it by itself.
+    /// systemd is notified as well. [`serve`](Self::serve) calls this.
     ///
-    /// Inherited sockets that the program has not asked for are closed.
+    /// Inherited sockets that the program has not requested are closed.
     ///
     /// # Errors
     /// If the generation before refuses, since this process comes too late; it serves on, and this process should end.
@@ -215,6 +245,14 @@ impl Generation {
     ///
     /// # Cancel safety
     /// Safe: it may be called again.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
+    /// let mut generation = frisbee_restart::Restart::new("/run/greeter/restart.sock").take_over().await?;
+    /// generation.ready().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn ready(&mut self) -> Result<(), RestartError> {
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {

@@ -1,11 +1,11 @@
 //! Restarts without a gap: a new process takes over the listening sockets of the running one.
 //!
 //! A connection that waits in the queue of a listening socket belongs to the socket and not to a process. If the next
-//! process serves on *the same socket*, no connection is refused or reset, whatever the order in which the two begin
-//! and end. Binding the address anew, also by `SO_REUSEPORT`, loses those that wait in the queue of the old socket.
+//! process serves on *the same socket*, no connection is refused or reset, in whatever order the two begin
+//! and end. Binding the address again, also by `SO_REUSEPORT`, loses those that wait in the queue of the old socket.
 //!
-//! Each process is a [`Generation`]. It begins by [`Restart::take_over`], which asks the generation before for its
-//! sockets, over a Unix socket whose path both know:
+//! Each process is a [`Generation`]. It begins by [`Restart::take_over`], which requests the sockets of the previous
+//! generation, over a Unix socket whose path both know:
 //!
 //! ```no_run
 //! # #[cfg(unix)]
@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) tells the generation before
+//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) notifies the previous generation
 //! when this one serves; that one then stops accepting, sends its clients elsewhere, finishes its work and ends. Until
 //! then it serves on: a successor that fails, panics, is killed or does not become ready in
 //! [time](Restart::ready_timeout) changes nothing.

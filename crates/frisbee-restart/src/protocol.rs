@@ -1,11 +1,11 @@
-//! The messages between two generations as bytes. Descriptors travel beside them: see `wire.rs`.
+//! The messages between two generations as bytes. Descriptors are ancillary data: see `wire.rs`.
 //!
 //! A message is its kind in one byte, the length of its body in two (big-endian), and the body.
 //!
 //! | kind | from | body |
 //! |---|---|---|
 //! | 1 HELLO | successor | `frisbee-restart` and a zero, then the oldest and the newest version that it speaks |
-//! | 2 SOCKETS | running process | the version that both use, then for each socket its flags in one byte and the length of its name in one, and the name; with one descriptor for each, behind that of the control socket |
+//! | 2 SOCKETS | running process | the version that both use, then for each socket its flags in one byte and the length of its name in one, and the name; with one descriptor for each, after that of the control socket |
 //! | 3 READY | successor | none |
 //! | 4 GO | running process | none; it stops accepting |
 //! | 5 REFUSED | running process | the reason in one byte; it serves on |
@@ -17,7 +17,7 @@ use crate::error::Refusal;
 /// The only version so far.
 pub(crate) const VERSION: u8 = 1;
 
-/// How many sockets a generation may have beside the control socket. The kernel passes 253 descriptors at once.
+/// Sockets of a generation, at most, without the control socket. The kernel passes 253 descriptors at once.
 pub(crate) const SOCKETS_MAX: usize = 64;
 
 /// The longest name of a socket, as systemd limits it.
@@ -61,7 +61,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 impl Message {
-    /// The message as it stands on the socket. Names are [valid](is_name), and there are no more than
+    /// The encoded message. Names are [valid](is_name), and there are no more than
     /// [`SOCKETS_MAX`].
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
@@ -95,14 +95,14 @@ impl Message {
         [&[kind][..], &length.to_be_bytes(), &body].concat()
     }
 
-    /// The length of the message that begins so, header included; `None` if more bytes are needed to tell.
+    /// The length of the message that begins so, header included; `None` if more bytes are needed.
     pub(crate) fn length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         let [_, high, low, ..] = bytes else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([*high, *low]));
         if length > BODY_MAX { Err("a message is too long") } else { Ok(Some(HEADER + length)) }
     }
 
-    /// Reads a message of which all bytes are there.
+    /// Parses a complete message.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         let (Some(kind), Some(body)) = (bytes.first(), bytes.get(HEADER..)) else { return Err("a message is cut off") };
         match (*kind, body) {

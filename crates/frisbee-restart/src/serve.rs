@@ -1,4 +1,4 @@
-//! Serving until a successor has taken over, or the program is told to end.
+//! Serving until a successor has taken over, or the program is to end.
 
 use crate::error::RestartError;
 use crate::generation::Generation;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 pub enum Ending {
     /// A successor serves.
     Replaced,
-    /// The program was told to end, or its server has ended by itself.
+    /// The program was to end, or its server has ended.
     Stopped,
 }
 

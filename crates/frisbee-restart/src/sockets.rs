@@ -31,7 +31,7 @@ pub(crate) struct Socket {
     file: Option<File>,
 }
 
-/// Where a socket comes from.
+/// The origin of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// This process has bound it.
@@ -47,12 +47,12 @@ pub(crate) enum Origin {
 pub(crate) struct File(u64, u64);
 
 impl File {
-    /// The file that stands at the path now.
+    /// The file at the path now.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         std::fs::symlink_metadata(path).ok().map(|found| Self(found.dev(), found.ino()))
     }
 
-    /// Removes the file, unless another one stands in its place by now.
+    /// Removes the file, unless another one has replaced it.
     pub(crate) fn remove(self, path: &Path) {
         if Self::at(path) == Some(self) {
             // Another process may have removed it at this moment, and an administrator may have forbidden it.
@@ -94,7 +94,7 @@ fn kind(socket: &OwnedFd) -> io::Result<Kind> {
     SocketAddr::try_from(address).map(Kind::Tcp).map_err(|_| refused())
 }
 
-/// Whether a socket that listens at `local` will do for a program that asked for `address`. Port 0 is any port.
+/// Whether a socket that listens at `local` fits a program that requests `address`. Port 0 is any port.
 pub(crate) fn will_do(local: SocketAddr, address: SocketAddr) -> bool {
     local.ip() == address.ip() && (address.port() == 0 || local.port() == address.port())
 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn listening_stream_sockets_are_known_by_their_kind_and_others_refused() {
+    fn only_listening_stream_sockets_are_accepted() {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let address = tcp.local_addr().expect("it is bound");
         assert_eq!(of(tcp).expect("it listens").kind, Kind::Tcp(address));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_listener_is_replaced_and_one_with_a_listener_is_not() {
+    fn socket_file_is_replaced_only_without_a_listener() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("socket");
         drop(bind_unix(&path).expect("the folder is writable"));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passed_socket_will_do_for_its_own_address_or_any_port_of_it() {
+    fn passed_socket_fits_its_address_or_any_port() {
         let address = |text: &str| text.parse::<SocketAddr>().expect("it is an address");
         let local = address("127.0.0.1:9090");
         assert!(will_do(local, address("127.0.0.1:9090")) && will_do(local, address("127.0.0.1:0")));

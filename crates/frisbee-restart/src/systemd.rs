@@ -17,7 +17,7 @@ pub(crate) fn notify(states: &[NotifyState<'_>]) {
     }
 }
 
-/// `RELOADING=1` with the time that systemd demands beside it.
+/// `RELOADING=1` with the time that systemd demands.
 pub(crate) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),

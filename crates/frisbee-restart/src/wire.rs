@@ -1,4 +1,4 @@
-//! A connection between two generations: messages, and the descriptors beside them.
+//! A connection between two generations: messages with descriptors.
 
 use crate::error::RestartError;
 use crate::protocol::{Message, SOCKETS_MAX};
@@ -58,7 +58,7 @@ impl Wire {
         self.socket.write_all(bytes.get(sent..).unwrap_or_default()).await
     }
 
-    /// The next message and the descriptors that have come with it; `None` at the end of input.
+    /// The next message and its descriptors; `None` at the end of input.
     pub(crate) async fn receive(&mut self) -> Result<Option<(Message, Vec<OwnedFd>)>, RestartError> {
         loop {
             if let Some(length) = Message::length(&self.unread).map_err(RestartError::Protocol)?

@@ -1,4 +1,4 @@
-//! Generations in one process: taking over, and all the ways in which a successor fails.
+//! Generations in one process: taking over, and the failures of a successor.
 #![cfg(unix)]
 
 use frisbee_restart::{Ending, Generation, Refusal, Restart, RestartError};
@@ -76,7 +76,7 @@ impl Serving {
     }
 
     async fn ending(self) -> Ending {
-        timeout(PATIENCE, self.task).await.expect("it ends").expect("nobody panics")
+        timeout(PATIENCE, self.task).await.expect("it ends").expect("no panic")
     }
 
     async fn stop(mut self) {
@@ -86,7 +86,7 @@ impl Serving {
 }
 
 #[tokio::test]
-async fn a_successor_serves_on_the_same_socket_and_its_predecessor_ends() {
+async fn successor_serves_on_the_same_socket() {
     let folder = Folder::new();
     let mut serving = serve(folder.generation().await, 0).await;
     assert_eq!(serving.answer().await, 0);
@@ -108,7 +108,7 @@ async fn a_successor_serves_on_the_same_socket_and_its_predecessor_ends() {
 }
 
 #[tokio::test]
-async fn connections_that_wait_in_the_queue_are_served_by_the_successor() {
+async fn queued_connections_are_served_by_the_successor() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
     let address = first.tcp("numbers", "127.0.0.1:0").await.expect("it can be bound").local_addr().expect("it is");
@@ -116,7 +116,7 @@ async fn connections_that_wait_in_the_queue_are_served_by_the_successor() {
     let mut waiting = TcpStream::connect(address).await.expect("the queue has room");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
-    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
     assert_eq!(timeout(PATIENCE, waiting.read_u8()).await.expect("it answers").expect("it is not reset"), 2);
     second.stop().await;
 }
@@ -153,7 +153,7 @@ async fn a_successor_that_is_not_ready_in_time_is_refused_and_told_so() {
             }
         }
     };
-    let next = timeout(PATIENCE, next).await.expect("the hanging one is given up");
+    let next = timeout(PATIENCE, next).await.expect("the hanging one is abandoned");
     match late.ready().await {
         Err(RestartError::Refused(Refusal::TooLate)) => {}
         other => panic!("{other:?}"),
@@ -199,7 +199,7 @@ async fn of_processes_that_begin_at_once_one_is_first() {
         })
     };
     let threads: Vec<_> = (0..8).map(|_| begin()).collect();
-    let first = threads.into_iter().map(|thread| thread.join().expect("nobody panics")).filter(|is| *is).count();
+    let first = threads.into_iter().map(|thread| thread.join().expect("no panic")).filter(|is| *is).count();
     assert_eq!(first, 1);
 }
 
@@ -227,7 +227,7 @@ async fn bytes_that_are_no_message_change_nothing() {
         // It is closed with bytes unread, which resets the connection.
         let _ = timeout(PATIENCE, socket.read_to_end(&mut answer)).await.expect("it is closed");
         if bytes == other_version {
-            assert_eq!(answer, b"\x05\x00\x01\x02", "it is told that there is no common version");
+            assert_eq!(answer, b"\x05\x00\x01\x02", "there is no common version");
         }
         assert_eq!(serving.answer().await, 0, "{bytes:?}");
     }
@@ -237,7 +237,7 @@ async fn bytes_that_are_no_message_change_nothing() {
 }
 
 #[tokio::test]
-async fn the_file_of_a_unix_socket_stays_until_the_last_generation_ends() {
+async fn socket_file_stays_until_the_last_generation_ends() {
     let folder = Folder::new();
     let path = folder.path("service");
     let mut generation = folder.generation().await;
@@ -248,7 +248,7 @@ async fn the_file_of_a_unix_socket_stays_until_the_last_generation_ends() {
         generation = folder.generation().await;
         drop(generation.unix("service", &path).expect("it is inherited"));
         generation.ready().await.expect("it is let in");
-        timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+        timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
         UnixStream::connect(&path).await.expect("the file is there, and its socket listens");
     }
     drop(generation);
@@ -268,13 +268,13 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
     let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback has free ports");
     assert_ne!(other.local_addr().expect("it is bound"), changed);
     second.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("no panic");
     TcpStream::connect(changed).await.expect_err("no generation listens there");
     TcpStream::connect(kept).await.expect("the second listens there");
 }
 
 #[tokio::test]
-async fn a_successor_serves_if_its_predecessor_dies_before_it_hears_that() {
+async fn successor_serves_if_its_predecessor_dies_early() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
     first.ready().await.expect("there is none before");
@@ -319,10 +319,10 @@ async fn names_and_numbers_of_sockets_have_limits() {
         next.tcp("many", "127.0.0.1:0").await.expect("it is inherited");
     }
     next.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced).await.expect("all are passed").expect("nobody panics");
+    timeout(PATIENCE, replaced).await.expect("all are passed").expect("no panic");
 }
 
-/// The variable by which this program, run again as another user, is told where to connect.
+/// The variable through which this program, run again as another user, receives the address.
 const CONTROL: &str = "FRISBEE_TEST_CONTROL";
 
 #[tokio::test]
@@ -361,7 +361,7 @@ async fn processes_of_other_users_get_no_sockets() {
         return serving.stop().await;
     };
     let output = tokio::task::spawn_blocking(|| again.wait_with_output());
-    let output = output.await.expect("nobody panics").expect("it ends");
+    let output = output.await.expect("no panic").expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("refused without a word"), "{text}");
     assert_eq!(serving.answer().await, 0);

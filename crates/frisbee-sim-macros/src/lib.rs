@@ -4,13 +4,13 @@
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// The settings that may stand in the attribute, each a method of `Sim` except for `seeds`.
+/// The settings in the attribute, each a method of `Sim` except for `seeds`.
 const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 
 /// The seeds of a test that names none.
 const SEEDS: u64 = 100;
 
-/// What is wrong, and where.
+/// An error and its position.
 struct Wrong(Span, String);
 
 /// See `frisbee_sim::sim_test`.
@@ -94,7 +94,7 @@ impl Function {
         let first = world.first().map_or_else(Span::call_site, TokenTree::span);
         let at = world.iter().position(|token| is_word(token, "fn"));
         let Some((at, TokenTree::Ident(name))) = at.and_then(|at| Some((at, world.get(at + 1)?))) else {
-            return Err(Wrong(first, "`#[sim_test]` stands before an `async fn`".to_owned()));
+            return Err(Wrong(first, "`#[sim_test]` must be on an `async fn`".to_owned()));
         };
         if !world[..at].iter().any(|token| is_word(token, "async")) {
             return Err(Wrong(
@@ -123,7 +123,7 @@ impl Function {
     }
 }
 
-/// Whether there is one argument, with or without a comma behind it.
+/// Whether there is one argument, with or without a trailing comma.
 fn is_one_argument(arguments: &Group) -> bool {
     let arguments: Vec<_> = arguments.stream().into_iter().collect();
     // Commas within the brackets of a type do not occur: the type is that of a world.

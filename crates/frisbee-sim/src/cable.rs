@@ -40,6 +40,12 @@ impl Cable {
     ///
     /// # Panics
     /// If the range is empty.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let cable = frisbee_sim::Cable::default().latency(Duration::from_millis(20)..=Duration::from_millis(80));
+    /// ```
     pub fn latency(mut self, range: RangeInclusive<Duration>) -> Self {
         self.latency = (range.start().as_millis() as u64, range.end().as_millis() as u64);
         assert!(self.latency.0 <= self.latency.1, "the latency is no range");
@@ -50,6 +56,10 @@ impl Cable {
     ///
     /// # Panics
     /// If there are none.
+    ///
+    /// ```
+    /// let cable = frisbee_sim::Cable::default().bandwidth(10_000);
+    /// ```
     pub fn bandwidth(mut self, bytes: u64) -> Self {
         assert!(bytes > 0, "nothing passes: use a partition");
         self.bandwidth = Some(bytes);
@@ -60,6 +70,10 @@ impl Cable {
     ///
     /// # Panics
     /// If there are none.
+    ///
+    /// ```
+    /// let cable = frisbee_sim::Cable::default().capacity(4096);
+    /// ```
     pub fn capacity(mut self, bytes: usize) -> Self {
         assert!(bytes > 0, "nothing passes: use a partition");
         self.capacity = bytes;
@@ -67,18 +81,30 @@ impl Cable {
     }
 
     /// Sets the part of all writes and reads that move fewer bytes than they could.
+    ///
+    /// ```
+    /// let cable = frisbee_sim::Cable::default().splits(0.5);
+    /// ```
     pub fn splits(mut self, part: f64) -> Self {
         self.splits = part;
         self
     }
 
     /// Sets the part of all writes that break their connection.
+    ///
+    /// ```
+    /// let cable = frisbee_sim::Cable::default().resets(0.001);
+    /// ```
     pub fn resets(mut self, part: f64) -> Self {
         self.resets = part;
         self
     }
 
-    /// Sets the part of all bytes in which a bit is wrong on arrival.
+    /// Sets the fraction of bytes that arrive with a wrong bit.
+    ///
+    /// ```
+    /// let cable = frisbee_sim::Cable::default().flips(0.0001);
+    /// ```
     pub fn flips(mut self, part: f64) -> Self {
         self.flips = part;
         self

@@ -33,7 +33,7 @@ impl Clock {
         shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
     }
 
-    /// Waits until so much time has passed by the monotonic clock, a little longer if that becomes faster meanwhile. A
+    /// Waits until so much time has passed by the monotonic clock, a little longer if the clock speeds up until then. A
     /// process that has crashed waits forever.
     ///
     /// # Cancel safety
@@ -69,7 +69,7 @@ impl Rate {
         MILLION.saturating_add_signed(drift)
     }
 
-    /// What the clock shows at a time of the world.
+    /// The time of the clock at a time of the world.
     fn time(&self, now: Duration) -> Duration {
         let (begun, shown) = self.since;
         shown + scaled(now.saturating_sub(begun), self.millionths(), MILLION, |nanos, of| nanos / of)
@@ -87,7 +87,7 @@ impl Rate {
         self.fault = Some((drift, last));
     }
 
-    /// A fault has passed; perhaps another one goes on.
+    /// A fault has passed; another one may last.
     pub(crate) fn go_right(&mut self, now: Duration) {
         if self.fault.is_some_and(|(_, until)| until <= now) {
             self.since = (now, self.time(now));

@@ -1,4 +1,4 @@
-//! The command that runs one test and no other: of which package and target, built how.
+//! The command that runs one test and no other: its package, target and features.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,14 +14,14 @@ pub(crate) fn of_test(test: Option<&str>) -> String {
     parts.extend(first_source(&listed).and_then(|source| target_of(&source, &program, package.as_deref())));
     if let Some(test) = test {
         parts.push(format!("{test} -- --exact"));
-        // A test that is left out as a rule was asked for, and is to be asked for again.
+        // An ignored test was selected, and has to be selected again.
         let is_asked_for = env::args().any(|argument| argument == "--ignored" || argument == "--include-ignored");
         parts.extend(is_asked_for.then(|| "--include-ignored".to_owned()));
     }
     parts.join(" ")
 }
 
-/// The folder beside that of the program, such as `target/debug`, if cargo has put it there.
+/// The sibling folder of the program, such as `target/debug`, if cargo has put it there.
 pub(crate) fn build_folder(program: &Path) -> Option<&Path> {
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.parent()).flatten()
@@ -35,7 +35,7 @@ fn profile_of(program: &Path) -> Option<String> {
     }
 }
 
-/// The root of the crate: the first source in the list that the compiler leaves beside each program.
+/// The root of the crate: the first source in the list that the compiler writes next to each program.
 fn first_source(listed: &str) -> Option<PathBuf> {
     let (_, sources) = listed.lines().next()?.split_once(": ")?;
     // Spaces in names have a backslash.
@@ -59,7 +59,7 @@ fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<Str
         Some("bin") => Some(format!("--bin {named}")),
         Some("src") => None,
         _ => {
-            // A program has the name of its crate, with underscores, and a hash behind it.
+            // A program has the name of its crate, with underscores, and a hash after it.
             let (built, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
             let named = if named.replace('-', "_") == built { named } else { built };
             Some(format!("--test {named}"))

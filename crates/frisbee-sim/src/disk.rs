@@ -1,6 +1,6 @@
 //! The disk of a node: values by name, which a crash may take back until they have been synced.
 
-use crate::state::Standing;
+use crate::state::ProcessState;
 use crate::trace::{EventKind, Raw};
 use crate::{Process, state};
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Disk {
         }
     }
 
-    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes meanwhile waits forever.
+    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes before that waits forever.
     ///
     /// # Cancel safety
     /// Dropping the future leaves open what becomes permanent.
@@ -99,6 +99,6 @@ pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
 impl Process {
     /// Whether the process has ended.
     pub(crate) fn has_ended_in(&self, state: &state::State) -> bool {
-        matches!(state.standing(self.number(), self.incarnation()), Standing::Over)
+        matches!(state.standing(self.number(), self.incarnation()), ProcessState::Over)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command;
 use crate::fault::Fault;
-use crate::sim::Ran;
+use crate::sim::RunRecord;
 use crate::state::Scheduled;
 use crate::svg;
 use crate::trace::Event;
@@ -21,7 +21,7 @@ const PRINTED: usize = 40;
 pub struct Failure {
     seed: u64,
     text: String,
-    faults: Vec<Struck>,
+    faults: Vec<FaultRecord>,
     /// Whether all other faults have to be left out.
     is_shrunk: bool,
     recording: Recording,
@@ -31,7 +31,7 @@ pub struct Failure {
 
 /// A fault that has struck.
 #[derive(Clone)]
-struct Struck {
+struct FaultRecord {
     number: usize,
     at: Duration,
     fault: Fault,
@@ -47,12 +47,12 @@ pub(crate) struct Recording {
 
 impl Failure {
     /// Of a test, if its name is known; otherwise that is looked for.
-    pub(crate) fn new(seed: u64, text: String, ran: &Ran, kept: Option<&[usize]>, test: Option<String>) -> Self {
+    pub(crate) fn new(seed: u64, text: String, ran: &RunRecord, kept: Option<&[usize]>, test: Option<String>) -> Self {
         let numbered = ran.schedule.iter().enumerate();
         let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
         let struck = numbered.filter_map(|(number, Scheduled { upon, struck })| {
             let (at, fault) = struck.clone()?;
-            Some(Struck { number, at, fault, upon: upon.clone() })
+            Some(FaultRecord { number, at, fault, upon: upon.clone() })
         });
         let mut faults: Vec<_> = struck.collect();
         faults.sort_by_key(|fault| fault.at);
@@ -88,7 +88,7 @@ impl Failure {
         svg::draw(&self.recording.events)
     }
 
-    /// Writes the trace and its time line beside the program: into `target`, for tests. Returns the report with both
+    /// Writes the trace and its time line next to the program: into `target`, for tests. Returns the report with both
     /// paths.
     pub(crate) fn write(&self) -> String {
         let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
@@ -150,7 +150,7 @@ impl fmt::Display for Report<'_> {
         } else {
             writeln!(f, "\nthe faults that it takes:")?;
         }
-        for Struck { at, fault, upon, .. } in &failure.faults {
+        for FaultRecord { at, fault, upon, .. } in &failure.faults {
             let upon = upon.as_ref().map_or_else(String::new, |upon| format!(", {upon}"));
             writeln!(f, "{:>10.3} s  {fault}{upon}", at.as_secs_f64())?;
         }
@@ -164,11 +164,11 @@ impl fmt::Display for Report<'_> {
 impl std::error::Error for Failure {}
 
 impl Recording {
-    pub(crate) fn of(ran: &Ran) -> Self {
+    pub(crate) fn of(ran: &RunRecord) -> Self {
         Self { events: ran.events.clone() }
     }
 
-    /// Writes the text and the drawing beside each other.
+    /// Writes the text and the drawing to the same folder.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
         put(path, "txt", &text)?;
@@ -183,7 +183,7 @@ fn put(path: &Path, end: &str, text: &str) -> io::Result<()> {
     fs::rename(new, with_end(path, end))
 }
 
-/// The path with something behind a dot: a name may have dots of its own.
+/// The path with an extension: a name may have dots of its own.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".");

@@ -1,4 +1,4 @@
-//! Faults and their kinds. The schedules in which they strike are in `schedule.rs`.
+//! Faults and their kinds. Their schedules are in `schedule.rs`.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,10 +13,10 @@ pub enum Fault {
         node: String,
         /// The time until it starts again.
         down: Duration,
-        /// Whether its disk is lost too. Otherwise it keeps what was synced, and a part of the rest.
+        /// Whether its disk is lost too. Otherwise it keeps synced values, and a part of the rest.
         loses_disk: bool,
     },
-    /// The node stands still, as a virtual machine that is moved.
+    /// The node pauses, as a virtual machine that is moved.
     Pause {
         /// The node.
         node: String,
@@ -48,14 +48,14 @@ pub enum Fault {
         /// The other.
         other: String,
     },
-    /// The connections between two nodes never deliver anything any more, and no end is told.
+    /// The connections between two nodes never deliver anything any more, and no end notices.
     Silence {
         /// One node.
         one: String,
         /// The other.
         other: String,
     },
-    /// The connections from one node to another end behind so many further bytes.
+    /// The connections from one node to another end after so many further bytes.
     Cut {
         /// The node that writes.
         from: String,
@@ -64,8 +64,8 @@ pub enum Fault {
         /// How many bytes still pass.
         behind: u64,
     },
-    /// The way from one node to another carries 2 kB/s on each connection. Whoever writes more finds that it drains
-    /// slowly, and waits when as many bytes are under way as the [`Cable`](crate::Cable::capacity) holds.
+    /// The way from one node to another carries 2 kB/s on each connection. A faster writer
+    /// waits once as many bytes are in flight as the [`Cable`](crate::Cable::capacity) holds.
     Slow {
         /// The node that writes.
         from: String,
@@ -120,7 +120,7 @@ impl fmt::Display for Fault {
                 let disk = if *loses_disk { " and loses its disk" } else { "" };
                 write!(f, "{node} crashes{disk} and is down for {down:?}")
             }
-            Self::Pause { node, time } => write!(f, "{node} stands still for {time:?}"),
+            Self::Pause { node, time } => write!(f, "{node} pauses for {time:?}"),
             Self::Partition { from, to, both_ways: true, time } => {
                 write!(f, "nothing passes between {from} and {to} for {time:?}")
             }
@@ -131,7 +131,7 @@ impl fmt::Display for Fault {
             Self::Reset { one, other } => write!(f, "connections between {one} and {other} are reset"),
             Self::Silence { one, other } => write!(f, "connections between {one} and {other} fall silent"),
             Self::Cut { from, to, behind } => {
-                write!(f, "connections are cut {behind} bytes further from {from} to {to}")
+                write!(f, "connections are cut after {behind} more bytes from {from} to {to}")
             }
             Self::Slow { from, to, time } => write!(f, "the way from {from} to {to} is slow for {time:?}"),
             Self::Delay { from, to, most, time } => {

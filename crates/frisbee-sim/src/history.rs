@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// The rules by which results are judged: an object on which operations are made one after the other.
+/// The rules for results: an object with sequential operations.
 pub trait Model {
     /// An operation with its arguments.
     type Operation: Clone + fmt::Debug;
@@ -30,7 +30,7 @@ pub trait Model {
     ) -> Option<Self::State>;
 }
 
-/// Operations with their results, in the order in which they began and ended. Clones are the same history.
+/// Operations with their results, in the order of their begins and ends. Clones are the same history.
 ///
 /// ```
 /// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};
@@ -74,13 +74,13 @@ struct Entry<O, R> {
 pub enum Verdict {
     /// There is an order that explains all results.
     Linearizable,
-    /// There is none. The text names the first result up to which no order exists.
+    /// There is none. The text names the first result that fits no order.
     Violated(String),
-    /// The search has given up after as many configurations as it may see.
+    /// The search has reached its maximum of configurations.
     Undecided,
 }
 
-/// How many configurations a search sees before it gives up: some hundred megabytes.
+/// The maximum of configurations of a search: some hundred megabytes.
 const CONFIGURATIONS_MAX: usize = 2_000_000;
 
 impl<O, R> Default for History<O, R> {
@@ -184,7 +184,7 @@ impl<M: Model> Search<'_, M> {
                 self.farthest = Some((explained, done.clone()));
             }
             let left = |at: &usize| done[at / 64] >> (at % 64) & 1 == 0;
-            // Behind the first end, nothing that is left can come next.
+            // After the first end, none of the rest can be next.
             let ends = (0..self.part.len()).filter(left).filter_map(|at| self.part[at].ended.as_ref());
             let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
             for at in (0..self.part.len()).filter(left) {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_write_may_take_effect_late_or_never_and_a_void_one_never() {
+    fn lost_write_may_take_effect_late_or_never() {
         for (value, is_void, verdict) in [(1, false, true), (0, false, true), (0, true, true), (1, true, false)] {
             let history = History::new();
             let write = history.begin(Write(1));

@@ -34,7 +34,7 @@
 //!
 //! # Replay
 //!
-//! A world runs on one thread, in virtual time: when all tasks wait, the time goes on to the next timer. The same seed
+//! A world runs on one thread, in virtual time: when all tasks wait, time advances to the next timer. The same seed
 //! takes the same course and has the same [trace hash](Report::trace_hash), on every machine, as long as nothing else
 //! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first event
 //! that differs. These decide what no seed does:
@@ -48,7 +48,7 @@
 //! * statics that remember the run before
 //! * between machines, numbers drawn as `usize`, and limits of memory, which count the sizes of types
 //!
-//! # What is not simulated
+//! # Limits of the simulation
 //!
 //! Time passes in whole milliseconds. Tasks do not take time, and take turns where they wait only. The deadlines and
 //! timers of tokio go by the time of the world; [`Process::clock`] has the clocks that go wrong. Memory that a process
@@ -103,7 +103,7 @@ pub use world::World;
 /// ```
 ///
 /// The settings are those of [`Sim`], each with its method's name: `seeds`, 100 unless it is set, `runs_twice`,
-/// `shrinks` and `time_max`. Other attributes, such as `#[ignore]`, stand beside it. A failure prints the command that
+/// `shrinks` and `time_max`. Other attributes, such as `#[ignore]`, may follow. A failure prints the command that
 /// repeats it, and the environment is read as [`Sim::seeds`] says.
 ///
 /// ```
@@ -115,7 +115,7 @@ pub use world::World;
 /// async fn a_long_one(_world: World) {}
 /// ```
 ///
-/// Errors say what a test looks like:
+/// Errors show the expected form of a test:
 ///
 /// ```compile_fail
 /// # use frisbee_sim::{World, sim_test};

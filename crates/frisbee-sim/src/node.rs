@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::disk::{Disk, keep};
-use crate::state::{FOREVER, Shared, Standing, note};
+use crate::state::{FOREVER, ProcessState, Shared, note};
 use crate::trace::{EventKind, Raw};
 use crate::transport::{Transport, connect};
 use std::fmt;
@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout_at};
 /// Tasks that a node remembers before it forgets those that have ended.
 const TASKS: usize = 64;
 
-/// A machine with a name, a disk and a clock, on which one process runs at a time. Made by
+/// A machine with a name, a disk and a clock, for one process at a time. Made by
 /// [`World::node`](crate::World::node). Clones are the same node.
 ///
 /// This is the handle of the test; the program that runs on the node gets a [`Process`].
@@ -47,7 +47,7 @@ impl Node {
 
     /// Starts a program: now, and whenever the node [restarts](Self::restart). A process that runs crashes first.
     ///
-    /// The program gets its connections by [`Process::serve`], and goes on as a task of the node; the process lives on
+    /// The program gets its connections by [`Process::serve`], and continues as a task of the node; the process lives on
     /// when the program returns.
     ///
     /// ```
@@ -97,7 +97,7 @@ impl Node {
         let process = self.process();
         let program = self.shared.lock().nodes[self.number].program.clone();
         if let Some(program) = program {
-            // Whatever it does at once belongs to its task.
+            // Its first actions belong to its task.
             let begun = process.clone();
             process.spawn(async move { program(begun).await });
         }
@@ -105,9 +105,9 @@ impl Node {
     }
 
     /// Ends the process from one moment to the next. Its tasks are dropped; its connections are reset, or their peers
-    /// are not told, as chance has it; of the values on its disk that are not synced it keeps the first few.
+    /// do not notice, at random; of the values on its disk that are not synced it keeps the first few.
     ///
-    /// Tasks that the process has started by `tokio::spawn` and not by [`Process::spawn`] go on, but reach nobody any
+    /// Tasks that the process has started by `tokio::spawn` and not by [`Process::spawn`] continue, but have no effect any
     /// more: connections, disk and timers of the process have ended for them.
     pub fn crash(&self) {
         let mut state = self.shared.lock();
@@ -151,7 +151,7 @@ impl Node {
     /// Stops the process until it is [resumed](Self::resume), as a virtual machine that is moved. It neither reads nor
     /// writes, and its [tasks](Process::spawn) and [clock](Clock::sleep) wait.
     ///
-    /// Timers of tokio in tasks that frpc starts go on, so a connection may time out within a pause where a real one
+    /// Timers of tokio in tasks of frpc continue, so a connection may time out within a pause where a real one
     /// would do so at its end.
     pub fn pause(&self) {
         let mut state = self.shared.lock();
@@ -162,7 +162,7 @@ impl Node {
         }
     }
 
-    /// Lets a stopped process go on.
+    /// Resumes a paused process.
     pub fn resume(&self) {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
@@ -181,11 +181,11 @@ impl Node {
         self.shared.lock().nodes[self.number].is_up
     }
 
-    /// Sets the clocks of the node: what the wall clock shows beside the time of the world, in milliseconds, and by how
-    /// many millionths both of its clocks go too fast, or too slow if negative.
+    /// Sets the clocks of the node: the offset of the wall clock from the time of the world, in milliseconds, and the
+    /// drift of both clocks in millionths, positive if too fast.
     ///
     /// # Panics
-    /// If a clock would stand still or go backwards.
+    /// If a clock would stop or run backwards.
     pub fn set_clock(&self, skew_millis: i64, drift_millionths: i64) {
         assert!(drift_millionths.abs() < 1_000_000, "a clock goes forward");
         let mut state = self.shared.lock();
@@ -268,10 +268,10 @@ impl Process {
     /// Connects to a node by its name, within one round trip.
     ///
     /// # Errors
-    /// `ConnectionRefused` if nobody accepts there.
+    /// `ConnectionRefused` if no process accepts there.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up.
+    /// Dropping the future cancels the attempt.
     pub async fn dial(&self, to: &str) -> io::Result<Transport> {
         self.running().await;
         let (to, time) = {
@@ -323,7 +323,7 @@ impl Process {
 
     /// Starts a task of the process: a crash drops it, and a pause stops it.
     pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-        let handle = tokio::spawn(Guarded { process: self.clone(), future: Box::pin(task) });
+        let handle = tokio::spawn(ProcessTask { process: self.clone(), future: Box::pin(task) });
         let mut state = self.shared.lock();
         let has_ended = self.has_ended_in(&state);
         let tasks = &mut state.nodes[self.number].tasks;
@@ -343,9 +343,9 @@ impl Process {
         let may_act = poll_fn(|context| {
             let mut state = self.shared.lock();
             match state.standing(self.number, self.process) {
-                Standing::Runs => Poll::Ready(true),
-                Standing::Over => Poll::Ready(false),
-                Standing::Paused => {
+                ProcessState::Runs => Poll::Ready(true),
+                ProcessState::Over => Poll::Ready(false),
+                ProcessState::Paused => {
                     state.nodes[self.number].paused.push(context.waker().clone());
                     Poll::Pending
                 }
@@ -361,22 +361,22 @@ impl Process {
 pub type Dialling = Pin<Box<dyn Future<Output = io::Result<Transport>> + Send>>;
 
 /// A task of a process, polled only while that runs.
-struct Guarded<F> {
+struct ProcessTask<F> {
     process: Process,
     future: Pin<Box<F>>,
 }
 
-impl<F: Future> Future for Guarded<F> {
+impl<F: Future> Future for ProcessTask<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let Process { shared, number, process } = &self.process;
         let mut state = shared.lock();
         match state.standing(*number, *process) {
-            Standing::Runs => {}
+            ProcessState::Runs => {}
             // It is about to be dropped.
-            Standing::Over => return Poll::Pending,
-            Standing::Paused => {
+            ProcessState::Over => return Poll::Pending,
+            ProcessState::Paused => {
                 state.nodes[*number].paused.push(context.waker().clone());
                 return Poll::Pending;
             }

@@ -23,12 +23,12 @@ pub struct Faults {
 #[derive(Clone, Debug)]
 enum Source {
     Written(Vec<(Duration, Fault)>),
-    Drawn(Drawn),
+    DrawRules(DrawRules),
 }
 
-/// The rules by which faults are drawn.
+/// The rules for drawing faults.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct DrawRules {
     count: usize,
     nodes: Vec<String>,
     peers: Vec<String>,
@@ -95,11 +95,11 @@ impl Faults {
     pub fn drawn<N: Into<String>>(count: usize, nodes: impl IntoIterator<Item = N>) -> Self {
         let nodes: Vec<_> = nodes.into_iter().map(Into::into).collect();
         assert!(!nodes.is_empty(), "faults need nodes");
-        Self::of(Drawn { peers: nodes.clone(), nodes, ..Drawn::new(count, Duration::from_secs(10)) })
+        Self::of(DrawRules { peers: nodes.clone(), nodes, ..DrawRules::new(count, Duration::from_secs(10)) })
     }
 
-    /// So many faults that strike upon what happens, and not at some time: each chooses one of the first so many
-    /// occasions, and strikes the node at which it happens within 100 ms, for up to 4 s. What the faults do is drawn from
+    /// Faults upon events, not at random times: each chooses one of the first so many
+    /// occasions, and strikes the node of the event within 100 ms, for up to 4 s. The faults are drawn from
     /// the seed, of the [usual](FaultKind::USUAL) kinds. Those whose occasion never comes do not strike.
     ///
     /// Leaders are struck when they are elected, and machines while they write:
@@ -124,16 +124,16 @@ impl Faults {
         let is_at_a_node = !matches!(occasion, Occasion::Event(EventKind::Note | EventKind::Fault));
         assert!(is_at_a_node, "notes and faults are at no node");
         let among = count as u64;
-        Self::of(Drawn { upon: Some(occasion), among, ..Drawn::new(count, Duration::from_millis(100)) })
+        Self::of(DrawRules { upon: Some(occasion), among, ..DrawRules::new(count, Duration::from_millis(100)) })
     }
 
-    fn of(drawn: Drawn) -> Self {
-        Self { source: Source::Drawn(drawn) }
+    fn of(drawn: DrawRules) -> Self {
+        Self { source: Source::DrawRules(drawn) }
     }
 
     /// Changes the rules; without effect on written schedules.
-    fn set(mut self, change: impl FnOnce(&mut Drawn)) -> Self {
-        if let Source::Drawn(drawn) = &mut self.source {
+    fn set(mut self, change: impl FnOnce(&mut DrawRules)) -> Self {
+        if let Source::DrawRules(drawn) = &mut self.source {
             change(drawn);
         }
         self
@@ -176,55 +176,55 @@ impl Faults {
         self.set(|drawn| drawn.longest = longest)
     }
 
-    /// Sets the number of occasions of which each fault [upon](Self::upon) them chooses one; as many as there are faults,
-    /// unless it is set. It has to be large for events that come often, such as writes.
+    /// Sets the number of occasions: each fault [upon](Self::upon) them chooses one; as many as there are faults,
+    /// unless it is set. It has to be large for frequent events, such as writes.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }
 
     /// The schedule, in order.
-    pub(crate) fn draw(self, rng: &mut Rng) -> Vec<Planned> {
+    pub(crate) fn draw(self, rng: &mut Rng) -> Vec<PlannedFault> {
         let drawn = match self.source {
             Source::Written(faults) => return in_order(faults),
-            Source::Drawn(drawn) => drawn,
+            Source::DrawRules(drawn) => drawn,
         };
         let Some(occasion) = drawn.upon.clone() else {
             return in_order((0..drawn.count).map(|_| drawn.draw(rng, &drawn.nodes, &drawn.peers)).collect());
         };
         let drawn = Arc::new(drawn);
-        let strike = |_| Strike {
+        let strike = |_| PendingFault {
             occasion: occasion.clone(),
             at: rng.u64(..drawn.among.max(1)),
             seed: rng.u64(..),
             drawn: drawn.clone(),
         };
-        (0..drawn.count).map(strike).map(Planned::Upon).collect()
+        (0..drawn.count).map(strike).map(PlannedFault::Upon).collect()
     }
 }
 
-fn in_order(mut faults: Vec<(Duration, Fault)>) -> Vec<Planned> {
+fn in_order(mut faults: Vec<(Duration, Fault)>) -> Vec<PlannedFault> {
     faults.sort_by_key(|(at, _)| *at);
-    faults.into_iter().map(|(at, fault)| Planned::At(at, fault)).collect()
+    faults.into_iter().map(|(at, fault)| PlannedFault::At(at, fault)).collect()
 }
 
 /// A fault of a schedule.
-pub(crate) enum Planned {
+pub(crate) enum PlannedFault {
     /// After this time.
     At(Duration, Fault),
-    Upon(Strike),
+    Upon(PendingFault),
 }
 
 /// A fault that waits for its occasion.
-pub(crate) struct Strike {
+pub(crate) struct PendingFault {
     occasion: Occasion,
     /// The number of the occasion upon which it strikes, from 0 on.
     at: u64,
-    /// What it does follows from this alone and from the node, whatever else was drawn before.
+    /// Its effect depends on this and on the node alone, not on earlier draws.
     seed: u64,
-    drawn: Arc<Drawn>,
+    drawn: Arc<DrawRules>,
 }
 
-impl Strike {
+impl PendingFault {
     /// Whether this is the occasion upon which it strikes, the `passed`th of its kind. Counts it if it is another one.
     pub(crate) fn is_due(&self, raw: &Raw<'_>, passed: &mut u64) -> bool {
         if !self.occasion.is(raw) {
@@ -236,7 +236,7 @@ impl Strike {
 
     /// The fault, and the time from the occasion to it.
     pub(crate) fn draw<'n>(&self, node: &str, all: impl Iterator<Item = &'n str>) -> (Duration, Fault) {
-        let Drawn { nodes, peers, .. } = &*self.drawn;
+        let DrawRules { nodes, peers, .. } = &*self.drawn;
         let nodes = if nodes.is_empty() { vec![node.to_owned()] } else { nodes.clone() };
         let peers = if peers.is_empty() { all.map(str::to_owned).collect() } else { peers.clone() };
         self.drawn.draw(&mut Rng::with_seed(self.seed), &nodes, &peers)
@@ -248,7 +248,7 @@ impl Strike {
     }
 }
 
-impl Drawn {
+impl DrawRules {
     fn new(count: usize, within: Duration) -> Self {
         let (longest, kinds) = (Duration::from_secs(4), FaultKind::USUAL.to_vec());
         Self { count, nodes: Vec::new(), peers: Vec::new(), kinds, within, longest, upon: None, among: 0 }

@@ -31,7 +31,7 @@ thread_local! {
 
 /// Runs one world, twice, and panics if a run fails or the two differ. See [`Sim::run`].
 ///
-/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` mean what they mean for [`Sim::seeds`].
+/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` have the same meaning as for [`Sim::seeds`].
 ///
 /// ```
 /// use frisbee_sim::sim;
@@ -74,7 +74,7 @@ pub struct Sim {
     shrinks: bool,
     time_max: Duration,
     kept: Option<BTreeSet<usize>>,
-    /// The name of the test, if it is told.
+    /// The name of the test, if it is known.
     test: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Report {
 }
 
 /// One run, and the material for a failure.
-pub(crate) struct Ran {
+pub(crate) struct RunRecord {
     pub(crate) report: Report,
     pub(crate) failure: Option<String>,
     pub(crate) schedule: Vec<Scheduled>,
@@ -137,7 +137,7 @@ impl Sim {
     /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
     ///   `/tmp/trace.svg`
     ///
-    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` beside the folder of the program,
+    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` next to the folder of the program,
     /// in `target` for tests; the failure names them.
     ///
     /// # Panics
@@ -261,7 +261,7 @@ impl Sim {
     }
 
     /// Runs a world, with all its faults or those that are kept.
-    pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> Ran
+    pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> RunRecord
     where
         F: Fn(World) -> W,
         W: Future<Output = ()> + 'static,
@@ -286,8 +286,8 @@ impl Sim {
             .build()
             .expect("a runtime without sockets can be made");
         let ran = runtime.block_on(async {
-            // Time stands still from a moment on that lies anywhere between two ticks of the timer. From the first one
-            // on it goes from tick to tick, and how far it was to there no longer matters.
+            // Time stops at a moment between two ticks of the timer. From the first one
+            // on it advances from tick to tick, and how far it was to there no longer matters.
             sleep(Duration::from_millis(1)).await;
             let shared = Shared::new(seed, is_recorded, kept);
             drop(watched.set(shared.clone()));
@@ -301,13 +301,13 @@ impl Sim {
             shared.run_checks();
             shared.finish()
         });
-        // What is dropped with the runtime may panic as well.
+        // Values dropped with the runtime may panic as well.
         let shared = watched.get().cloned();
         let _current = shared.as_ref().map(Current::enter);
         drop(runtime);
         let failure = shared.as_ref().and_then(|shared| shared.failure());
         shared.iter().for_each(|shared| shared.clear());
-        Ran { failure, ..ran }
+        RunRecord { failure, ..ran }
     }
 
     /// Explains how two runs of a seed differ.
@@ -394,12 +394,12 @@ async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
 
 impl Shared {
     /// Takes the outcome of a run.
-    fn finish(&self) -> Ran {
+    fn finish(&self) -> RunRecord {
         let elapsed = self.elapsed();
         let mut state = self.lock();
         let report = Report { trace_hash: state.trace.hash, events: state.trace.count, elapsed };
         let events = state.trace.events.take().unwrap_or_default();
-        Ran { report, failure: None, schedule: std::mem::take(&mut state.schedule), events }
+        RunRecord { report, failure: None, schedule: std::mem::take(&mut state.schedule), events }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::cable::Cable;
 use crate::clock::Rate;
 use crate::fault::Fault;
-use crate::schedule::Strike;
+use crate::schedule::PendingFault;
 use crate::trace::{EventKind, Raw, Trace};
 use crate::transport::Wire;
 use fastrand::Rng;
@@ -89,7 +89,7 @@ pub(crate) struct Scheduled {
 /// A fault that waits for its occasion.
 pub(crate) struct Waiting {
     pub(crate) number: usize,
-    pub(crate) strike: Strike,
+    pub(crate) strike: PendingFault,
     /// The occasions of its kind that have passed.
     pub(crate) passed: u64,
 }
@@ -114,7 +114,7 @@ pub(crate) struct NodeState {
     /// The number of the process; a process of another number has ended.
     pub(crate) process: u64,
     pub(crate) is_paused: bool,
-    /// Those who wait until the node goes on.
+    /// Wakers of tasks that wait until the node resumes.
     pub(crate) paused: Vec<Waker>,
     pub(crate) tasks: Vec<AbortHandle>,
     pub(crate) disk: BTreeMap<String, Vec<u8>>,
@@ -125,7 +125,7 @@ pub(crate) struct NodeState {
 }
 
 /// Whether a process may do something now.
-pub(crate) enum Standing {
+pub(crate) enum ProcessState {
     Runs,
     Paused,
     Over,
@@ -192,7 +192,7 @@ impl Shared {
         }
     }
 
-    /// Lets the faults strike for which this event is the occasion.
+    /// Triggers the faults upon this event.
     fn strike_upon(&self, state: &mut State, raw: &Raw<'_>, node: usize) {
         let due: Vec<_> =
             state.strikes.extract_if(.., |waiting| waiting.strike.is_due(raw, &mut waiting.passed)).collect();
@@ -200,7 +200,7 @@ impl Shared {
             let names = state.nodes.iter().map(|node| &*node.name);
             let (delay, fault) = strike.draw(&state.nodes[node].name, names);
             state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
-            // Without a world nobody is left to be struck.
+            // Without a world there is no node to strike.
             if let Some(shared) = self.this.upgrade() {
                 tokio::spawn(crate::World(shared).strike_later(delay, fault, Some(strike.when())));
             }
@@ -274,18 +274,18 @@ impl State {
         latency + if delayed > now { self.rng.u64(..=delay) } else { 0 }
     }
 
-    pub(crate) fn standing(&self, node: usize, process: u64) -> Standing {
+    pub(crate) fn standing(&self, node: usize, process: u64) -> ProcessState {
         let node = &self.nodes[node];
         if node.process != process || !node.is_up {
-            Standing::Over
+            ProcessState::Over
         } else if node.is_paused {
-            Standing::Paused
+            ProcessState::Paused
         } else {
-            Standing::Runs
+            ProcessState::Runs
         }
     }
 
-    /// Those who wait for any connection, to look again.
+    /// Wakers of tasks that wait for any connection.
     pub(crate) fn wake_all(&mut self) -> Vec<Waker> {
         self.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect()
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How many events a drawing shows, the last ones: more could not be told apart on a screen.
+/// Events of a drawing, at most, the last ones: more could not be distinguished on a screen.
 const SHOWN: usize = 600;
 
 /// The width of a drawing, in pixels.
@@ -19,16 +19,16 @@ const ROW: f64 = 70.0;
 /// The room for the names of nodes, in pixels.
 const LEFT: f64 = 120.0;
 
-/// The room behind the last event, in pixels.
+/// The room after the last event, in pixels.
 const RIGHT: f64 = 40.0;
 
 /// The lines for the texts of faults.
 const LINES: u32 = 6;
 
-/// Where faults and notes stand, in pixels from above: below their texts.
+/// The line of faults and notes, in pixels from above: below their texts.
 const TOP: f64 = 16.0 + 14.0 * LINES as f64;
 
-/// The faults in a drawing that have their text beside them: more would stand on each other.
+/// The faults in a drawing with a text: more would overlap.
 const LABELLED: usize = 24;
 
 /// Draws the last events of a trace.
@@ -97,7 +97,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The line of each node: red while it is down, and orange while it stands still.
+    /// The line of each node: red while it is down, and orange while it is paused.
     fn nodes(&self, svg: &mut String, events: &[Event]) {
         for (name, y) in &self.rows {
             let (name, end, base) = (escape(name), WIDTH - RIGHT, y + 4.0);
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drawing_has_a_line_for_each_node_and_an_arrow_for_bytes_that_arrived() {
+    fn drawing_has_lines_for_nodes_and_arrows_for_bytes() {
         let event = |millis, kind, node: &str, peer: &str, bytes| Event {
             at: Duration::from_millis(millis),
             kind,
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(svg.matches("#bbb").count(), 2);
         let nothing = |kind, millis| event(millis, kind, "a<b", "c", 0);
         let svg = draw(&[nothing(EventKind::Crash, 1), nothing(EventKind::Start, 3), nothing(EventKind::Pause, 4)]);
-        assert_eq!(svg.matches("stroke-width").count(), 1, "it was down, and stands still at the end only");
+        assert_eq!(svg.matches("stroke-width").count(), 1, "it was down, and is paused at the end only");
         assert!(draw(&[]).ends_with("</svg>\n"));
     }
 }

@@ -13,11 +13,11 @@ pub enum EventKind {
     Crash,
     /// A process stops for a while.
     Pause,
-    /// A stopped process goes on.
+    /// A paused process resumes.
     Resume,
     /// A connection is made.
     Connect,
-    /// Nobody accepts a connection.
+    /// No process accepts a connection.
     Refuse,
     /// A process writes to a connection.
     Write,

@@ -1,6 +1,6 @@
 //! Connections between nodes: the transport of each end, and the bytes that are under way.
 
-use crate::state::{Shared, Standing, State};
+use crate::state::{ProcessState, Shared, State};
 use crate::trace::{EventKind, Raw};
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep_until};
 /// The bytes that a way carries in a second while a fault makes it slow.
 const SLOW: u64 = 2_000;
 
-/// The pieces in which a way of limited bandwidth delivers what it carries in a second.
+/// Pieces per second that a path of limited bandwidth delivers.
 const PIECES: u64 = 20;
 
 /// The part of the bytes that arrive with a wrong bit while a fault corrupts them.
@@ -27,7 +27,7 @@ pub(crate) struct Wire {
     /// Their processes.
     processes: [u64; 2],
     /// From the end that has dialled, and from the other.
-    pub(crate) ways: [Way; 2],
+    pub(crate) ways: [Direction; 2],
     pub(crate) is_reset: bool,
     /// How many ends there are.
     ends: u8,
@@ -35,7 +35,7 @@ pub(crate) struct Wire {
 
 /// One direction of a connection.
 #[derive(Default)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     under_way: VecDeque<Chunk>,
     /// The bytes of all chunks.
     length: usize,
@@ -70,8 +70,8 @@ impl Wire {
     }
 }
 
-impl Way {
-    /// Cuts the way behind so many further bytes.
+impl Direction {
+    /// Cuts the path after so many further bytes.
     pub(crate) fn cut_behind(&mut self, bytes: u64) {
         self.cut_at = Some(self.written + bytes);
     }
@@ -120,21 +120,21 @@ impl Transport {
         Raw { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
-    /// Whether this end may read or write now; `None` if it has to wait until its node goes on.
+    /// Whether this end may read or write now; `None` if it has to wait until its node resumes.
     fn may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Option<io::Result<()>> {
         let node = wire.nodes[self.side];
         match state.standing(node, wire.processes[self.side]) {
-            Standing::Over => Some(Err(io::ErrorKind::ConnectionAborted.into())),
-            Standing::Paused => {
+            ProcessState::Over => Some(Err(io::ErrorKind::ConnectionAborted.into())),
+            ProcessState::Paused => {
                 state.nodes[node].paused.push(waker.clone());
                 None
             }
-            Standing::Runs if wire.is_reset => Some(Err(io::ErrorKind::ConnectionReset.into())),
-            Standing::Runs => Some(Ok(())),
+            ProcessState::Runs if wire.is_reset => Some(Err(io::ErrorKind::ConnectionReset.into())),
+            ProcessState::Runs => Some(Ok(())),
         }
     }
 
-    /// Reads what has arrived; or the time at which more will.
+    /// Reads the bytes that have arrived; or the time when more will.
     fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> Reading {
         match self.may_act(state, wire, waker) {
             None => return Reading::Nothing,
@@ -223,7 +223,7 @@ impl Transport {
             if way.under_way.is_empty() {
                 reader = way.reader.take();
             }
-            // What a slow way carries comes little by little, and not all at its end.
+            // A slow path delivers piece by piece, not all at the end.
             let most = bandwidth.map_or(count, |bandwidth| (bandwidth / PIECES).clamp(1, count as u64) as usize);
             for piece in bytes[..count].chunks(most) {
                 way.last += bandwidth.map_or(0, |bandwidth| piece.len() as u64 * 1_000_000 / bandwidth);
@@ -235,7 +235,7 @@ impl Transport {
         let event = self.event(wire, EventKind::Write, count);
         self.shared.trace(state, &event);
         if is_cut {
-            // What is under way is lost, or arrives.
+            // Bytes in flight are lost, or arrive.
             if state.rng.bool() {
                 return self.reset(state, wire);
             }
@@ -254,7 +254,7 @@ impl Transport {
         Writing::Broken(wire.wakers().collect())
     }
 
-    /// Does something with the connection, which is out of the state meanwhile.
+    /// Runs a function on the connection, which is taken out of the state for that.
     fn with_wire<R>(&self, run: impl FnOnce(&mut State, &mut Wire) -> R) -> Option<R> {
         let mut state = self.shared.lock();
         let mut wire = state.wires.get_mut(self.wire)?.take()?;

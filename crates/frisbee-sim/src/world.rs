@@ -3,7 +3,7 @@
 use crate::cable::Cable;
 use crate::fault::Fault;
 use crate::node::Node;
-use crate::schedule::{Faults, Planned};
+use crate::schedule::{Faults, PlannedFault};
 use crate::state::{FOREVER, Scheduled, Shared, Waiting};
 use crate::trace::{EventKind, Raw};
 use fastrand::Rng;
@@ -70,7 +70,7 @@ impl World {
         state.cables.insert(way, cable);
     }
 
-    /// Lets nothing pass from one node to another until [`heal`](Self::heal). What is written meanwhile arrives then.
+    /// Lets nothing pass from one node to another until [`heal`](Self::heal). Bytes written until then arrive afterwards.
     pub fn block(&self, from: &str, to: &str) {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
@@ -96,20 +96,20 @@ impl World {
             let number = state.schedule.len();
             let is_kept = state.kept.as_ref().is_none_or(|kept| kept.contains(&number));
             let (upon, struck) = match &planned {
-                Planned::At(at, fault) => (None, Some((begun + *at, fault.clone()))),
-                Planned::Upon(strike) => (Some(strike.when()), None),
+                PlannedFault::At(at, fault) => (None, Some((begun + *at, fault.clone()))),
+                PlannedFault::Upon(strike) => (Some(strike.when()), None),
             };
             state.schedule.push(Scheduled { upon, struck });
             match planned {
                 _ if !is_kept => {}
-                Planned::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
-                Planned::Upon(strike) => state.strikes.push(Waiting { number, strike, passed: 0 }),
+                PlannedFault::At(at, fault) => drop(tokio::spawn(self.clone().strike_later(at, fault, None))),
+                PlannedFault::Upon(strike) => state.strikes.push(Waiting { number, strike, passed: 0 }),
             }
         }
     }
 
     /// Says that something has happened at a node, upon which faults [may strike](Faults::upon): that it was elected, or
-    /// has begun to move its data. It stands in the trace.
+    /// has begun to move its data. It is recorded in the trace.
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
         let raw = Raw { text: name, ..Raw::at(EventKind::Occasion, state.node(node)) };
@@ -126,7 +126,7 @@ impl World {
     /// Lets a fault strike now. The future is ready when the fault has passed.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves a node that has crashed down, and one that stands still as it is. Other faults end in
+    /// Dropping the future leaves a node that has crashed down, and a paused one paused. Other faults end in
     /// time all the same.
     pub async fn strike(&self, fault: Fault) {
         let text = fault.to_string();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{env, fs};
 use tokio::time::sleep;
 
-/// Fails in worlds in which node a crashes.
+/// Fails in worlds where node a crashes.
 async fn a_is_always_up(world: World) {
     let a = world.node("a");
     a.start(|_| async {});
@@ -47,7 +47,7 @@ mod within {
     }
 }
 
-/// Fails in worlds in which node a crashes when it is elected.
+/// Fails in worlds where node a crashes when it is elected.
 #[sim_test(seeds = 50)]
 #[ignore = "fails, for the tests below"]
 async fn by_occasion(world: World) {
@@ -71,7 +71,7 @@ async fn of_few_seeds(world: World) {
     assert!(world.seed() < 3, "seed {} is too many", world.seed());
 }
 
-/// Runs one of the tests above in a process of its own. Returns what it prints, and whether it succeeds.
+/// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let mut command = Command::new(env::current_exe().expect("it is a program"));
     command.args([test, "--exact", "--ignored", "--nocapture"]);
@@ -109,7 +109,7 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         assert!(!succeeds && again.contains("not always: a is up"), "{again}");
         assert_eq!(between(&text, "the last of ", ":"), between(&again, "the last of ", ":"));
         let (calm, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", "")]);
-        // What one world has come to is a value, and not printed.
+        // The result of one world is a value, and not printed.
         assert!(succeeds && (test == "within::one_world" || calm.contains(&format!("seed {seed}: Report"))), "{calm}");
     }
 }

@@ -10,7 +10,7 @@
 //! too large for that use ordinary non-blocking calls directly on the task's memory, once the ring has reported that
 //! the socket is ready.
 //!
-//! All `unsafe` stands in `ring.rs`. The crate is empty on systems other than Linux.
+//! All `unsafe` is in `ring.rs`. The crate is empty on systems other than Linux.
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
 //!
-//! Its soundness rests on the table of operations: memory and files that the kernel has been told of stay in it,
+//! Its soundness rests on the table of operations: memory and files that the kernel uses stay in it,
 //! untouched, until the kernel has reported that the operation is over. Nothing outside can take them out earlier. One
 //! kind of operation, the quiet send, is also over without a report once the kernel has taken it from the submission
 //! queue: it is tried in that system call and must not wait, and the kernel reports only those that fail.
@@ -60,7 +60,7 @@ pub(crate) struct Ring {
 pub(crate) struct Tag(u64);
 
 impl Tag {
-    /// Tokens that are longer than 32 bits come back cut: there are no files for so many sockets.
+    /// Tokens longer than 32 bits are truncated: there are no files for so many sockets.
     fn new(key: usize, token: usize) -> Self {
         assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
         Self((token as u64) << u32::BITS | key as u64)
@@ -156,7 +156,7 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Receives all bytes that arrive until the operation ends by itself or is cancelled. Returns the key by which to
+    /// Receives all bytes that arrive until the operation ends by itself or is cancelled. Returns the key to
     /// cancel it.
     pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
@@ -172,7 +172,7 @@ impl Ring {
     /// Sends `buffer` as far as the peer takes it at once. Unlike [`send`](Self::send) this does not end a wait unless
     /// something is left; [`complete`](Self::complete) reports it all the same.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
-        // Without MSG_WAITALL, sending a part would count as a success, of which the kernel reports nothing.
+        // Without MSG_WAITALL, sending a part would count as a success, and successes are not reported.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
         let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
         self.quiet.push(tag);
@@ -306,7 +306,7 @@ impl Ring {
         let start = self.buffers.start(received.id);
         // SAFETY: the buffer is BUFFER_LEN bytes of the storage, which lives as long as the ring. The kernel has
         // written the first `len` of them, and does not write again before the buffer is offered to it. `recycle` does
-        // that by consuming `received`, of which there is one and which cannot be cloned, and by borrowing the ring
+        // that by consuming `received`, which is unique and cannot be cloned, and by borrowing the ring
         // mutably, which the slice borrows too.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
@@ -400,10 +400,10 @@ impl Drop for Ring {
     }
 }
 
-/// The buffers that sockets receive into, and the queue by which they are offered to the kernel. Both are boxes, kept
+/// The buffers that sockets receive into, and the queue that offers them to the kernel. Both are boxes, kept
 /// as pointers: a box would claim to be the only way to memory that the kernel writes.
 struct Buffers {
-    /// As many entries as there are buffers, and zeros behind them to the end of a page.
+    /// As many entries as there are buffers, then zeros to the end of a page.
     entries: NonNull<[Page]>,
     storage: NonNull<[MaybeUninit<u8>]>,
     tail: u16,
@@ -427,7 +427,7 @@ impl Buffers {
 
     fn start(&self, id: u16) -> NonNull<u8> {
         assert!(id < BUFFERS, "the kernel chose buffer {id} of {BUFFERS}");
-        // SAFETY: behind the result there are BUFFER_LEN bytes more of the storage, which has BUFFERS times as many.
+        // SAFETY: the result is followed by BUFFER_LEN more bytes of the storage, which has BUFFERS times as many.
         unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
     }
 
@@ -444,7 +444,7 @@ impl Buffers {
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
         self.tail = self.tail.wrapping_add(1);
         // SAFETY: both are entries of the queue, whose bytes are initialised, of any value, and not referred to by
-        // anything else in this process. The kernel reads an entry only if it stands before the tail, and this one does
+        // anything else in this process. The kernel reads an entry only if it is before the tail, and this one does
         // not yet: at most BUFFERS are offered, each once. If it is the first one, the reference covers the tail as
         // well, which the kernel only reads, and which nothing here changes before it is stored. The tail is aligned
         // for that, and stored after everything that was written before.
@@ -472,7 +472,7 @@ impl Drop for Buffers {
 
 /// Receives straight into the task's memory, if there is something to receive now.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: the call is told the length of the unfilled part and writes nowhere else. It initialises as many bytes of
+    // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes of
     // it as it returns, from the first on. Nothing is made uninitialised.
     unsafe {
         let free = buffer.unfilled_mut();

@@ -317,7 +317,7 @@ impl Sockets {
         }
     }
 
-    /// Copies bytes that the task has left unread out of the ring's buffers, of which there are few.
+    /// Copies bytes that the task has left unread out of the ring's few buffers.
     fn spill(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_holding = false;

@@ -21,7 +21,7 @@ const BUFFER_LEN: usize = 16 * 1024;
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 type Make = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
 
-/// A thread on which tokio-uring runs. It ends, with its tasks, when this is dropped.
+/// A thread that runs tokio-uring. It ends, with its tasks, when this is dropped.
 #[derive(Debug)]
 pub struct Worker {
     tasks: mpsc::UnboundedSender<Make>,

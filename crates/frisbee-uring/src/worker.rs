@@ -23,7 +23,7 @@ use loom::sync::atomic::AtomicBool;
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::AtomicBool;
 
-/// Rounds of ready tasks in one turn. A task that wakes itself in order to let others go first thereby shares their
+/// Rounds of ready tasks in one turn. A task that wakes itself to let others run first shares their
 /// system call.
 const ROUNDS: usize = 2;
 
@@ -409,7 +409,7 @@ mod models {
     use super::*;
 
     #[test]
-    fn a_task_that_is_woken_twice_sees_everything_done_before_the_second_wake() {
+    fn second_wake_makes_earlier_writes_visible() {
         loom::model(|| {
             let woken = loom::sync::Arc::new(Woken(AtomicBool::new(true)));
             let done = loom::sync::Arc::new(AtomicBool::new(false));

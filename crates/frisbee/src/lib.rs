@@ -122,5 +122,5 @@ pub mod support {
     #[cfg(target_os = "linux")]
     pub use crate::transport::apart::send_apart;
     pub use crate::work::{Job, Site};
-    pub use frisbee_core::{Pace, Uptake, tlv};
+    pub use frisbee_core::{Pace, WriteProgress, tlv};
 }

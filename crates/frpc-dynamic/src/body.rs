@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A message in its encoded form, as a request or a reply of calls without generated code.
 ///
-/// [`Codec::body`](crate::Codec::body) makes one of a message. A body that was received holds the bytes behind the
+/// [`Codec::body`](crate::Codec::body) makes one of a message. A received body holds the bytes after the
 /// prefix, unchecked: read it with [`Codec::decode`](crate::Codec::decode). It is written as it was received, so it
 /// should go to extended peers only.
 ///

@@ -8,12 +8,12 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 
 /// How many bytes a decoded message may take, unless [`Codec::with_memory_max`] says otherwise.
 ///
-/// A body of 5 MiB, the default limit of a frame, may be a list of 2.5 million bools, each of which takes as much as any
+/// A body of 5 MiB, the default limit of a frame, may be a list of 2.5 million bools, each as large as any
 /// other value here: 160 MB. Messages within messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// What a message with fields takes beside its values: the nodes of the B-tree that holds them, eleven to a node at
-/// least half of which are used.
+/// The overhead of a message with fields: the nodes of the B-tree that holds them, eleven to a node, at least half of
+/// them used.
 const NODE: usize = 12 * (size_of::<Value>() + 16);
 
 pub(crate) fn root(
@@ -54,7 +54,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         match from.peek() {
-            Some(Kind::Error) => return Err(DecodeError::new("an error stands in place of a message", at)),
+            Some(Kind::Error) => return Err(DecodeError::new("error in place of a message", at)),
             Some(Kind::U8) => {}
             Some(found) => return Err(DecodeError::new(format!("message expected, found {found}"), at)),
             None => return Err(DecodeError::new("message expected", at)),

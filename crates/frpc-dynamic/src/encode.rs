@@ -151,7 +151,7 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Whether the flat form cannot tell a value from an absent one. Negative zero is not the default of a float.
+/// Whether the flat form cannot distinguish a value from an absent one. Negative zero is not the default of a float.
 pub(crate) fn is_default(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,

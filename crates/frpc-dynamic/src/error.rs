@@ -32,7 +32,7 @@ pub struct DecodeError {
     offset: usize,
 }
 
-/// Where a value stands, innermost first while the error passes through the message.
+/// The path of a value, innermost first while the error passes through the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Path {
     message: String,

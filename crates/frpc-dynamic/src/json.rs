@@ -18,6 +18,15 @@ use std::fmt;
 ///
 /// If a value has no JSON: a timestamp out of range, for example, or an `Any` whose type the schema of the message does
 /// not have.
+///
+/// ```
+/// use frpc_dynamic::{DescriptorPool, from_json, to_json};
+///
+/// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+/// let message = from_json(&context, br#"{ "file_name": "shop.proto" }"#)?;
+/// assert_eq!(to_json(&message)?, r#"{"fileName":"shop.proto"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let mut out = Vec::new();
     let written = write::message(message, &mut Writer::new(&mut out, &Options::new()));
@@ -30,6 +39,15 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
 /// # Errors
 ///
 /// As [`to_json`].
+///
+/// ```
+/// use frpc_dynamic::{DescriptorPool, from_json, to_json_pretty};
+///
+/// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+/// let message = from_json(&context, br#"{"fileName": "shop.proto"}"#)?;
+/// assert_eq!(to_json_pretty(&message)?, "{\n  \"fileName\": \"shop.proto\"\n}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(pretty::indented(&to_json(message)?))
 }
@@ -40,6 +58,15 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
 /// # Errors
 ///
 /// If the input is not the JSON of such a message, exceeds a limit, or something follows it.
+///
+/// ```
+/// use frpc_dynamic::{DescriptorPool, from_json};
+///
+/// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+/// let message = from_json(&context, br#"{"fileName": "shop.proto"}"#)?;
+/// assert_eq!(message.get_field_by_name("file_name").as_deref().and_then(|value| value.as_str()), Some("shop.proto"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, JsonError> {
     let read = Reader::new(json, &Options::new()).and_then(|mut reader| {
         let message = read::message(descriptor, &mut reader)?;
@@ -77,14 +104,14 @@ impl std::error::Error for JsonError {
     }
 }
 
-/// How a message stands in JSON.
+/// The form of a message in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     /// As the object of its fields.
     Object,
     Any,
     Duration,
-    /// As an empty object, which in an `Any` stands in `value`.
+    /// As an empty object, which in an `Any` is the `value`.
     Empty,
     FieldMask,
     ListValue,
@@ -96,7 +123,7 @@ enum Form {
 }
 
 impl Form {
-    /// Well-known types have forms of their own, if their fields are the well-known ones: a schema may come from anybody,
+    /// Well-known types have forms of their own, if their fields are the well-known ones: schemas are not trusted,
     /// and may use their names for something else.
     fn of(message: &MessageDescriptor) -> Self {
         let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
@@ -123,7 +150,7 @@ impl Form {
     }
 }
 
-/// What the fields of well-known types are.
+/// The fields of well-known types.
 mod is {
     use super::{FieldDescriptor, Kind};
 
@@ -196,7 +223,7 @@ fn is_null(kind: &Kind) -> bool {
     kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
 }
 
-/// The type in an `Any`, whose full name is behind the last slash of its URL. Well-known types need not be in the schema.
+/// The type in an `Any`, whose full name follows the last slash of its URL. Well-known types need not be in the schema.
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
     let well_known = || DescriptorPool::global().get_message_by_name(name);

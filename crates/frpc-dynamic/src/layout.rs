@@ -42,7 +42,7 @@ pub struct Field {
     pub shape: Shape,
 }
 
-/// How a field stands on the wire.
+/// The wire format of a field.
 #[derive(Debug)]
 pub enum Shape {
     /// A single value without presence.
@@ -54,7 +54,7 @@ pub enum Shape {
         of: Element,
         /// The place of the oneof in [`Layout::oneofs`].
         oneof: usize,
-        /// Whether the oneof stands here in the rich form.
+        /// Whether the rich form has the oneof here.
         is_first: bool,
     },
     List(Element),
@@ -133,13 +133,13 @@ pub(crate) fn declared(message: &MessageDescriptor) -> impl Iterator<Item = Fiel
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
-/// The oneof that a field belongs to, except those that stand for `optional`.
+/// The oneof that a field belongs to, except the synthetic ones of `optional`.
 fn oneof_of(field: &FieldDescriptor) -> Option<String> {
     let oneof = field.containing_oneof()?;
     (!field.field_descriptor_proto().proto3_optional()).then(|| oneof.name().to_owned())
 }
 
-/// Single values stand first, then lists, then messages and maps.
+/// Single values are first, then lists, then messages and maps.
 fn group(field: &FieldDescriptor) -> u8 {
     match field.kind() {
         _ if field.is_map() => 2,

@@ -1,9 +1,8 @@
-//! Messages of a schema that is known at run time only: for programs that call any service, or show what others say.
+//! Messages of a schema that is known at run time only: for programs that call any service, or display traffic of others.
 //!
-//! Messages are [`DynamicMessage`]s of prost-reflect, whose types come from a `FileDescriptorSet`. A [`Codec`] reads and
+//! Messages are [`DynamicMessage`]s of prost-reflect, with types of a `FileDescriptorSet`. A [`Codec`] reads and
 //! writes them in the Polyglot encoding, in both of its [forms](polyglot::Form); [`to_json`] and [`from_json`] in the
-//! JSON mapping of proto3. A [`Body`] is a message for calls of frpc. Operations and layouts of services come from
-//! frpc-build.
+//! JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of services.
 //!
 //! ```
 //! use frpc_dynamic::{Codec, from_json, to_json};
@@ -37,7 +36,7 @@
 //!   message takes more than a generated one, about a kilobyte, so the limit is another one as well.
 //!
 //! JSON is read with the [limits of generated code](frpc_json#limits). The content of an `Any` is read and written by
-//! prost-reflect, which allocates as its bytes demand: whoever shows the `Any` of a hostile peer bounds its bytes.
+//! prost-reflect, which allocates as its bytes demand: bound the bytes of the `Any` of a hostile peer.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -85,12 +84,20 @@ impl Codec {
     }
 
     /// Sets how deep messages may nest when decoding, the root included: at least 1, and [`NESTING_CEILING`] at most.
+    ///
+    /// ```
+    /// let codec = frpc_dynamic::Codec::new().with_nesting_max(16);
+    /// ```
     #[must_use]
     pub fn with_nesting_max(self, levels: u32) -> Self {
         Self { nesting_max: levels.clamp(1, NESTING_CEILING), ..self }
     }
 
     /// Sets how many bytes a decoded message may take, in place of [`MEMORY_MAX`].
+    ///
+    /// ```
+    /// let codec = frpc_dynamic::Codec::new().with_memory_max(64 << 20);
+    /// ```
     #[must_use]
     pub fn with_memory_max(self, bytes: usize) -> Self {
         Self { memory_max: bytes, ..self }
@@ -102,15 +109,39 @@ impl Codec {
     ///
     /// If an enum has a number that has no place on the wire, or messages nest deeper than [`NESTING_CEILING`]. Parts
     /// may have been written.
+    ///
+    /// ```
+    /// use frpc_dynamic::{Codec, DescriptorPool, from_json};
+    /// use polyglot::{Decoder, Encoder};
+    ///
+    /// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+    /// let message = from_json(&context, br#"{"fileName": "a"}"#)?;
+    /// let mut body = Vec::new();
+    /// Codec::new().encode(&message, &mut Encoder::new(&mut body))?;
+    /// assert_eq!(Decoder::new(&body[body.len() - 4..]).str()?, "a");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn encode(&self, message: &DynamicMessage, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         encode::message(self, message, to)
     }
 
-    /// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
+    /// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
     ///
     /// # Errors
     ///
     /// If there is neither a message nor an error, or it is bad.
+    ///
+    /// ```
+    /// use frpc_dynamic::{Codec, DescriptorPool, from_json, to_json};
+    /// use polyglot::{Decoder, Encoder, Root};
+    ///
+    /// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+    /// let (codec, mut body) = (Codec::new(), Vec::new());
+    /// codec.encode(&from_json(&context, br#"{"fileName": "a"}"#)?, &mut Encoder::new(&mut body))?;
+    /// let Root::Message(message) = codec.decode(&context, &mut Decoder::new(&body))? else { return Err("an error".into()) };
+    /// assert_eq!(to_json(&message)?, r#"{"fileName":"a"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn decode(
         &self,
         descriptor: &MessageDescriptor,
@@ -139,6 +170,14 @@ impl Codec {
     /// # Errors
     ///
     /// As [`encode`](Self::encode).
+    ///
+    /// ```
+    /// use frpc_dynamic::{Codec, DescriptorPool, from_json};
+    ///
+    /// let context = DescriptorPool::global().get_message_by_name("google.protobuf.SourceContext").ok_or("unknown message")?;
+    /// let body = Codec::new().body(&from_json(&context, br#"{"fileName": "a"}"#)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn body(&self, message: &DynamicMessage) -> Result<Body, EncodeError> {
         let mut flat = Vec::new();
         let mut encoder = Encoder::new(&mut flat);

@@ -51,7 +51,7 @@ fn refusal(json: &str) -> String {
 }
 
 #[test]
-fn json_that_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
+fn parsed_json_is_written_with_sorted_map_keys() {
     for json in [
         r#"{"name":"Emma","price":-0,"parts":{"-1":"a","2":"b","10":"c"}}"#,
         r#"{"price":3.4028235e+38,"weight":"NaN","cash":false}"#,
@@ -64,7 +64,7 @@ fn json_that_is_read_is_written_the_same_with_the_keys_of_maps_in_order() {
 }
 
 #[test]
-fn json_that_generated_code_refuses_is_refused_in_the_same_words() {
+fn rejected_json_has_the_errors_of_generated_code() {
     assert_eq!(
         refusal(r#"{"orders":[{},{"prize":1}]}"#),
         "in field `orders[1]` of `shop.Order` at byte 23: `shop.Order` has no field \"prize\""
@@ -89,7 +89,7 @@ fn messages_that_nest_too_deep_are_refused_and_not_followed() {
 }
 
 #[test]
-fn a_schema_with_other_messages_under_well_known_names_has_them_as_objects() {
+fn fake_well_known_types_are_plain_objects() {
     let time = message(STRANGE, "google.protobuf.Timestamp");
     let json = r#"{"seconds":"now","nanos":[1,2]}"#;
     assert_eq!(to_json(&from_json(&time, json.as_bytes()).unwrap()).unwrap(), json);

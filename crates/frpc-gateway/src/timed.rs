@@ -1,7 +1,7 @@
 //! Transports whose peers have to take bytes in time, and the timers of connections that are mostly in time.
 
 use frisbee::Config;
-use frisbee_core::Uptake;
+use frisbee_core::WriteProgress;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -54,14 +54,14 @@ impl Alarm {
 #[derive(Debug)]
 pub(crate) struct Timed<T> {
     io: T,
-    uptake: Uptake,
+    uptake: WriteProgress,
     alarm: Alarm,
     made: Instant,
 }
 
 impl<T> Timed<T> {
     pub(crate) fn new(io: T, config: &Config) -> Self {
-        Self { io, uptake: Uptake::new(config.write_timeout, config.least_rate), alarm: Alarm::default(), made: now() }
+        Self { io, uptake: WriteProgress::new(config.write_timeout, config.least_rate), alarm: Alarm::default(), made: now() }
     }
 
     pub(crate) fn into_inner(self) -> T {

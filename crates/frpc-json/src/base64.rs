@@ -21,6 +21,12 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Parses base64, or returns `None` for other text.
+///
+/// ```
+/// assert_eq!(frpc_json::decode_base64("Zm9v"), Some(b"foo".to_vec()));
+/// assert_eq!(frpc_json::decode_base64("-_8"), Some(vec![0xfb, 0xff]), "the alphabet of URLs, without padding");
+/// assert_eq!(frpc_json::decode_base64("!"), None);
+/// ```
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD_ENGINE.decode(text).or_else(|_| URL_ENGINE.decode(text)).ok()

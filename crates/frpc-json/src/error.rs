@@ -29,7 +29,7 @@ struct DecodeInner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeReason {
-    /// Another byte stands here, or the input ends.
+    /// An unexpected byte, or the end of the input.
     Unexpected {
         /// The value or sign in its place.
         expected: &'static str,
@@ -146,7 +146,7 @@ impl fmt::Display for DecodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unexpected { expected, found: Some(byte) } => {
-                write!(f, "{expected} expected, found {}", Found(*byte))
+                write!(f, "{expected} expected, found {}", UnexpectedByte(*byte))
             }
             Self::Unexpected { expected, found: None } => write!(f, "{expected} expected, but the input ends"),
             Self::Utf8 => f.write_str("not UTF-8"),
@@ -165,7 +165,7 @@ impl fmt::Display for DecodeReason {
             }
             Self::NoType => f.write_str("an Any without \"@type\""),
             Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
-            Self::TypeTooFar => f.write_str("\"@type\" stands too far back in too many Any"),
+            Self::TypeTooFar => f.write_str("too many Any with \"@type\" after other fields"),
             Self::Refused(reason) => f.write_str(reason),
         }
     }
@@ -277,10 +277,10 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// A byte that stands where another should, by the value that begins with it.
-struct Found(u8);
+/// An unexpected byte, described by the value that begins with it.
+struct UnexpectedByte(u8);
 
-impl fmt::Display for Found {
+impl fmt::Display for UnexpectedByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             b'"' => f.write_str("a string"),
@@ -387,7 +387,7 @@ impl Path {
         }
     }
 
-    /// Writes the steps from the outside: `count` of them, behind so many others.
+    /// Writes `count` steps from the outermost, after skipping the first ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, behind: usize, count: usize) -> fmt::Result {
         for (place, step) in self.steps.iter().rev().enumerate().skip(behind).take(count) {
             match step {

@@ -17,14 +17,14 @@ pub trait Json: Default {
     const NAME: &'static str;
 
     /// Whether the value is the object of its fields, as all messages are that have no form of their own. In an `Any`
-    /// its fields then stand beside `@type`.
+    /// its fields are then members of the same object as `@type`.
     const IS_OBJECT: bool = false;
 
     /// Whether `null` is a value of the type, and not a field that is absent.
     const IS_NULLABLE: bool = false;
 
     /// The names of the fields of a message that is the object of its fields, in the order of declaration; none of other
-    /// values. A name is as it stands between quotation marks.
+    /// values. Names are escaped as between quotation marks.
     const FIELD_NAMES: &'static [&'static str] = &[];
 
     /// Whether the value is that of an absent field, so that a field without presence is not written. Never true of
@@ -96,7 +96,7 @@ pub trait Fields: Default {
     /// The full name: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The names of the fields in JSON, in the order of declaration. A name is as it stands between quotation marks:
+    /// The names of the fields in JSON, in the order of declaration. Names are escaped as between quotation marks:
     /// with escapes, if it needs any.
     const FIELDS: &'static [&'static str];
 
@@ -161,7 +161,7 @@ impl<M: Fields> Json for M {
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
         let mut unknown = Unknown { message: <M as Fields>::NAME, has_type: !from.mark_any(false) };
         from.enter()?;
-        let mut seen = Seen::default();
+        let mut seen = SeenFields::default();
         // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
         let mut next = 0_usize;
         let mut is_field = from.first_field()?;
@@ -214,7 +214,7 @@ fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
     error.in_field(M::FIELDS.get(field).copied().unwrap_or_default())
 }
 
-/// What a message does with keys that are not fields of it.
+/// Treatment of keys that are no fields of the message.
 struct Unknown {
     message: &'static str,
     /// Whether no `@type` may come any more.
@@ -235,13 +235,13 @@ impl Unknown {
 
 /// The fields of an object that were there.
 #[derive(Default)]
-struct Seen {
+struct SeenFields {
     first: u64,
-    /// Those behind the first 64.
+    /// Fields after the first 64.
     more: Vec<u64>,
 }
 
-impl Seen {
+impl SeenFields {
     /// Returns false if the field was there before.
     #[inline]
     fn insert(&mut self, field: usize) -> bool {
@@ -269,11 +269,11 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::Seen;
+    use super::SeenFields;
 
     #[test]
     fn a_field_is_new_once_however_many_fields_there_are() {
-        let mut seen = Seen::default();
+        let mut seen = SeenFields::default();
         for field in [0, 63, 64, 127, 128, 1000, 65] {
             assert!(seen.insert(field), "{field}");
         }

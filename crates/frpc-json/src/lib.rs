@@ -67,8 +67,8 @@
 //! * base64 of both alphabets, with padding or without
 //! * `null` as an absent field; not as an element of a list or map
 //!
-//! Refused is what is not JSON, and besides: unknown fields and names, unless [`Options::ignore_unknown`]; keys that
-//! occur twice, also under two names; two members of one oneof; unpaired surrogates; numbers that do not fit their type.
+//! Rejected are malformed JSON, unknown fields and names, unless [`Options::ignore_unknown`], keys that occur
+//! twice, also under two names, two members of one oneof, unpaired surrogates, and numbers out of range.
 //!
 //! # Limits
 //!

@@ -37,7 +37,7 @@ impl<K: Key + Eq + Hash, V, S: BuildHasher> Map for HashMap<K, V, S> {
     type Key = K;
     type Value = V;
 
-    // The smallest table of the standard library has four places, each with a byte beside it, and a group of 16 such
+    // The smallest table of the standard library has four places, each with a control byte, and a group of 16 such
     // bytes. A table that has just grown is not quite half full.
     const FIRST: usize = 4 * (size_of::<(K, V)>() + 1) + 16;
     const EACH: usize = 2 * (size_of::<(K, V)>() + 1) + size_of::<(K, V)>() / 2;

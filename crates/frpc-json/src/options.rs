@@ -1,4 +1,4 @@
-//! What a reader accepts, and the types that `Any` may hold.
+//! Options of a reader, and the types that `Any` may hold.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -51,6 +51,12 @@ impl<'t> Options<'t> {
     /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:
     /// [`CONTAINER_MEMORY_MAX`]. As many may those within all `Any` of one encoding, of types that are
     /// [bounded](AnyType::bounded).
+    ///
+    /// ```
+    /// let options = frpc_json::Options::new().container_memory(16);
+    /// let error = options.decode::<u32>(b"[").expect_err("not a number");
+    /// assert_eq!(error.offset(), 0);
+    /// ```
     #[must_use]
     pub const fn container_memory(self, bytes: usize) -> Self {
         Self { container_memory: bytes, ..self }
@@ -76,6 +82,12 @@ impl<'t> Options<'t> {
     /// # Errors
     ///
     /// If the input is not JSON in UTF-8, is not such a message, or exceeds a limit.
+    ///
+    /// ```
+    /// let number: u64 = frpc_json::Options::new().decode(br#""18446744073709551615""#)?;
+    /// assert_eq!(number, u64::MAX);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     pub fn decode<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
         self.decode_by(json, M::decode_json)
     }
@@ -109,6 +121,13 @@ impl<'t> Options<'t> {
     ///
     /// If the message has no JSON, which is true of some well-known types with certain values, and of messages that
     /// nest too deep. Everything written of it is removed.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// frpc_json::Options::new().encode(&7_u64, &mut out)?;
+    /// assert_eq!(out, br#""7""#, "64 bits are strings in JSON");
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     pub fn encode<M: Json>(&self, message: &M, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let start = out.len();
         message.encode_json(&mut Writer::new(out, self)).map_err(|error| {
@@ -120,12 +139,12 @@ impl<'t> Options<'t> {
 
 /// The types that a `google.protobuf.Any` may hold, by their full names.
 ///
-/// In JSON the content of an `Any` stands in place of its bytes, so reading and writing it takes a type. The bytes are
+/// JSON has the content of an `Any` in place of its bytes, so reading and writing it takes a type. The bytes are
 /// in protobuf's encoding, also with the Polyglot codec around them.
 ///
 /// Writing an `Any` decodes its bytes by prost, which allocates as the bytes demand: up to some hundred times their
-/// length if a type has lists of large messages. Whoever writes the `Any` of a hostile peer bounds its bytes, or knows
-/// types by [`AnyType::bounded`].
+/// length if a type has lists of large messages. To write the `Any` of a hostile peer, bound its bytes or
+/// register types by [`AnyType::bounded`].
 #[derive(Default)]
 pub struct Types {
     known: HashMap<&'static str, Content>,
@@ -134,7 +153,7 @@ pub struct Types {
 /// Reads and writes the content of an `Any`.
 #[derive(Clone, Copy)]
 pub(crate) struct Content {
-    /// Whether its fields stand beside `@type`, and not in a `value`.
+    /// Whether its fields are members of the same object as `@type`, not of a `value`.
     pub(crate) is_object: bool,
     pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
     pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,

@@ -19,8 +19,7 @@ pub use strings::plain_length;
 
 /// Reads values from JSON.
 ///
-/// Generated code reads messages with it. By hand it reads what stands around messages, such as the envelope of a
-/// protocol:
+/// Generated code reads messages with it. Used by hand it reads envelopes of messages, such as those of a protocol:
 ///
 /// ```
 /// use frpc_json::{Options, Reader};
@@ -47,7 +46,7 @@ pub struct Reader<'a> {
     memory: usize,
     /// How many bytes may still be read twice.
     reread: usize,
-    /// Whether the next object is the content of an `Any`, so that it has `@type` besides its fields.
+    /// Whether the next object is the content of an `Any`, so that it has `@type` in addition to its fields.
     is_any: bool,
     options: Options<'a>,
 }
@@ -58,6 +57,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If the input is not UTF-8.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"true", &Options::new())?;
+    /// let mut flag = false;
+    /// reader.value(&mut flag)?;
+    /// assert!(flag);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     pub fn new(json: &'a [u8], options: &Options<'a>) -> Result<Self, DecodeError> {
         let Ok(text) = simdutf8::basic::from_utf8(json) else {
             let valid = std::str::from_utf8(json).map_or_else(|error| error.valid_up_to(), str::len);
@@ -75,12 +84,21 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of the next byte, from the beginning of the input.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"[1, 2]", &Options::new())?;
+    /// reader.skip()?;
+    /// assert_eq!(reader.position(), 6);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// The place of the next value, behind white space.
+    /// The offset of the next value, after white space.
     #[inline(always)]
     pub fn place(&mut self) -> usize {
         self.peek();
@@ -92,6 +110,15 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If there is more.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"null null", &Options::new())?;
+    /// reader.skip()?;
+    /// assert!(reader.end().is_err(), "another value follows");
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     pub fn end(&mut self) -> Result<(), DecodeError> {
         match self.peek() {
             None => Ok(()),
@@ -99,8 +126,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is not white space, which stays; none at the end of the input. It tells values of several
-    /// kinds apart.
+    /// Peeks at the next byte that is not white space; none at the end of the input. It distinguishes kinds of values.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"  [1]", &Options::new())?;
+    /// assert_eq!(reader.peek(), Some(b'['));
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline(always)]
     pub fn peek(&mut self) -> Option<u8> {
         match self.text.as_bytes().get(self.at).copied() {
@@ -118,13 +152,13 @@ impl<'a> Reader<'a> {
         rest.get(spaces).copied()
     }
 
-    /// Skips bytes of which it is known that they are there.
+    /// Skips bytes that are known to exist.
     #[inline(always)]
     fn advance(&mut self, bytes: usize) {
         self.at = self.at.wrapping_add(bytes);
     }
 
-    /// Reads `byte` if it is the next one behind white space.
+    /// Reads `byte` if it is the next one after white space.
     #[inline(always)]
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         let is_it = self.peek() == Some(byte);
@@ -145,6 +179,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `null` if it is next.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"null", &Options::new())?;
+    /// assert!(reader.null());
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline(always)]
     #[doc(hidden)]
     pub fn null(&mut self) -> Result<bool, DecodeError> {
@@ -169,6 +211,19 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If there is no object, or `entry` fails. Keys that occur twice are left to `entry`.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(br#"{"a": 1, "b": 2}"#, &Options::new())?;
+    /// let mut keys = Vec::new();
+    /// reader.object(|key, reader| {
+    ///     keys.push(key.to_owned());
+    ///     reader.skip()
+    /// })?;
+    /// assert_eq!(keys, ["a", "b"]);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline]
     pub fn object(
         &mut self,
@@ -187,6 +242,21 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If there is no array, or `element` fails.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"[1, 2]", &Options::new())?;
+    /// let mut sum = 0;
+    /// reader.array(|reader| {
+    ///     let mut number = 0_u32;
+    ///     reader.value(&mut number)?;
+    ///     sum += number;
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(sum, 3);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline]
     pub fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
         let mut is_element = self.first_element("array")?;
@@ -218,7 +288,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a key if it is next and stands there as `name` does, with a colon right behind it.
+    /// Reads a key if it is next and equals `name` byte for byte, followed directly by a colon.
     #[inline(always)]
     pub(crate) fn take_key(&mut self, name: &str) -> bool {
         if self.peek() != Some(b'"') {
@@ -288,6 +358,14 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If it is not JSON.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(br#"{"a": [1]} "#, &Options::new())?;
+    /// assert_eq!(reader.raw()?, r#"{"a": [1]}"#);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     pub fn raw(&mut self) -> Result<&'a str, DecodeError> {
         self.peek();
         let start = self.at;
@@ -301,8 +379,17 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// If it is not JSON, or nests too deep.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(br#"{"a": [1]}"#, &Options::new())?;
+    /// reader.skip()?;
+    /// reader.end()?;
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     pub fn skip(&mut self) -> Result<(), DecodeError> {
-        let mut open = Open::new(self.levels);
+        let mut open = Brackets::new(self.levels);
         loop {
             let is_object = match self.peek() {
                 Some(b'{') => Some(true),
@@ -372,7 +459,7 @@ impl<'a> Reader<'a> {
         self.levels = self.levels.wrapping_add(1);
     }
 
-    /// Takes memory for `count` values from what is left.
+    /// Charges memory for `count` values to the remaining budget.
     #[inline(always)]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         self.charge_bytes(size_of::<T>().saturating_mul(count))
@@ -405,9 +492,9 @@ impl<'a> Reader<'a> {
         std::mem::replace(&mut self.is_any, is_any)
     }
 
-    /// Looks at what follows, and comes back to this place.
+    /// Reads ahead, then restores the position.
     ///
-    /// What is read so may be read again by outer levels, so that it is limited how much it may be.
+    /// Outer levels may read the same bytes again, so the number of bytes read ahead is limited.
     pub(crate) fn look_ahead<T>(
         &mut self,
         look: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
@@ -463,7 +550,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The objects and arrays around a value that is skipped, a bit for each.
-struct Open {
+struct Brackets {
     is_object: [u64; WORDS],
     depth: usize,
     depth_max: usize,
@@ -474,7 +561,7 @@ const WORDS: usize = 7;
 
 const _: () = assert!(WORDS * 64 >= 2 * crate::NESTING_CEILING as usize);
 
-impl Open {
+impl Brackets {
     fn new(levels: u32) -> Self {
         let depth_max = usize::try_from(levels).unwrap_or(usize::MAX).saturating_mul(2);
         Self { is_object: [0; WORDS], depth: 0, depth_max }

@@ -64,7 +64,7 @@ impl Fields for Nothing {
     }
 }
 
-/// The kind of a `google.protobuf.Value`, by the byte with which it begins.
+/// The kind of a `google.protobuf.Value`, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum ValueKind {

@@ -30,12 +30,31 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// If it has no JSON form.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.value(&vec![1_u32, 2])?;
+    /// assert_eq!(out, b"[1,2]");
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[inline]
     pub fn value<T: Json>(&mut self, value: &T) -> Result<(), EncodeError> {
         value.encode_json(self)
     }
 
-    /// Writes JSON as it stands, which the caller has made.
+    /// Writes JSON of the caller unchanged.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.raw("[true]");
+    /// assert_eq!(out, b"[true]");
+    /// ```
     #[inline]
     pub fn raw(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
@@ -46,6 +65,16 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// That of `fields`, or if messages nest too deep.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.message(|writer| writer.field("\"id\":", &7_u32))?;
+    /// assert_eq!(out, br#"{"id":7}"#);
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[inline]
     pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
         self.enter()?;
@@ -209,7 +238,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a key of an object, behind a comma if it is not the first.
+    /// Writes a key of an object, after a comma unless it is the first.
     #[inline(always)]
     pub(crate) fn key(&mut self, key: &'static str) {
         self.comma();
@@ -224,7 +253,7 @@ impl<'a> Writer<'a> {
         self.out.push(b':');
     }
 
-    /// Writes a string in which nothing has to be escaped.
+    /// Writes a string that needs no escapes.
     #[inline]
     pub(crate) fn plain_string(&mut self, text: &str) {
         self.out.reserve(text.len().wrapping_add(2));
@@ -234,6 +263,15 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a string.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.string("a\nb");
+    /// assert_eq!(out, br#""a\nb""#);
+    /// ```
     #[inline]
     pub fn string(&mut self, text: &str) {
         let text = text.as_bytes();
@@ -247,7 +285,7 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// Writes a text of which something has to be escaped.
+    /// Writes a text that needs escapes.
     #[cold]
     #[inline(never)]
     fn escaped(&mut self, mut rest: &[u8]) {
@@ -334,14 +372,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// How much stands in the output.
+    /// The length of the output.
     #[doc(hidden)]
     #[must_use]
     pub fn position(&self) -> usize {
         self.out.len()
     }
 
-    /// Writes the type of an `Any` behind the brace at `start`, in front of the fields of its content.
+    /// Inserts the type of an `Any` after the brace at `start`, before the fields of its content.
     pub(crate) fn insert_type(&mut self, start: usize, type_url: &str) {
         let fields = self.out.split_off(start.wrapping_add(1));
         self.raw("\"@type\":");

@@ -1,5 +1,4 @@
-//! What a server shows of itself: its services, without hidden ones, and the files that declare them. Computed at the first
-//! call, and once.
+//! The visible services of a server, and the files that declare them. Computed once, at the first call.
 
 use crate::files::{File, files, head_in_set};
 use crate::v1::{Codec, Idempotency, ListPiece, Method, Service};
@@ -13,10 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// body that a usual client accepts.
 pub(crate) const PIECE_MAX: usize = 32 * 1024;
 
-/// What a server shows.
+/// The visible schema of a server.
 #[derive(Default)]
 pub(crate) struct Catalog {
-    /// Stands for the content, and changes with it.
+    /// A hash of the content.
     pub(crate) etag: String,
     /// The names of the services, sorted.
     pub(crate) names: Vec<String>,
@@ -76,7 +75,7 @@ impl Catalog {
                 open.extend(imports.filter_map(|import| names.get(import)).copied());
             }
         }
-        // Files stand behind those that they import.
+        // Files follow those that they import.
         for (_, file) in all.iter().enumerate().filter(|(at, _)| wanted.contains(at)) {
             self.add(file);
         }
@@ -88,7 +87,7 @@ impl Catalog {
             if known.bytes == file.bytes {
                 return;
             }
-            // Two builds have different files of one name, which no client can tell apart.
+            // Two builds have different files of one name, which no client can distinguish.
             if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
                 return;
             }
@@ -130,7 +129,7 @@ impl Catalog {
         self.declaring(symbol).is_some()
     }
 
-    /// These files and all that they import, each behind those that it imports.
+    /// These files and their imports, each after those that it imports.
     pub(crate) fn with_imports(&self, files: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let (mut open, mut found): (Vec<usize>, HashSet<usize>) = (files.into_iter().collect(), HashSet::new());
         while let Some(at) = open.pop() {
@@ -143,7 +142,7 @@ impl Catalog {
         found
     }
 
-    /// The 64-bit FNV-1a hash of everything that is shown. It protects against nobody, since the server alone makes it.
+    /// The 64-bit FNV-1a hash of everything that is shown. It is no protection, since the server alone computes it.
     fn fingerprint(&self, services: &[Service]) -> String {
         use prost::Message as _;
         let services = services.iter().map(|service| Bytes::from(service.encode_to_vec()));
@@ -155,7 +154,7 @@ impl Catalog {
     }
 }
 
-/// What is said about a service, of which `home` is the file.
+/// The description of a service, declared in the file `home`.
 fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     let at = home.and_then(|file| {
         let is_it = |name: &str| file.full_name(name) == service.name();

@@ -9,10 +9,10 @@ use prost::Message as _;
 /// programs. The server may be hostile.
 const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
-/// How often the schema is fetched anew when it changes meanwhile, as behind a load balancer while servers are replaced.
+/// How often the schema is fetched again if it changes while it is fetched, as with a load balancer during a rollout.
 const TRIES: usize = 3;
 
-/// What a server says about itself by its [`Reflection`](crate::Reflection).
+/// The schema of a server, from its [`Reflection`](crate::Reflection).
 ///
 /// ```
 /// # use samples::greeter::GreeterServer;
@@ -40,17 +40,17 @@ const TRIES: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerSchema {
-    /// Stands for the content.
+    /// A hash of the content.
     pub etag: String,
     /// The services with their methods, operations and fingerprints, by name.
     pub services: Vec<Service>,
-    /// All files, each behind those that it imports, as an encoded `google.protobuf.FileDescriptorSet`. Services whose
+    /// All files, each after those that it imports, as an encoded `google.protobuf.FileDescriptorSet`. Services whose
     /// [`file`](Service::file) is empty are not in them.
     pub files: Bytes,
 }
 
 impl ServerSchema {
-    /// Asks a server for its services and all of their files.
+    /// Fetches the services of a server and all of their files.
     ///
     /// # Errors
     /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection. A server in Go does not answer

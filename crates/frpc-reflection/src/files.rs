@@ -63,7 +63,7 @@ impl File {
         within(self.proto.package(), name)
     }
 
-    /// Removes services, and what is said about them. All other fields stay as they are.
+    /// Removes services and their comments. All other fields stay as they are.
     pub(crate) fn without_services(&mut self, is_hidden: impl Fn(&str) -> bool) -> Option<()> {
         let hidden: Vec<bool> =
             self.proto.service.iter().map(|service| is_hidden(&self.full_name(service.name()))).collect();
@@ -158,7 +158,7 @@ fn put_message(names: &mut Vec<String>, outer: &str, message: &DescriptorProto) 
     names.push(name);
 }
 
-/// The values of an enum are named beside it, and not within.
+/// The values of an enum are in the scope of the enum, not inside it.
 fn put_enum(names: &mut Vec<String>, outer: &str, declared: &EnumDescriptorProto) {
     names.push(within(outer, declared.name()));
     names.extend(declared.value.iter().map(|value| within(outer, value.name())));
@@ -169,7 +169,7 @@ fn put_extensions(found: &mut Vec<(String, i32)>, extensions: &[FieldDescriptorP
     found.extend(extensions.iter().map(|field| (extended(field), field.number())));
 }
 
-/// Removes the locations of hidden services, and counts the others anew.
+/// Removes the locations of hidden services, and renumbers the others.
 fn without_locations(mut info: SourceCodeInfo, hidden: &[bool]) -> SourceCodeInfo {
     let shown = hidden.iter().enumerate().filter(|(_, hidden)| !**hidden).map(|(old, _)| old);
     let places: BTreeMap<usize, i32> = shown.zip(0..).collect();

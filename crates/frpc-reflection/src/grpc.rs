@@ -1,15 +1,15 @@
 //! gRPC's reflection, in both of its versions, which differ in the name of their package alone.
 
 use crate::catalog::Catalog;
-use crate::reflection::{Shows, unknown};
+use crate::reflection::{ReflectionState, unknown};
 use bytes::Bytes;
 use frpc::{Code, Request, Response, ResponseStream, Status, Streaming};
 use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many bytes of files an answer has, apart from the file that was asked for. Clients of gRPC take 4 MiB in a message
-/// unless told otherwise, and ask by name for imports that they miss.
+/// How many bytes of files an answer has, apart from the requested file. Clients of gRPC accept 4 MiB in a message
+/// by default, and request missing imports by name.
 const IMPORTS_MAX: usize = 1024 * 1024;
 
 /// An answer, without the types of a version.
@@ -59,7 +59,7 @@ impl View {
 
 macro_rules! version {
     ($version:ident) => {
-        impl crate::$version::ServerReflection for Shows {
+        impl crate::$version::ServerReflection for ReflectionState {
             async fn server_reflection_info(
                 &self,
                 request: Request<Streaming<crate::$version::ServerReflectionRequest>>,
@@ -85,7 +85,7 @@ macro_rules! version {
                         }
                         Some(MessageRequest::AllExtensionNumbersOfType(message)) => view.extensions(&message),
                         Some(MessageRequest::ListServices(_)) => Answer::Services(view.catalog.names.clone()),
-                        None => Answer::Error(Status::invalid_argument("the request asks for nothing")),
+                        None => Answer::Error(Status::invalid_argument("empty request")),
                     };
                     let answer = match answer {
                         Answer::Files(files) => MessageResponse::FileDescriptorResponse(FileDescriptorResponse {
@@ -155,11 +155,11 @@ mod tests {
         let mut view = View { catalog, sent: HashSet::new() };
         assert_eq!(lengths(&view.file(Some(2), "file", "c")), [3, 1, 2]);
         assert_eq!(lengths(&view.file(Some(3), "file", "d")), [4]);
-        assert_eq!(lengths(&view.file(Some(0), "file", "a")), [1], "what is asked for comes again");
+        assert_eq!(lengths(&view.file(Some(0), "file", "a")), [1], "a requested file is sent again");
     }
 
     #[test]
-    fn imports_that_would_make_an_answer_too_long_are_left_out_and_the_file_never() {
+    fn imports_beyond_the_size_limit_are_omitted() {
         let catalog = catalog(&[(IMPORTS_MAX, &[]), (1, &[]), (2 * IMPORTS_MAX, &[0, 1])]);
         let mut view = View { catalog, sent: HashSet::new() };
         assert_eq!(lengths(&view.file(Some(2), "file", "c")), [2 * IMPORTS_MAX, IMPORTS_MAX]);

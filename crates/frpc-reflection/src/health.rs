@@ -1,4 +1,4 @@
-//! The health of a server, by the service `grpc.health.v1.Health`, and the handle by which the program sets it.
+//! The health of a server, by the service `grpc.health.v1.Health`, and the handle that sets it.
 
 use crate::health_v1 as v1;
 use frpc::codegen::{BoxFuture, Lifecycle, Methods, OfferedService, Service};
@@ -15,10 +15,10 @@ pub use v1::health_check_response::ServingStatus;
 /// The name of the server as a whole.
 const SERVER: &str = "";
 
-/// How long a stop waits until those that watch have been told. A client that does not read would hold it up for ever.
+/// The time a shutdown waits for watchers to be notified. A client that does not read would block it for ever.
 const TELL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The longest name of a service that may be asked about, in bytes: far beyond those of real ones. The name is kept as
+/// The longest name of a service in a request, in bytes: far beyond those of real ones. The name is kept as
 /// long as the service is watched.
 const NAME_MAX: usize = 1024;
 
@@ -28,8 +28,8 @@ const NAME_MAX: usize = 1024;
 /// The server as a whole, whose name is empty, and all services that it offers are [`Serving`](ServingStatus::Serving)
 /// until they are set to something else.
 ///
-/// When the server is told to stop, all become `NotServing`. Whoever watches is told, and only then are connections told
-/// that the server goes away. With the doors for probes open, `/readyz` of a gateway agrees with the status of the server.
+/// When the server shuts down, all become `NotServing`. Watchers are notified first, and connections after
+/// them. With the doors for probes open, `/readyz` of a gateway agrees with the status of the server.
 ///
 /// Each server has a health of its own: a stop of one would otherwise be reported by another.
 ///
@@ -72,29 +72,61 @@ impl State {
 
 impl Health {
     /// A server that should get calls.
+    ///
+    /// ```
+    /// use frpc_reflection::{Health, ServingStatus};
+    ///
+    /// assert_eq!(Health::new().status(""), Some(ServingStatus::Serving));
+    /// ```
     pub fn new() -> Self {
         let statuses = BTreeMap::from([(SERVER.to_owned(), ServingStatus::Serving)]);
         Self(Arc::new(Shared { state: watch::Sender::new(State { statuses, is_stopping: false }) }))
     }
 
-    /// Sets the status of a service by its full name, or of the server as a whole by an empty one. Those that watch it are
-    /// told. Names of services that the server does not have are as good as others.
+    /// Sets the status of a service by its full name, or of the server as a whole by an empty one. Watchers are
+    /// notified. Names of services that the server does not have are accepted.
+    ///
+    /// ```
+    /// use frpc_reflection::{Health, ServingStatus};
+    ///
+    /// let health = Health::new();
+    /// health.set("shop.Orders", ServingStatus::NotServing);
+    /// assert_eq!(health.status("shop.Orders"), Some(ServingStatus::NotServing));
+    /// ```
     pub fn set(&self, service: impl Into<String>, status: ServingStatus) {
         let service = service.into();
         self.0.state.send_if_modified(|state| state.statuses.insert(service, status) != Some(status));
     }
 
     /// Sets the status to [`Serving`](ServingStatus::Serving).
+    ///
+    /// ```
+    /// let health = frpc_reflection::Health::new();
+    /// health.set_serving("shop.Orders");
+    /// assert!(health.status("shop.Orders").is_some());
+    /// ```
     pub fn set_serving(&self, service: impl Into<String>) {
         self.set(service, ServingStatus::Serving);
     }
 
     /// Sets the status to [`NotServing`](ServingStatus::NotServing).
+    ///
+    /// ```
+    /// let health = frpc_reflection::Health::new();
+    /// health.set_not_serving(""); // The whole server, before a deployment.
+    /// ```
     pub fn set_not_serving(&self, service: impl Into<String>) {
         self.set(service, ServingStatus::NotServing);
     }
 
     /// Forgets a service, so that it is unknown.
+    ///
+    /// ```
+    /// let health = frpc_reflection::Health::new();
+    /// health.set_serving("shop.Orders");
+    /// health.remove("shop.Orders");
+    /// assert!(health.status("shop.Orders").is_none());
+    /// ```
     pub fn remove(&self, service: &str) {
         self.0.state.send_if_modified(|state| state.statuses.remove(service).is_some());
     }
@@ -156,7 +188,7 @@ fn response(status: ServingStatus) -> HealthCheckResponse {
     HealthCheckResponse { status: status.into() }
 }
 
-/// The name that a request asks about.
+/// The name in a request.
 fn asked(request: Request<HealthCheckRequest>) -> Result<String, Status> {
     let name = request.into_inner().service;
     if name.len() > NAME_MAX {
@@ -177,8 +209,8 @@ impl v1::Health for Shared {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<ResponseStream<HealthCheckResponse>>, Status> {
-        let watching = Watching { name: asked(request)?, state: self.state.subscribe(), last: None };
-        Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), Watching::next))))
+        let watching = Watcher { name: asked(request)?, state: self.state.subscribe(), last: None };
+        Ok(Response::new(ResponseStream::new(futures_util::stream::unfold(Some(watching), Watcher::next))))
     }
 
     async fn list(&self, _request: Request<HealthListRequest>) -> Result<Response<HealthListResponse>, Status> {
@@ -190,15 +222,15 @@ impl v1::Health for Shared {
 }
 
 /// A client that watches a service.
-struct Watching {
+struct Watcher {
     name: String,
     state: watch::Receiver<State>,
-    /// The status that it was told last.
+    /// The last status sent.
     last: Option<ServingStatus>,
 }
 
-impl Watching {
-    /// The next status that differs from the last. Behind the last of a server that stops, the stream ends.
+impl Watcher {
+    /// The next status that differs from the last. After the last one of a server that shuts down, the stream ends.
     async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
         let mut watching = watching?;
         loop {

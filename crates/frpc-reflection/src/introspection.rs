@@ -1,8 +1,8 @@
-//! The service `frpc.introspection.v1.Introspection`: what goes on in the servers of a process. What is told of each is in
-//! `introspection/tell.rs`, and of its calls in `introspection/figures.rs`.
+//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. The report of a server is in
+//! `introspection/report.rs`, and that of its calls in `introspection/figures.rs`.
 
 mod figures;
-mod tell;
+mod report;
 
 use crate::introspection_v1::{
     self as v1, ConnectionReply, ConnectionRequest, ConnectionsReply, ConnectionsRequest, ServerConnections,
@@ -22,10 +22,10 @@ const PAGE: (usize, usize) = (256, 1024);
 /// connections takes about a millisecond of a core.
 const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 
-/// Shows what goes on in servers of this process, by the service `frpc.introspection.v1.Introspection`: connections with
+/// Shows the activity of the servers of this process, by the service `frpc.introspection.v1.Introspection`: connections with
 /// their calls and streams, memory, workers, and why connections have ended. `frpc top` reads it.
 ///
-/// It is a service as any other, but **tells the addresses of clients and the calls that they make**: put it on a listener
+/// It is a service as any other, but **shows the addresses of clients and their calls**: put it on a listener
 /// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of pays
 /// nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and figures of calls that have
 /// ended for servers with [counters](frpc::ServerBuilder::counters).
@@ -74,7 +74,7 @@ impl Introspection {
 
     /// Serves on a Unix socket at `path`, until the future is dropped. Its file is for the user of this process alone, from
     /// a moment after it has been made: put it into a folder that others cannot enter. [Reflection](crate::Reflection) is
-    /// served beside it, so that `frpc call` knows the schema.
+    /// served as well, so that `frpc call` knows the schema.
     ///
     /// # Errors
     /// As [`ServerBuilder::bind_unix`](frpc::ServerBuilder::bind_unix), and if the file cannot be made private.
@@ -94,7 +94,7 @@ impl Introspection {
 
     /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is
     /// dropped. So the next process can be looked at as soon as it serves, on the same path. The file of the socket stays,
-    /// and its maker decides who may open it: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
+    /// and its creator decides which users may open it: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
     ///
     /// # Errors
     /// As [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
@@ -128,7 +128,7 @@ impl Introspection {
         builder.add_service(self).add_service(crate::Reflection::new())
     }
 
-    /// What the service tells of all servers, with the first `connections` of each, 1024 at most, as
+    /// The report on all servers, with the first `connections` of each, 1024 at most, as
     /// [JSON](https://protobuf.dev/programming-guides/json/) of `frpc.introspection.v1.WatchReply`.
     pub fn to_json(&self, connections: usize) -> String {
         let mut json = Vec::new();
@@ -142,8 +142,8 @@ impl Introspection {
 
     fn overview(&self, connections: usize) -> WatchReply {
         let server = |(name, inspector): &(String, Inspector)| ServerConnections {
-            server: Some(tell::server(name, inspector)),
-            connections: tell::page(inspector, None, connections).0,
+            server: Some(report::server(name, inspector)),
+            connections: report::page(inspector, None, connections).0,
         };
         WatchReply { servers: self.servers.read().iter().map(server).collect() }
     }
@@ -169,7 +169,7 @@ impl Service for Introspection {
 
 impl v1::Introspection for Introspection {
     async fn servers(&self, _request: Request<ServersRequest>) -> Result<Response<ServersReply>, Status> {
-        let servers = self.servers.read().iter().map(|(name, inspector)| tell::server(name, inspector)).collect();
+        let servers = self.servers.read().iter().map(|(name, inspector)| report::server(name, inspector)).collect();
         Ok(Response::new(ServersReply { servers }))
     }
 
@@ -179,13 +179,13 @@ impl v1::Introspection for Introspection {
             0 => PAGE.0,
             limit => limit.min(PAGE.1),
         };
-        let (connections, next) = tell::page(&self.find(&server)?, after.checked_sub(1), limit);
+        let (connections, next) = report::page(&self.find(&server)?, after.checked_sub(1), limit);
         Ok(Response::new(ConnectionsReply { connections, next }))
     }
 
     async fn connection(&self, request: Request<ConnectionRequest>) -> Result<Response<ConnectionReply>, Status> {
         let ConnectionRequest { server, number } = request.into_inner();
-        let reply = tell::connection(&self.find(&server)?, number);
+        let reply = report::connection(&self.find(&server)?, number);
         reply.map(Response::new).ok_or_else(|| Status::not_found(format!("connection {number} is not open")))
     }
 
@@ -195,7 +195,7 @@ impl v1::Introspection for Introspection {
         let interval_ms = if interval_ms == 0 { usual } else { interval_ms };
         if !limits.contains(&interval_ms) {
             let (least, most) = limits.into_inner();
-            let text = format!("an interval of {interval_ms} ms, where {least} to {most} may be asked for");
+            let text = format!("interval_ms is {interval_ms}, must be {least} to {most}");
             return Err(Status::invalid_argument(text));
         }
         let mut ticks = tokio::time::interval(Duration::from_millis(interval_ms.into()));

@@ -1,5 +1,5 @@
-//! Services about an [frpc] server itself: what it offers, for tools ([`Reflection`]), and whether it should get
-//! calls ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
+//! Services about an [frpc] server itself: its schema, for tools ([`Reflection`]), and its readiness
+//! ([`Health`]). Both are ordinary services: calls to them pass the same middleware, policies, deadlines and limits
 //! as all others, natively and at every door of a gateway. A server that has neither pays nothing for them.
 //!
 //! ```
@@ -42,13 +42,13 @@ pub use health::{Health, ServingStatus};
 pub use introspection::Introspection;
 pub use reflection::Reflection;
 
-/// The generated code of `frpc.reflection.v1`: the messages in which a server describes its services, and the client.
+/// The generated code of `frpc.reflection.v1`: the messages that describe the services of a server, and the client.
 pub mod v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("frpc.reflection.v1");
 }
 
-/// The generated code of `frpc.introspection.v1`: the messages in which a process describes its servers, and the client.
+/// The generated code of `frpc.introspection.v1`: the messages that describe the servers of a process, and the client.
 pub mod introspection_v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("frpc.introspection.v1");

@@ -1,5 +1,5 @@
-//! The service `frpc.reflection.v1.Reflection`, and the settings of reflection. gRPC's services beside it are in `grpc.rs`,
-//! and what is shown in `catalog.rs`.
+//! The service `frpc.reflection.v1.Reflection`, and the settings of reflection. gRPC's services are in `grpc.rs`,
+//! and the visible schema in `catalog.rs`.
 
 use crate::catalog::{Catalog, PIECE_MAX, Shown};
 use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// How many files and symbols may be asked for at once: more than a file declares. It bounds the work of one request.
+/// Files and symbols in a request, at most: more than a file declares. It bounds the work of one request.
 const NAMES_MAX: usize = 4096;
 
 /// Shows the services of a server and their schema, by the services `frpc.reflection.v1.Reflection`,
 /// `grpc.reflection.v1.ServerReflection` and `grpc.reflection.v1alpha.ServerReflection`.
 ///
-/// It shows all services of the server to which it is added, itself included. **The schema tells much to an attacker, and
-/// comments may tell more**: on a public server [hide](Self::hide) what is not public, and admit callers by a
+/// It shows all services of its server, itself included. **The schema helps an attacker, and
+/// comments may help more**: on a public server [hide](Self::hide) private services, and admit callers by a
 /// [middleware](Self::with_middleware).
 ///
 /// ```
@@ -54,12 +54,22 @@ impl Reflection {
 
     /// Hides a service, by its full name. It can be called as before. Of a file that also declares services which are
     /// shown, its messages are shown too.
+    ///
+    /// ```
+    /// let reflection = frpc_reflection::Reflection::new().hide("shop.Internal");
+    /// let server = frpc::Server::builder().add_service(reflection);
+    /// ```
     pub fn hide(mut self, service: impl Into<String>) -> Self {
         self.hidden.insert(service.into());
         self
     }
 
     /// Shows only services whose full names pass, in place of any filter before, and without [hidden](Self::hide) ones.
+    ///
+    /// ```
+    /// let public = |service: &str| service.starts_with("shop.v1.");
+    /// let reflection = frpc_reflection::Reflection::new().service_filter(public);
+    /// ```
     pub fn service_filter(mut self, shows: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.filter = Some(Arc::new(shows));
         self
@@ -76,11 +86,11 @@ impl Reflection {
 }
 
 impl Service for Reflection {
-    const NAME: &'static str = v1::ReflectionServer::<Shows>::NAME;
+    const NAME: &'static str = v1::ReflectionServer::<ReflectionState>::NAME;
 
     fn methods(&self) -> Methods {
         // Each server has services of its own.
-        let shows = Arc::new(Shows { settings: self.clone(), ..Shows::default() });
+        let shows = Arc::new(ReflectionState { settings: self.clone(), ..ReflectionState::default() });
         let methods = v1::ReflectionServer::from_arc(shows.clone()).methods();
         methods
             .lifecycle(shows.clone())
@@ -97,33 +107,33 @@ impl fmt::Debug for Reflection {
 
 /// The reflection of one server.
 #[derive(Default)]
-pub(crate) struct Shows {
+pub(crate) struct ReflectionState {
     settings: Reflection,
     offered: OnceLock<Vec<OfferedService>>,
     catalog: OnceLock<Arc<Catalog>>,
 }
 
-impl Shows {
-    /// What is shown. Most servers are never asked, so it is not computed earlier.
+impl ReflectionState {
+    /// The visible schema, computed at the first request, since most servers never get one.
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
         let offered = || self.offered.get().map(Vec::as_slice).unwrap_or_default();
         self.catalog.get_or_init(|| Arc::new(Catalog::new(offered(), |name| self.settings.is_hidden(name))))
     }
 }
 
-impl Lifecycle for Shows {
+impl Lifecycle for ReflectionState {
     fn offered(&self, services: &[OfferedService]) {
         let _ = self.offered.set(services.to_vec());
     }
 }
 
-impl v1::Reflection for Shows {
+impl v1::Reflection for ReflectionState {
     async fn list(&self, request: Request<ListRequest>) -> Result<Response<ResponseStream<ListPiece>>, Status> {
         let catalog = self.catalog().clone();
         let not_modified = request.get_ref().etag == catalog.etag;
         let first = ListPiece { etag: catalog.etag.clone(), not_modified, ..ListPiece::default() };
         let count = if not_modified { 0 } else { catalog.pieces.len() };
-        // One by one, since the client may take its time and ask often.
+        // One by one, since the client may be slow and send many requests.
         let rest = (0..count).filter_map(move |at| catalog.pieces.get(at).cloned());
         Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
     }
@@ -140,12 +150,12 @@ impl v1::Reflection for Shows {
     }
 }
 
-/// The files that are asked for.
+/// The requested files.
 fn wanted(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
     let FilesRequest { names, symbols, without_imports, .. } = request;
     let count = names.len() + symbols.len();
     if count > NAMES_MAX {
-        return Err(Status::invalid_argument(format!("{count} files and symbols, where {NAMES_MAX} may be asked for")));
+        return Err(Status::invalid_argument(format!("{count} files and symbols exceed the maximum of {NAMES_MAX}")));
     }
     if count == 0 {
         return Ok((0..catalog.files.len()).collect());

@@ -8,7 +8,7 @@ use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Form, Key, Kind
 /// The wire form of a type that does not determine it by itself.
 ///
 /// Enum fields are `i32` in the structs that prost makes, and so are int32 fields: [`Index`](crate::Index) is the
-/// codec that tells them apart. For types of other crates write a codec, and use it with
+/// codec that distinguishes them. For types of other crates write a codec, and use it with
 /// [`Encoder::field_as`] and [`Decoder::field_as`]. Every [`Element`] is the codec of itself.
 ///
 /// ```
@@ -75,7 +75,7 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
+    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is there.
     fn is_default(value: &Self::Target) -> bool;
 }
 

@@ -1,8 +1,8 @@
 //! [`Decoder`]: bytes to values, one method per kind, each bounded by the remaining input.
 
-mod aside;
+mod cursor;
 mod fields;
-mod place;
+mod short_copies;
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ const COPIED_AT_ONCE: usize = 16 * 1024;
 /// Reads values from bytes.
 ///
 /// A method that reads a single value, or the head of a list or map, and fails leaves the decoder where it was. After
-/// an error within a list, map or message the decoder stands somewhere in it.
+/// an error within a list, map or message the position of the decoder is unspecified.
 ///
 /// ```
 /// use polyglot::Decoder;
@@ -46,6 +46,12 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] are copied out of it.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[7, 1]);
+    /// assert!(decoder.bool()?);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn new(input: &'a [u8]) -> Self {
@@ -63,6 +69,17 @@ impl<'a> Decoder<'a> {
 
     /// A decoder over `input`. [`Bytes`] and [`Utf8Bytes`] of [`BULK_MIN`] and more are slices of it, not copies, and
     /// keep it alive. Shorter ones are copied: the input may itself be a slice of a buffer a thousand times as long.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use polyglot::Decoder;
+    ///
+    /// let input = Bytes::from([&[4, 10, 0x80, 0x20][..], &[7; 4096]].concat());
+    /// let mut decoder = Decoder::shared(&input);
+    /// assert_eq!(decoder.bytes()?.len(), 4096);
+    /// assert!(decoder.has_sliced(), "the value shares the memory of the input");
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn shared(input: &'a Bytes) -> Self {
@@ -71,8 +88,15 @@ impl<'a> Decoder<'a> {
 
     /// The same decoder with another limit than [`CONTAINER_MEMORY_MAX`].
     ///
-    /// Counted are the elements of lists and maps, number times size, and boxed messages. What the elements point to
+    /// Elements of lists and maps count by number times size, and so do boxed messages. The memory that elements point to
     /// (the text of a string) is bounded by the input; the spare slots of a hash table are not counted.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Kind};
+    ///
+    /// let mut decoder = Decoder::new(&[1, 7, 10, 2, 7, 1, 7, 1]).with_container_memory(1);
+    /// assert!(decoder.field::<Vec<bool>>("flags").is_err(), "two bytes exceed the limit");
+    /// ```
     #[inline]
     #[must_use]
     pub fn with_container_memory(self, bytes: usize) -> Self {
@@ -153,6 +177,13 @@ impl<'a> Decoder<'a> {
     }
 
     /// The number of bytes read.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
+    /// decoder.bool()?;
+    /// assert_eq!((decoder.position(), decoder.remaining()), (2, 2));
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn position(&self) -> usize {
@@ -160,6 +191,13 @@ impl<'a> Decoder<'a> {
     }
 
     /// The bytes not read yet.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
+    /// decoder.bool()?;
+    /// assert_eq!(decoder.rest(), [7, 0]);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
@@ -182,8 +220,8 @@ impl<'a> Decoder<'a> {
             }
             _ => {
                 // Counted like containers, so that keeping many of them is charged in full.
-                self.container_memory = self.container_memory.saturating_sub(aside::surplus(self.rest.len()));
-                aside::copy(self.rest)
+                self.container_memory = self.container_memory.saturating_sub(short_copies::surplus(self.rest.len()));
+                short_copies::copy(self.rest)
             }
         };
         self.rest = &[];
@@ -191,6 +229,13 @@ impl<'a> Decoder<'a> {
     }
 
     /// The kind of the next value, if there is one and its first byte is a kind.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Kind};
+    ///
+    /// assert_eq!(Decoder::new(&[7, 1]).peek(), Some(Kind::Bool));
+    /// assert_eq!(Decoder::new(&[]).peek(), None);
+    /// ```
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Option<Kind> {
@@ -198,6 +243,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads a nil, if one is next.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[0, 7, 1]);
+    /// assert!(decoder.take_nil());
+    /// assert!(!decoder.take_nil(), "a bool is next");
+    /// ```
     #[inline]
     #[must_use]
     pub fn take_nil(&mut self) -> bool {
@@ -225,6 +276,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no bool is next, or its byte is neither 0 nor 1.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[7, 1]);
+    /// assert_eq!(decoder.bool()?, true);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn bool(&mut self) -> Result<bool, DecodeError> {
         match self.rest {
@@ -242,6 +299,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no u8 is next.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[8, 200]);
+    /// assert_eq!(decoder.u8()?, 200);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn u8(&mut self) -> Result<u8, DecodeError> {
         match self.rest {
@@ -258,6 +321,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no u16 is next, or its varint is cut off or longer than 3 bytes.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[9, 0xac, 2]);
+    /// assert_eq!(decoder.u16()?, 300);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn u16(&mut self) -> Result<u16, DecodeError> {
         Ok(self.varint(Kind::U16, 3)? as u16) // Surplus bits are dropped.
@@ -268,6 +337,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no u32 is next, or its varint is cut off or longer than 5 bytes.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[10, 0xac, 2]);
+    /// assert_eq!(decoder.u32()?, 300);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn u32(&mut self) -> Result<u32, DecodeError> {
         Ok(self.varint(Kind::U32, 5)? as u32) // Surplus bits are dropped.
@@ -278,6 +353,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no u64 is next, or its varint is cut off or longer than 10 bytes.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[11, 0xac, 2]);
+    /// assert_eq!(decoder.u64()?, 300);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn u64(&mut self) -> Result<u64, DecodeError> {
         self.varint(Kind::U64, 10)
@@ -288,6 +369,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no i32 is next, or its varint is cut off or longer than 5 bytes.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[12, 1]);
+    /// assert_eq!(decoder.i32()?, -1);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn i32(&mut self) -> Result<i32, DecodeError> {
         let zigzag = self.varint(Kind::I32, 5)? as u32; // Surplus bits are dropped.
@@ -299,6 +386,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no i64 is next, or its varint is cut off or longer than 10 bytes.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[13, 1]);
+    /// assert_eq!(decoder.i64()?, -1);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn i64(&mut self) -> Result<i64, DecodeError> {
         let zigzag = self.varint(Kind::I64, 10)?;
@@ -310,6 +403,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no f32 is next.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[14, 0x3f, 0x80, 0, 0]);
+    /// assert_eq!(decoder.f32()?, 1.0);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn f32(&mut self) -> Result<f32, DecodeError> {
         match self.rest {
@@ -326,6 +425,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no f64 is next.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
+    /// assert_eq!(decoder.f64()?, 1.0);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn f64(&mut self) -> Result<f64, DecodeError> {
         match self.rest {
@@ -342,6 +447,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no string is next, it is longer than the remaining input, or it is not UTF-8.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[5, 10, 2, b'h', b'i']);
+    /// assert_eq!(decoder.str()?, "hi");
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn str(&mut self) -> Result<&'a str, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
@@ -360,6 +471,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// As [`str`](Self::str).
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[5, 10, 2, b'h', b'i']);
+    /// assert_eq!(decoder.string()?, "hi".to_owned());
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline(always)] // A look at its head, and a call that knows nothing of this decoder.
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
@@ -393,6 +510,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If no bytes value is next, or it is longer than the remaining input.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[4, 10, 2, 1, 2]);
+    /// assert_eq!(decoder.slice()?, [1, 2]);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn slice(&mut self) -> Result<&'a [u8], DecodeError> {
         let (content, rest) = self.sized(Kind::Bytes)?;
@@ -406,6 +529,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// As [`slice`](Self::slice).
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[4, 10, 2, 1, 2]);
+    /// assert_eq!(decoder.bytes()?, [1, 2][..]);
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn bytes(&mut self) -> Result<Bytes, DecodeError> {
         let content = self.slice()?;
@@ -437,14 +566,14 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads the text of an error, which stands in the place of a root message.
+    /// Reads the text of an error in place of a root message.
     ///
     /// # Errors
     ///
     /// If no error is next, it is longer than the remaining input, or it is not UTF-8.
     #[inline(always)]
     pub fn error_text(&mut self) -> Result<&'a str, DecodeError> {
-        let (text, rest) = self.place().error_text()?;
+        let (text, rest) = self.cursor().error_text()?;
         self.rest = rest;
         Ok(text)
     }
@@ -520,10 +649,10 @@ impl<'a> Decoder<'a> {
     /// The error for a value of kind `expected` that is not there, or not to its end.
     #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
-        self.place().unexpected(expected)
+        self.cursor().unexpected(expected)
     }
 
-    /// Reads `kind` and the varint behind it.
+    /// Reads `kind` and the varint after it.
     #[inline]
     fn varint(&mut self, kind: Kind, max: u32) -> Result<u64, DecodeError> {
         match self.rest {
@@ -532,14 +661,14 @@ impl<'a> Decoder<'a> {
                 Ok(u64::from(*byte))
             }
             _ => {
-                let (value, rest) = self.place().varint(kind, max)?;
+                let (value, rest) = self.cursor().varint(kind, max)?;
                 self.rest = rest;
                 Ok(value)
             }
         }
     }
 
-    /// The content of a string or bytes value, and the input behind it. The cursor does not move.
+    /// The content of a string or bytes value, and the input after it. The cursor does not move.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         if let [found, 0x0a, length, rest @ ..] = self.rest
@@ -549,13 +678,13 @@ impl<'a> Decoder<'a> {
         {
             return Ok(parts);
         }
-        self.place().sized(kind)
+        self.cursor().sized(kind)
     }
 
     /// Finishes the head of a list or map at its length, whose elements take at least `smallest` bytes each.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
-        let (length, rest) = self.place().length(kind, length)?;
+        let (length, rest) = self.cursor().length(kind, length)?;
         // Not more elements than the bytes that are left can hold. No kind is without size.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
@@ -612,7 +741,7 @@ fn long_string(content: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// As [`long_string`], behind `text`.
+/// As [`long_string`], appended to `text`.
 #[cold]
 #[inline(never)]
 fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {

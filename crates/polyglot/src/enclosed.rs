@@ -1,7 +1,7 @@
 //! Bodies whose message is one bytes value: the message itself has a form that polyglot does not know.
 //!
 //! The envelope is that of every other body: nil is the default message, an error takes its place, and
-//! bytes behind it are left unread.
+//! bytes after it are left unread.
 
 use bytes::Bytes;
 

@@ -61,7 +61,7 @@ pub enum Form {
     /// The form of the Go original: every field is present, an absent one as its default value.
     #[default]
     Flat,
-    /// An absent `optional` field is nil; a oneof stands at the place of its first member and names the member that
+    /// An absent `optional` field is nil; a oneof is written at the position of its first member and names the member that
     /// is set.
     Extended,
 }
@@ -146,42 +146,84 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes nil.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).nil();
+    /// assert_eq!(out, [0]);
+    /// ```
     #[inline]
     pub fn nil(&mut self) {
         self.out.push(Kind::Nil.byte());
     }
 
     /// Writes a bool.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).bool(true);
+    /// assert_eq!(out, [7, 1]);
+    /// ```
     #[inline]
     pub fn bool(&mut self, value: bool) {
         self.out.extend_from_slice(&[Kind::Bool.byte(), u8::from(value)]);
     }
 
     /// Writes a u8.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).u8(200);
+    /// assert_eq!(out, [8, 200]);
+    /// ```
     #[inline]
     pub fn u8(&mut self, value: u8) {
         self.out.extend_from_slice(&[Kind::U8.byte(), value]);
     }
 
     /// Writes a u16.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).u16(300);
+    /// assert_eq!(out, [9, 0xac, 2]);
+    /// ```
     #[inline]
     pub fn u16(&mut self, value: u16) {
         varint::write(self.out, Kind::U16.byte(), u64::from(value));
     }
 
     /// Writes a u32.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).u32(300);
+    /// assert_eq!(out, [10, 0xac, 2]);
+    /// ```
     #[inline]
     pub fn u32(&mut self, value: u32) {
         varint::write(self.out, Kind::U32.byte(), u64::from(value));
     }
 
     /// Writes a u64.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).u64(300);
+    /// assert_eq!(out, [11, 0xac, 2]);
+    /// ```
     #[inline]
     pub fn u64(&mut self, value: u64) {
         varint::write(self.out, Kind::U64.byte(), value);
     }
 
     /// Writes an i32.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).i32(-1);
+    /// assert_eq!(out, [12, 1]);
+    /// ```
     #[inline]
     pub fn i32(&mut self, value: i32) {
         // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
@@ -190,6 +232,12 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes an i64.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).i64(-1);
+    /// assert_eq!(out, [13, 1]);
+    /// ```
     #[inline]
     pub fn i64(&mut self, value: i64) {
         let zigzag = ((value << 1) ^ (value >> 63)) as u64;
@@ -197,6 +245,12 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes an f32, the payload of a NaN included.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).f32(1.0);
+    /// assert_eq!(out, [14, 0x3f, 0x80, 0, 0]);
+    /// ```
     #[inline]
     pub fn f32(&mut self, value: f32) {
         let [a, b, c, d] = value.to_bits().to_be_bytes();
@@ -204,6 +258,12 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes an f64, the payload of a NaN included.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).f64(1.0);
+    /// assert_eq!(out, [15, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
+    /// ```
     #[inline]
     pub fn f64(&mut self, value: f64) {
         let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
@@ -215,6 +275,13 @@ impl<'a> Encoder<'a> {
     /// # Errors
     ///
     /// If it is longer than 2^32 - 1 bytes.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).string("hi")?;
+    /// assert_eq!(out, [5, 10, 2, b'h', b'i']);
+    /// # Ok::<(), polyglot::EncodeError>(())
+    /// ```
     #[inline]
     pub fn string(&mut self, value: &str) -> Result<(), EncodeError> {
         self.sized(Kind::String, value.as_bytes())
@@ -225,6 +292,13 @@ impl<'a> Encoder<'a> {
     /// # Errors
     ///
     /// If they are more than 2^32 - 1.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// polyglot::Encoder::new(&mut out).bytes(&[1, 2])?;
+    /// assert_eq!(out, [4, 10, 2, 1, 2]);
+    /// # Ok::<(), polyglot::EncodeError>(())
+    /// ```
     #[inline]
     pub fn bytes(&mut self, value: &[u8]) -> Result<(), EncodeError> {
         self.sized(Kind::Bytes, value)
@@ -250,11 +324,20 @@ impl<'a> Encoder<'a> {
         self.shared_as(Kind::String, value.as_bytes())
     }
 
-    /// Writes an error, which stands in the place of a root message.
+    /// Writes an error in place of a root message.
     ///
     /// # Errors
     ///
     /// If the text is longer than 2^32 - 1 bytes.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Encoder};
+    ///
+    /// let mut body = Vec::new();
+    /// Encoder::new(&mut body).error("not found")?;
+    /// assert_eq!(Decoder::new(&body).error_text()?, "not found");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn error(&mut self, text: &str) -> Result<(), EncodeError> {
         length(Kind::Error, text.len())?;
         self.out.push(Kind::Error.byte());
@@ -266,6 +349,20 @@ impl<'a> Encoder<'a> {
     /// # Errors
     ///
     /// If `len` exceeds 2^32 - 1.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Encoder, Kind};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out);
+    /// encoder.list(Kind::U32, 2)?;
+    /// encoder.u32(7);
+    /// encoder.u32(8);
+    /// let mut decoder = Decoder::new(&out);
+    /// assert_eq!(decoder.list(Kind::U32)?, 2);
+    /// assert_eq!((decoder.u32()?, decoder.u32()?), (7, 8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn list(&mut self, element: Kind, len: usize) -> Result<(), EncodeError> {
         let length = length(Kind::List, len)?;
@@ -279,6 +376,20 @@ impl<'a> Encoder<'a> {
     /// # Errors
     ///
     /// If `len` exceeds 2^32 - 1.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Encoder, Kind};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out);
+    /// encoder.map(Kind::String, Kind::Bool, 1)?;
+    /// encoder.string("ready")?;
+    /// encoder.bool(true);
+    /// let mut decoder = Decoder::new(&out);
+    /// assert_eq!(decoder.map(Kind::String, Kind::Bool)?, 1);
+    /// assert_eq!((decoder.str()?, decoder.bool()?), ("ready", true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn map(&mut self, key: Kind, value: Kind, len: usize) -> Result<(), EncodeError> {
         let length = length(Kind::Map, len)?;
@@ -329,7 +440,7 @@ impl<'a> Encoder<'a> {
 
     /// Begins the root, which is never too deep. Its fields and [`end_root`](Self::end_root) must follow.
     #[inline(always)]
-    pub(crate) fn begin_root(&mut self) -> Mark {
+    pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
         self.message_head();
         self.depth = self.depth.wrapping_add(1); // As in `message`: mostly it is the first.
@@ -340,7 +451,7 @@ impl<'a> Encoder<'a> {
     #[inline(always)]
     pub(crate) fn end_root(
         &mut self,
-        mark: Mark,
+        mark: OutputMark,
         encoded: Result<(), EncodeError>,
         name: &'static str,
     ) -> Result<(), EncodeError> {
@@ -359,6 +470,19 @@ impl<'a> Encoder<'a> {
     /// # Errors
     ///
     /// If the value cannot be encoded; the error names the field.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, Encoder};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out);
+    /// encoder.field("name", &"Ada".to_owned())?;
+    /// encoder.field("scores", &vec![1_u32, 2])?;
+    /// let mut decoder = Decoder::new(&out);
+    /// assert_eq!(decoder.field::<String>("name")?, "Ada");
+    /// assert_eq!(decoder.field::<Vec<u32>>("scores")?, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn field<T: Value>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
         match value.encode(self) {
@@ -371,7 +495,7 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the enum declares no such number and it does not stand for an unknown index either; the error names the
+    /// If the enum declares no such number and it does not encode an unknown index either; the error names the
     /// field.
     #[inline]
     pub fn enumeration<E: Enumeration>(
@@ -407,13 +531,17 @@ impl<'a> Encoder<'a> {
 
     /// The current end of the output, to return to after an error.
     #[inline]
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { out: self.out.len(), bulk: self.bulk.as_deref().map_or(0, Vec::len), lost_presence: self.lost_presence }
+    pub(crate) fn mark(&self) -> OutputMark {
+        OutputMark {
+            out: self.out.len(),
+            bulk: self.bulk.as_deref().map_or(0, Vec::len),
+            lost_presence: self.lost_presence,
+        }
     }
 
     /// Removes everything written since `mark`.
     #[inline]
-    pub(crate) fn rewind(&mut self, mark: Mark) {
+    pub(crate) fn rewind(&mut self, mark: OutputMark) {
         self.lost_presence = mark.lost_presence;
         truncate(self.out, self.bulk.as_deref_mut(), mark);
     }
@@ -484,7 +612,7 @@ fn set_aside(
 
 #[cold]
 #[inline(never)]
-fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: Mark) {
+fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: OutputMark) {
     out.truncate(mark.out);
     if let Some(bulk) = bulk {
         bulk.truncate(mark.bulk);
@@ -493,7 +621,7 @@ fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: Mark) {
 
 /// A place in the output of an encoder.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct OutputMark {
     out: usize,
     bulk: usize,
     lost_presence: bool,

@@ -6,7 +6,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 
 /// An enum of the schema. Implemented by generated code.
 ///
-/// On the wire stands the place of the value in the declaration, from 0, not its number. An index that the schema
+/// The wire has the index of the value in the declaration, from 0, not its number. An index that the schema
 /// does not know is kept as the number `i32::MIN + index`, and goes out as that index again.
 ///
 /// ```
@@ -101,7 +101,7 @@ impl<E: Enumeration> Shape<Index<E>> for i32 {
     }
 }
 
-/// The index that an undeclared number stands for: all from 2^31 below zero up to zero stand for one, unless the
+/// The index that an undeclared number encodes: all from 2^31 below zero up to zero encode one, unless the
 /// schema knows the index by now.
 #[cold]
 fn kept_index<E: Enumeration>(number: i32) -> Result<u32, EncodeError> {
@@ -112,7 +112,7 @@ fn kept_index<E: Enumeration>(number: i32) -> Result<u32, EncodeError> {
     Err(EncodeError::new(EncodeReason::UnknownNumber { enumeration: E::NAME, number }))
 }
 
-/// The number that stands for an index that the schema does not know.
+/// The number that encodes an index unknown to the schema.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

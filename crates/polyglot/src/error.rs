@@ -33,16 +33,16 @@ pub enum DecodeReason {
         /// The kind of the value.
         expected: Kind,
     },
-    /// Another kind stands here.
+    /// An unexpected kind.
     WrongKind {
-        /// The kind that was asked for.
+        /// The expected kind.
         expected: Kind,
         /// The byte in its place, which need not be a kind.
         found: u8,
     },
     /// A list or map holds other kinds than it should.
     WrongElementKind {
-        /// The kind that was asked for.
+        /// The expected kind.
         expected: Kind,
         /// The byte in its place, which need not be a kind.
         found: u8,
@@ -87,7 +87,7 @@ pub enum DecodeReason {
         /// How many levels they may have.
         max: u32,
     },
-    /// An error stands where only a message may: inside another message.
+    /// An error in place of a message inside another message.
     NestedError,
     /// A oneof of the rich form names a member that the schema does not have.
     UnknownMember {
@@ -96,7 +96,7 @@ pub enum DecodeReason {
     },
     /// The message that a body [encloses](crate::decode_enclosed) is bad, in the words of its codec.
     Content(String),
-    /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its stand-in is a declared number.
+    /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its substitute is a declared number.
     EnumIndex {
         /// The full name of the enum.
         enumeration: &'static str,
@@ -119,6 +119,11 @@ impl DecodeError {
     }
 
     /// Where the offending value begins, counted from the beginning of the decoder's input.
+    ///
+    /// ```
+    /// let error = polyglot::Decoder::new(&[7, 2]).bool().expect_err("2 is no bool");
+    /// assert_eq!(error.offset(), 0);
+    /// ```
     #[must_use]
     pub fn offset(&self) -> usize {
         self.0.offset
@@ -151,9 +156,9 @@ impl fmt::Display for DecodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { expected } => write!(f, "{expected} expected, but the input ends"),
-            Self::WrongKind { expected, found } => write!(f, "{expected} expected, found {}", Found(*found)),
+            Self::WrongKind { expected, found } => write!(f, "{expected} expected, found {}", UnexpectedByte(*found)),
             Self::WrongElementKind { expected, found } => {
-                write!(f, "elements of kind {expected} expected, found {}", Found(*found))
+                write!(f, "elements of kind {expected} expected, found {}", UnexpectedByte(*found))
             }
             Self::VarintTooLong { kind } => write!(f, "varint too long for {kind}"),
             Self::Bool(byte) => write!(f, "bool is {byte:#04x}, neither 0 nor 1"),
@@ -227,7 +232,7 @@ pub enum EncodeReason {
         /// The length that was written.
         written: usize,
     },
-    /// A number that the enum does not declare, and that does not stand for an unknown index either.
+    /// A number that the enum does not declare, and that does not encode an unknown index either.
     UnknownNumber {
         /// The full name of the enum.
         enumeration: &'static str,
@@ -285,10 +290,10 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// A byte that stands where a kind should.
-struct Found(u8);
+/// A byte in place of a kind.
+struct UnexpectedByte(u8);
 
-impl fmt::Display for Found {
+impl fmt::Display for UnexpectedByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Kind::from_byte(self.0) {
             Some(kind) => kind.fmt(f),
@@ -371,7 +376,7 @@ impl Path {
 const SHOWN: usize = 6;
 
 impl Path {
-    /// Writes the steps from the outside: `count` of them, behind so many others.
+    /// Writes `count` steps from the outermost, after skipping the first ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, behind: usize, count: usize) -> fmt::Result {
         for (place, step) in self.steps.iter().rev().enumerate().skip(behind).take(count) {
             match step {

@@ -27,7 +27,7 @@ pub enum Kind {
     Bytes = 0x04,
     /// UTF-8, the number of bytes in front.
     String = 0x05,
-    /// A string that stands in the place of a message and says why there is none.
+    /// A string in place of a message: the reason of its absence.
     Error = 0x06,
     /// One byte, 0 or 1.
     Bool = 0x07,
@@ -50,14 +50,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The byte that stands for this kind.
+    /// The byte of this kind.
     #[inline]
     #[must_use]
     pub const fn byte(self) -> u8 {
         self as u8
     }
 
-    /// The kind that a byte stands for, if any.
+    /// The kind of a byte, if any.
     #[must_use]
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -93,7 +93,7 @@ impl Kind {
             Self::Bool | Self::U8 | Self::U16 | Self::U32 | Self::U64 | Self::I32 | Self::I64 => 2,
             // The kind, the kind of the length, the length.
             Self::Bytes | Self::String => 3,
-            // An error is a string behind one more byte; a list names the kind of its elements.
+            // An error is one more byte and a string; a list names the kind of its elements.
             Self::Error | Self::List => 4,
             Self::Map | Self::F32 => 5,
             Self::F64 => 9,

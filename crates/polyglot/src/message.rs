@@ -36,7 +36,7 @@ pub trait Message: Default {
     /// If the message cannot be encoded; everything written of it is removed.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
+    /// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ pub trait Message: Default {
 
 /// The fields of a message of the schema, in the Polyglot form. Implemented by generated code.
 ///
-/// Fields stand in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
+/// Fields are in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
 /// maps, each group in the order of declaration. [The crate's page](crate) has an example.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Polyglot message",
@@ -80,7 +80,7 @@ pub trait Fields: Default {
     /// If a field cannot be encoded.
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the fields, behind the head of the message.
+    /// Reads the fields, after the head of the message.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), 
     message.encode_root(to)
 }
 
-/// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
+/// Reads a body. Bytes after the message or error are left unread: newer peers may have added them.
 ///
 /// ```
 /// use polyglot::{Decoder, Root, decode_root};
@@ -155,7 +155,7 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // Without a closure, in which the fields would be less likely to be inlined.
+        // No closure: fields would be inlined less likely.
         let mark = to.begin_root();
         let encoded = self.encode_fields(to);
         to.end_root(mark, encoded, <M as Fields>::NAME)
@@ -207,7 +207,7 @@ pub(crate) fn decode_as<'a, M: Default>(
     end_root(name, from, decoded)
 }
 
-/// Reads what may stand in the place of a message.
+/// Reads nil or an error in place of a message.
 #[inline(always)]
 fn no_message<M: Default>(name: &'static str, from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     match from.no_root() {

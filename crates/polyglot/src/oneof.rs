@@ -6,7 +6,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 /// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
 ///
 /// In the flat form the Go original knows no oneof: each member is an ordinary field in its own place, always there,
-/// and on reading the last that is not its default wins. In the rich form the oneof stands at the place of its first
+/// and on reading the last that is not its default wins. In the rich form the oneof is at the position of its first
 /// member in wire order, `03` and a varint that says which member (from 1 in the order of declaration, 0 for none),
 /// then the value. Generated code writes and reads both:
 ///

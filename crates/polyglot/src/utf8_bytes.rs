@@ -69,6 +69,12 @@ impl Utf8Bytes {
     /// # Panics
     ///
     /// If `part` does not lie in the memory of this text.
+    ///
+    /// ```
+    /// let text = polyglot::Utf8Bytes::from("key=value".to_owned());
+    /// let value = text.slice_ref(&text[4..]);
+    /// assert_eq!(&*value, "value");
+    /// ```
     #[inline]
     #[must_use]
     pub fn slice_ref(&self, part: &str) -> Self {
@@ -76,6 +82,11 @@ impl Utf8Bytes {
     }
 
     /// The text.
+    ///
+    /// ```
+    /// let text = polyglot::Utf8Bytes::from("naïve".to_owned());
+    /// assert_eq!(text.as_str(), "naïve");
+    /// ```
     #[inline]
     #[must_use]
     #[allow(unsafe_code)]
@@ -91,7 +102,7 @@ impl Utf8Bytes {
         &self.0
     }
 
-    /// Makes the text empty, and lets go of its memory.
+    /// Makes the text empty, and releases its memory.
     #[inline]
     pub fn clear(&mut self) {
         *self = Self::new(); // `Bytes` keep their memory when they are cleared.
@@ -288,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_parts_and_bytes_of_a_text_share_its_memory_and_survive_it() {
+    fn clones_and_slices_of_a_text_share_its_memory() {
         let text = Utf8Bytes::from("one two".repeat(100));
         let start = text.as_ptr();
         let (clone, part) = (text.clone(), text.slice_ref(&text[4..]));

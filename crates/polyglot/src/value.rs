@@ -45,7 +45,7 @@ pub trait Element: Value {
     /// The kind on the wire; [`Kind::Any`] for messages.
     const KIND: Kind;
 
-    /// Whether the flat form cannot tell this value from an absent one. Negative zero is not the default of a float,
+    /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a float,
     /// and a message is never absent when it is there.
     fn is_default(&self) -> bool;
 }
@@ -53,7 +53,7 @@ pub trait Element: Value {
 /// An [`Element`] that can be a map's key: bool, an integer or a string.
 pub trait Key: Element {}
 
-/// Scalars: the type, its kind, the methods of encoder and decoder, what is default, and whether it can be a key.
+/// Scalars: the type, its kind, the methods of encoder and decoder, the default, and whether it can be a key.
 macro_rules! scalar {
     ($type:ty, $kind:ident, $method:ident, |$value:ident| $default:expr $(, $key:ident)?) => {
         impl Value for $type {

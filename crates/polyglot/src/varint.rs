@@ -28,7 +28,7 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Reads a varint of at most `max` bytes and returns the input behind it. Surplus high bits of the last byte are
+/// Reads a varint of at most `max` bytes and returns the input after it. Surplus high bits of the last byte are
 /// dropped, and forms longer than necessary are accepted, both as the Go original does.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn more_bytes_than_the_longest_form_are_refused_even_where_the_input_ends() {
+    fn overlong_varint_is_rejected_even_at_the_end() {
         assert_eq!(read(&[0xff; 4], 5), Err(VarintFault::Truncated));
         assert_eq!(read(&[0xff; 5], 5), Err(VarintFault::TooLong));
         assert_eq!(read(&[0xff; 10], 10), Err(VarintFault::TooLong));

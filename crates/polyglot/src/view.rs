@@ -25,7 +25,7 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
+    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is there.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -61,7 +61,7 @@ pub trait MessageView<'a>: Default {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Reads the fields, behind the head of the message.
+    /// Reads the fields, after the head of the message.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
     }
 }
 
-/// A key and its value, which stand side by side in a map.
+/// A key and its value, adjacent in a map.
 #[derive(Default)]
 struct Pair<K, V>(K, V);
 
@@ -233,7 +233,7 @@ pub struct Nested<'a, V> {
 impl<'a, V: MessageView<'a>> Nested<'a, V> {
     /// The message.
     pub fn get(&self) -> V {
-        // The same bytes were decoded before, so there is no error; an empty slice stands for the default.
+        // The same bytes were decoded before, so there is no error; an empty slice is the default.
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! The parts of generated views beside [`View`](crate::View): the link from a message to its view, undecoded messages,
+//! The parts of generated views other than [`View`](crate::View): the link from a message to its view, undecoded messages,
 //! enums and oneofs.
 
 use std::fmt;
@@ -61,7 +61,7 @@ impl<M: Fields> Undecoded<M> {
         Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, ..Self::default() })
     }
 
-    /// The message with everything borrowed from the body. Each call decodes anew.
+    /// The message with everything borrowed from the body. Each call decodes again.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// The body, including bytes behind the message.
+    /// The body, including bytes after the message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.body

@@ -24,7 +24,7 @@ use crate::{
     Codec, DecodeError, Decoder, Element, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// The [`Codec`] of a value that stands in a message of its own, as its only field.
+/// The [`Codec`] of a value that is the only field of a message.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
@@ -168,7 +168,7 @@ mod structs {
 
     use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Oneof};
 
-    /// A message whose fields stand in wire order.
+    /// A message with fields in wire order.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -275,7 +275,7 @@ mod views {
 
     use crate::{DecodeError, Decoder, Fields, List, Map, MessageView, OneofView, Viewed};
 
-    /// The view of a message whose fields stand in wire order.
+    /// The view of a message with fields in wire order.
     macro_rules! view {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]

@@ -13,23 +13,23 @@
 //!              +------ refuse ----+
 //! ```
 //!
-//! An end that has asked sends nothing more; its further packets wait. An end that is deciding receives nothing: the
+//! The requesting end sends nothing more; its further packets wait. An end that is deciding receives nothing: the
 //! other end may send again only when it knows the answer. The exception is one CANCEL, which states that the caller no
 //! longer waits for the answer. The answer comes all the same.
 
-use super::{Connection, Event, Look, PeerKind};
+use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
 use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::Instant;
 
-/// The answer of the end that was asked.
+/// The answer of the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
     /// The connection continues as before.
     Refused,
-    /// The bytes behind the reply are no packets.
+    /// The bytes after the reply are no packets.
     Accepted,
     /// Work in progress needs the connection. It continues as before.
     Busy,
@@ -55,9 +55,9 @@ impl HandOffAnswer {
 /// An event of a hand-off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
-    /// The peer asks for the connection. It is to be [answered](crate::Connection::answer_hand_off).
+    /// The peer requests the connection. It is to be [answered](crate::Connection::answer_hand_off).
     Asked {
-        /// The operation that the peer asks for.
+        /// The requested operation.
         operation: Operation,
         /// The bytes that go along with the request.
         body: Bytes,
@@ -82,7 +82,7 @@ pub(crate) struct HandOffProgress {
     pub(crate) last: Outbox,
     /// Until when there has to be an answer.
     pub(crate) by: Option<Instant>,
-    /// The end that has asked has stated that it no longer waits for the answer.
+    /// The requesting end no longer waits for the answer.
     pub(crate) is_given_up: bool,
     /// How many bytes of `last` follow the request.
     pub(crate) behind: usize,
@@ -96,15 +96,15 @@ pub(crate) enum Stage {
 }
 
 impl Connection {
-    /// Asks the peer for the connection. Packets that are sent after this leave only after the answer, which comes as
+    /// Requests the connection from the peer. Later packets leave only after the answer, which is reported as
     /// [`HandOffEvent::Answered`]; PINGs are not answered, and silence does not count.
     ///
     /// # Errors
     /// If the body is too long; nothing has changed then.
     ///
     /// # Panics
-    /// If this end is the server, has asked already, or does not know that the peer is extended.
-    pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+    /// If this end is the server, has already requested it, or does not know that the peer is extended.
+    pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
         assert!(may, "only a client may request a hand-off, one at a time, and only from an extended peer");
         put_request(&mut self.outbox, operation, body)?;
@@ -112,9 +112,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells a peer that has been [asked](Self::ask_hand_off) for the connection, for this operation, that the caller
+    /// Notifies a peer whose connection was [requested](Self::request_hand_off), for this operation, that the caller
     /// no longer waits. The answer comes all the same, and may be consent. Nothing is sent to a peer that would not
-    /// understand, or has been told before.
+    /// understand, or was notified before.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let asked = self.hand_off.as_mut().filter(|asked| asked.stage == Stage::Asked && !asked.is_given_up);
@@ -128,13 +128,13 @@ impl Connection {
         asked.behind = asked.last.len().saturating_sub(request);
     }
 
-    /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
+    /// Answers a peer that requests the connection. If it is accepted, nothing is sent after the reply.
     ///
     /// # Errors
     /// If the body is too long; the peer then still waits for an answer.
     ///
     /// # Panics
-    /// If the peer has not asked, or has been answered.
+    /// If the peer has no open request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "no hand-off request of the peer is pending");
         put_reply(&mut self.outbox, answer, body)?;
@@ -147,7 +147,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Leaves the connection without telling the peer: bytes that wait are written, and bytes that come belong to the
+    /// Leaves the connection without a packet to the peer: pending bytes are written, and later input belongs to the
     /// next owner.
     ///
     /// `false`, and nothing has changed, if a packet has been received in part or [is held](Self::holds_packet), or a
@@ -171,7 +171,7 @@ impl Connection {
         may
     }
 
-    /// Whether bytes that come from now on belong to the next owner of the connection.
+    /// Whether later input belongs to the next owner of the connection.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)
     }
@@ -195,15 +195,15 @@ impl Connection {
 
     /// Handles the one packet that may come while this end decides.
     #[cold]
-    pub(super) fn look_while_deciding(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
+    pub(super) fn look_while_deciding(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         if input.is_empty() {
-            return Ok(Look::Stop);
+            return Ok(PacketKind::Stop);
         }
-        let Some(packet) = self.decoder.next(input)? else { return Ok(Look::Stop) };
+        let Some(packet) = self.decoder.next(input)? else { return Ok(PacketKind::Stop) };
         match &mut self.hand_off {
             Some(deciding) if packet.operation == Operation::CANCEL && !deciding.is_given_up => {
                 deciding.is_given_up = true;
-                Ok(Look::GivenUp)
+                Ok(PacketKind::GivenUp)
             }
             _ => Err(ProtocolError::HandOff),
         }
@@ -233,7 +233,7 @@ impl Connection {
                     asked.by = None;
                     self.hand_off = Some(asked);
                 } else {
-                    // Bytes behind the request precede packets that have waited for the answer.
+                    // Bytes after the request precede packets that have waited for the answer.
                     asked.last.append(&mut self.outbox);
                     self.outbox = asked.last;
                     self.is_special = false;

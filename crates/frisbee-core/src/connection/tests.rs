@@ -1,4 +1,4 @@
-//! What a connection answers by itself, and when it is over, with time that is told to it.
+//! Replies and timeouts of a connection, in virtual time.
 
 use super::*;
 use crate::BODY_MAX_LEAST;
@@ -83,7 +83,7 @@ fn reserved_operations_are_skipped_with_their_bodies() {
 }
 
 #[test]
-fn a_server_sends_nothing_before_the_first_header_and_waits_for_it_in_vain_only_so_long() {
+fn server_waits_for_the_first_header_until_a_timeout() {
     let start = Instant::now();
     let mut connection = server(start);
     assert_eq!(connection.sends(), None);
@@ -106,7 +106,7 @@ fn a_silent_peer_is_pinged_and_closed() {
 }
 
 #[test]
-fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
+fn throttled_peer_does_not_count_as_silent() {
     let start = Instant::now();
     let config = Config::default().waste_rate(1000).ping_interval(SECOND / 4).idle_timeout(SECOND / 2);
     let mut connection = Connection::server(&config.clone().into(), start);
@@ -114,7 +114,7 @@ fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
     assert!(!connection.is_resting(), "it costs 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // As long as it takes to forget what is beyond an eighth of 1000, of 1110 bytes, and a sixteenth of 1000 more.
+    // The time until 1110 bytes shrink to an eighth of 1000, and a sixteenth of 1000 more.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -128,7 +128,7 @@ fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
 }
 
 #[test]
-fn a_half_closed_peer_is_pinged_often_and_never_given_up_for_its_silence() {
+fn half_closed_peer_is_pinged_and_never_times_out() {
     let start = Instant::now();
     let mut connection = server(start);
     feed(&mut connection, PING, start).unwrap();
@@ -167,7 +167,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
-/// Both forms of header, since an old one is recognised by what it declares.
+/// Both forms of header, since an old one is recognised by its fields.
 #[test]
 fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
     let now = Instant::now();
@@ -197,7 +197,7 @@ fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
 }
 
 #[test]
-fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_of_a_server() {
+fn hello_is_the_first_packet_of_both_ends() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     let bytes = client.outbox().take_bytes();
@@ -210,9 +210,9 @@ fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_
     assert_eq!(answer[39..], PONG[..]);
 }
 
-/// It may be asked to send at any time: by its own clock, and by handles as soon as it says that it sends.
+/// It may have to send at any time: by its own clock, and by handles as soon as it reports that it sends.
 #[test]
-fn a_server_says_hello_first_of_all_wherever_that_of_its_client_is_cut() {
+fn server_sends_hello_first_at_every_split() {
     let start = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let wire = Connection::client(&ClientConfig::default().header_form(header_form), start).outbox().take_bytes();
@@ -247,7 +247,7 @@ fn a_server_sends_while_the_first_packet_of_a_go_client_arrives() {
 }
 
 #[test]
-fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is_go_for_good() {
+fn pong_before_hello_marks_a_go_peer() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     feed(&mut client, PONG, now).unwrap();
@@ -275,7 +275,7 @@ fn extension_operations_of_a_go_peer_mean_nothing() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up_and_not_taken_for_one_with_old_headers() {
+fn silent_server_times_out() {
     let start = Instant::now();
     let mut client = Connection::client(&Default::default(), start);
     client.handle_timeout(start + 4 * SECOND).unwrap();
@@ -285,7 +285,7 @@ fn a_server_that_says_nothing_is_given_up_and_not_taken_for_one_with_old_headers
 }
 
 #[test]
-fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
+fn peer_kind_precedes_the_first_packet_at_every_split() {
     let now = Instant::now();
     let mut client = client(now);
     client.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"call")).unwrap();
@@ -301,7 +301,7 @@ fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
 }
 
 #[test]
-fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
+fn trickling_packet_closes_the_connection() {
     let start = Instant::now();
     let mut connection = server(start);
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
@@ -314,7 +314,7 @@ fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
 }
 
 #[test]
-fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
+fn only_a_peer_that_takes_no_byte_is_closed() {
     let start = Instant::now();
     let mut connection = client(start);
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 100])).unwrap();
@@ -327,7 +327,7 @@ fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
 }
 
 #[test]
-fn a_peer_that_has_taken_megabytes_gets_more_time_since_the_system_may_have_them() {
+fn peer_gets_more_time_after_megabytes() {
     let start = Instant::now();
     for (written, times) in [(1 << 20, 5), (3 << 20, 13), (100 << 20, 17)] {
         let mut connection = client(start);
@@ -345,7 +345,7 @@ fn a_peer_that_has_taken_megabytes_gets_more_time_since_the_system_may_have_them
     }
 }
 
-/// Lets time pass up to a moment, and the peer take what it is sent.
+/// Advances time to a moment, while the peer takes all bytes.
 fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> {
     while let Some(due) = connection.next_timeout().filter(|due| *due <= until) {
         connection.handle_timeout(due)?;
@@ -363,7 +363,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
         feed(&mut connection, &[PING, begun].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // It may notice as late again, and the system has kept some of what it had sent.
+        // It may notice as late again, and the system has kept some of the bytes.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
         connection.handle_read(1000, again);
@@ -387,7 +387,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let left = connection.outbox().len();
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
-    // What a system takes at once says nothing of the peer.
+    // Bytes that the system takes at once prove nothing about the peer.
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(1010, start + 69 * SECOND);
     let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();
@@ -395,7 +395,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
 }
 
 #[test]
-fn only_a_client_waits_for_a_peer_that_takes_nothing_but_sends_much() {
+fn only_a_client_waits_for_a_stalled_but_sending_peer() {
     let start = Instant::now();
     for (mut connection, waits) in [(client(start), true), (server(start), false)] {
         feed(&mut connection, PING, start).unwrap();
@@ -448,7 +448,7 @@ fn every_limit_of_time_is_due_when_it_has_passed() {
     assert_eq!(due(&connection), Some(1000 * SECOND), "nothing but silence");
 
     connection.handle_written(0, start);
-    assert_eq!(due(&connection), Some(5 * SECOND), "what waits to be written");
+    assert_eq!(due(&connection), Some(5 * SECOND), "pending bytes");
     connection.handle_written(PONG.len(), start);
     assert_eq!(due(&connection), Some(1000 * SECOND));
 
@@ -461,7 +461,7 @@ fn every_limit_of_time_is_due_when_it_has_passed() {
 }
 
 #[test]
-fn the_last_bytes_have_the_time_of_a_peer_that_takes_them_slowly() {
+fn last_bytes_may_take_the_time_of_a_slow_peer() {
     let start = Instant::now();
     let mut connection = client(start);
     assert_eq!(connection.flushed_by(), None, "nothing has been said about its end");
@@ -506,7 +506,7 @@ fn a_read_or_write_of_nothing_is_no_sign_of_life() {
 }
 
 #[test]
-fn an_end_that_has_just_written_sends_no_ping_and_one_that_is_only_written_to_does() {
+fn only_a_receiving_end_sends_pings() {
     let start = Instant::now();
     for writes in [true, false] {
         let mut connection = client(start);
@@ -524,7 +524,7 @@ fn an_end_that_has_just_written_sends_no_ping_and_one_that_is_only_written_to_do
 }
 
 #[test]
-fn a_connection_is_unused_when_neither_end_has_sent_more_than_signs_of_life() {
+fn signs_of_life_alone_leave_a_connection_unused() {
     let start = Instant::now();
     let mut connection = client(start);
     let is_unused = |connection: &mut Connection, second| connection.is_unused(start + second * SECOND);
@@ -567,7 +567,7 @@ fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
 }
 
 #[test]
-fn the_first_packet_of_a_client_is_held_behind_the_event_of_its_kind() {
+fn first_packet_follows_the_event_of_its_kind() {
     let now = Instant::now();
     let mut connection = server(now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
@@ -596,12 +596,12 @@ fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
 
 /// A pool that counts.
 #[derive(Debug, Default)]
-struct Counting {
+struct CountingPool {
     taken: std::sync::atomic::AtomicUsize,
     put: std::sync::atomic::AtomicUsize,
 }
 
-impl MemoryPool for Counting {
+impl MemoryPool for CountingPool {
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>> {
         assert!(least <= most);
         self.taken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -615,8 +615,8 @@ impl MemoryPool for Counting {
 }
 
 #[test]
-fn the_memory_of_large_bodies_comes_from_the_pool_and_goes_back_to_it() {
-    let pool: &'static Counting = Box::leak(Box::default());
+fn memory_of_large_bodies_returns_to_the_pool() {
+    let pool: &'static CountingPool = Box::leak(Box::default());
     let counts =
         || (pool.taken.load(std::sync::atomic::Ordering::Relaxed), pool.put.load(std::sync::atomic::Ordering::Relaxed));
     let now = Instant::now();
@@ -626,7 +626,7 @@ fn the_memory_of_large_bodies_comes_from_the_pool_and_goes_back_to_it() {
     feed(&mut connection, &[7; 99_999], now).unwrap();
     let packet = connection.poll_event(&mut Bytes::from_static(&[7]), now).unwrap();
     let (taken, put) = counts();
-    assert_eq!(taken, put + 1, "the packet has one, and those in which it grew are back");
+    assert_eq!(taken, put + 1, "the packet has one, and the smaller ones are back");
     drop(packet);
     assert_eq!(counts(), (taken, taken));
 }

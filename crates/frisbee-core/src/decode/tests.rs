@@ -7,7 +7,7 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// Three packets: small, empty, larger than what is gathered at first.
+/// Three packets: small, empty, larger than the first allocation.
 fn script(form: HeaderForm) -> (Vec<Packet>, Bytes) {
     let packets = vec![
         Packet::new(PacketId(1), operation(18), vec![7; 33]),
@@ -51,7 +51,7 @@ fn whole(decoder: &Decoder, input: &mut Bytes) -> Option<Packet> {
 }
 
 #[test]
-fn the_short_way_takes_whole_packets_of_calls_and_streams_and_leaves_all_else_as_it_is() {
+fn fast_path_takes_only_whole_packets() {
     let (packets, wire) = script(HeaderForm::Current);
     for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
         let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
@@ -100,7 +100,7 @@ fn packets_survive_arriving_byte_by_byte() {
 }
 
 #[test]
-fn an_answer_that_is_no_header_is_refused_at_its_second_byte_and_behind_a_zero_at_its_fourth() {
+fn foreign_answer_is_rejected_at_its_second_or_fourth_byte() {
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
     assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
@@ -120,7 +120,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
     assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr());
     assert_eq!(input.as_ptr(), wire[13..].as_ptr());
     let packet = Decoder::new(HeaderForm::Current, 10).next(&mut wire.slice(..13)).unwrap().unwrap();
-    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr(), "nothing stands behind it");
+    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr(), "nothing follows it");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
         assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
-        // What is dropped is used again in the next round.
+        // Dropped memory is used again in the next round.
         assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
     }
 }
@@ -230,7 +230,7 @@ fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
 }
 
 #[test]
-fn only_a_valid_first_header_of_an_old_peer_selects_the_old_form() {
+fn only_a_valid_old_header_selects_the_old_form() {
     let detect = |id, operation, length| {
         let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
         let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);

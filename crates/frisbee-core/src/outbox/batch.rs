@@ -1,38 +1,37 @@
-//! Short messages of a stream that leave in one packet: the second joins the first, which thereby becomes a
-//! [`Operation::BATCH`]. What waits is complete packets at any time, so a message that stays alone leaves as it always
+//! Short messages of a stream that leave in one packet: the second joins the first, which becomes a
+//! [`Operation::BATCH`]. Pending packets are complete at any time, so a message that stays alone leaves as it always
 //! did, and none waits for another.
 
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Messages of this length and more have a packet of their own, in bytes: its header is nothing beside them.
+/// Messages of this length and more have a packet of their own, in bytes: its header is negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
-/// How long the body of a packet becomes by messages that join it, in bytes: about half of what the peer reads at one
-/// time, so that it need not be gathered from many reads.
+/// The maximum body of a packet that messages join, in bytes: about half of one read of the peer, so that it need not be gathered from many reads.
 const BATCH_MAX: u32 = 32 * 1024;
 
 /// Lengths below this one take one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// What a short message takes in a batch at most, together with the two bytes for the length of the first.
+/// The maximum size of a short message in a batch, with the two bytes for the length of the first.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
 /// The last packet of an outbox, while further messages may join it. As small as it is because each connection has
 /// several.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tail {
+pub(super) struct LastPacket {
     id: PacketId,
     is_batch: bool,
     /// Where its body begins in the buffer.
     body: u32,
     /// Where it ends, which is the end of the buffer as long as nothing follows.
     end: u32,
-    /// Up to which end a short message still fits.
+    /// The last end at which a short message still fits.
     end_max: u32,
 }
 
-impl Default for Tail {
+impl Default for LastPacket {
     /// A packet that nothing may join.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
@@ -40,13 +39,13 @@ impl Default for Tail {
 }
 
 /// A message that has been begun; see [`PacketWriter`].
-struct Begun {
+struct OpenMessage {
     body: usize,
     bulk_start: usize,
     is_joining: bool,
 }
 
-impl Tail {
+impl LastPacket {
     /// Whether a further message of stream `id` may join what ends at `end`.
     #[inline(always)]
     fn takes(&self, id: PacketId, end: usize) -> bool {
@@ -85,8 +84,8 @@ impl Outbox {
         put
     }
 
-    /// As [`message`](Self::message), but without the length in the header of the batch at the end: what waits is complete
-    /// packets only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
+    /// As [`message`](Self::message), but without the length in the header of the batch at the end: pending packets are complete
+    /// only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
     #[inline(always)]
     fn put_message<T>(
         &mut self,
@@ -95,7 +94,8 @@ impl Outbox {
         joins: bool,
         write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> (T, Option<usize>) {
-        let Begun { body, bulk_start, is_joining } = if is_joining { self.join() } else { self.begin_message(id) };
+        let OpenMessage { body, bulk_start, is_joining } =
+            if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
         // That of one which was taken back is below zero, and so beyond all.
         let end = self.buffer.len();
@@ -112,21 +112,21 @@ impl Outbox {
 
     /// Begins a message that joins the batch at the end.
     #[inline(always)]
-    fn join(&mut self) -> Begun {
+    fn join(&mut self) -> OpenMessage {
         self.buffer.push(0); // For its length.
-        Begun { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
+        OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
     }
 
     /// Begins a message that does not join a batch: it makes one of the last message, or is the first of its packet.
     #[inline(never)] // Two of a batch at most.
-    fn begin_message(&mut self, id: PacketId) -> Begun {
+    fn begin_message(&mut self, id: PacketId) -> OpenMessage {
         if self.tail.takes(id, self.buffer.len()) && !self.tail.is_batch {
             self.begin_batch();
             return self.join();
         }
         self.close_batch();
         let body = self.begin(id, Operation::STREAM);
-        Begun { body, bulk_start: self.bulk.len(), is_joining: false }
+        OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
     /// Completes a message that does not join as a short one; returns its length, unless it was taken back.
@@ -172,9 +172,9 @@ impl Outbox {
             Ok(end) if joins && is_short => {
                 let body = end.wrapping_sub(length as u32); // Of a short message.
                 let most = BATCH_MAX.min(self.limit).saturating_sub(SHORT_ROOM);
-                Tail { id, is_batch: false, body, end, end_max: body.saturating_add(most) }
+                LastPacket { id, is_batch: false, body, end, end_max: body.saturating_add(most) }
             }
-            _ => Tail::default(),
+            _ => LastPacket::default(),
         };
         Some(length)
     }
@@ -191,7 +191,7 @@ impl Outbox {
             Some([only]) => *only = length as u8,
             _ => {}
         }
-        // In either form of header the operation stands in front of the length.
+        // In either form of header the operation precedes the length.
         if let Some(operation) = self.buffer.get_mut(body.wrapping_sub(6)..body.wrapping_sub(4)) {
             operation.copy_from_slice(&Operation::BATCH.number().to_be_bytes());
         }
@@ -203,7 +203,7 @@ impl Outbox {
     /// Writes the length of the batch at the end into its header.
     #[inline]
     fn close_batch(&mut self) {
-        let Tail { is_batch, body, end, .. } = self.tail;
+        let LastPacket { is_batch, body, end, .. } = self.tail;
         if is_batch
             && let Some(header) = self.buffer.get_mut(..body as usize)
             && let Some(field) = header.last_chunk_mut()
@@ -275,7 +275,7 @@ impl MessageBatch {
         self.packets.is_empty()
     }
 
-    /// Moves all messages behind what waits in an outbox.
+    /// Appends all messages to the pending ones of an outbox.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
         outbox.append(&mut self.packets);

@@ -20,7 +20,7 @@ fn fill(outbox: &mut Outbox, sizes: &[usize]) -> Vec<u8> {
 const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
 
 #[test]
-fn slices_hold_the_first_waiting_bytes_up_to_the_requested_length() {
+fn slices_hold_pending_bytes_up_to_the_requested_length() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let expected = fill(&mut outbox, SIZES);
     for most in [0, 1, 9, 10, 13, GATHER_MIN, GATHER_MIN + 23, expected.len() - 1, expected.len(), usize::MAX] {
@@ -94,7 +94,7 @@ fn an_outbox_that_much_was_taken_from_keeps_no_more_than_others() {
 }
 
 #[test]
-fn packets_encoded_once_go_to_many_and_long_ones_share_their_memory() {
+fn shared_long_packets_share_their_memory() {
     for (sizes, shared) in [(&[3, 5][..], false), (&[SHARE_MIN, 5], true), (&[5, GATHER_MIN, 7], true)] {
         let mut once = Outbox::new(HeaderForm::Current);
         let expected = fill(&mut once, sizes);
@@ -116,7 +116,7 @@ fn packets_encoded_once_go_to_many_and_long_ones_share_their_memory() {
 }
 
 #[test]
-fn an_outbox_that_is_never_empty_keeps_a_few_times_its_waiting_bytes_at_most() {
+fn busy_outbox_keeps_a_bounded_buffer() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let (mut expected, mut written) = (Vec::new(), Vec::new());
     let mut take = |outbox: &mut Outbox, count: usize| {
@@ -139,7 +139,7 @@ fn an_outbox_that_is_never_empty_keeps_a_few_times_its_waiting_bytes_at_most() {
 }
 
 #[test]
-fn memory_of_a_burst_is_freed_when_it_has_been_written_and_the_rest_on_request() {
+fn memory_of_a_burst_is_freed_after_its_write() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     for _ in 0..100 {
         fill(&mut outbox, &[10_000]);
@@ -154,7 +154,7 @@ fn memory_of_a_burst_is_freed_when_it_has_been_written_and_the_rest_on_request()
 }
 
 #[test]
-fn large_bodies_count_as_shared_and_can_be_replaced_by_their_copies() {
+fn large_bodies_can_be_replaced_by_copies() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let expected = fill(&mut outbox, SIZES);
     assert_eq!(outbox.shared_len(), 3 * GATHER_MIN + 1);
@@ -170,7 +170,7 @@ fn large_bodies_count_as_shared_and_can_be_replaced_by_their_copies() {
 }
 
 #[test]
-fn an_outbox_like_another_sends_the_same_headers_and_bodies_of_the_same_length() {
+fn similar_outbox_has_the_same_header_form() {
     let mut first = Outbox::new(HeaderForm::Old);
     first.set_limit(100);
     first.set_room(Some(50));
@@ -232,7 +232,7 @@ fn a_body_over_the_limit_is_refused_and_the_rest_goes_out() {
 }
 
 #[test]
-fn a_body_for_which_there_is_no_memory_is_refused_with_that_reason_until_there_is() {
+fn body_without_memory_is_refused_until_there_is_some() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     outbox.set_limit(20_000);
     outbox.set_room(Some(500));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-/// A time in which bytes go to another node and back if nothing is wrong.
+/// The time of a round trip to another node without faults.
 const SOON: Duration = Duration::from_millis(30);
 
 /// The bytes that go there: enough to be felt on a slow way, and by flipped bits.
@@ -79,7 +79,7 @@ fn is_of(kind: FaultKind, fault: &Fault) -> bool {
 }
 
 #[test]
-fn each_kind_of_fault_is_felt_and_shrunk_to_one_that_the_trace_names() {
+fn each_kind_of_fault_takes_effect_and_is_shrunk() {
     for kind in FaultKind::USUAL.into_iter().chain([FaultKind::LoseDisk, FaultKind::Corrupt]) {
         let failure = Sim::new().find(20, |world| notices(world, Some(kind)));
         let failure = failure.unwrap_or_else(|| panic!("nothing notices {kind:?}"));

@@ -36,7 +36,7 @@ async fn call(world: World, client: usize, answered: Arc<AtomicU64>) {
     }
 }
 
-/// The processor time of this process, in seconds, where the system tells: on Linux.
+/// The processor time of this process, in seconds, on Linux.
 fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let (_, behind) = stat.rsplit_once(')')?;

@@ -78,11 +78,11 @@ fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
 #[test]
 fn a_panic_in_a_condition_is_a_failure() {
     let failure = Sim::new().find(4, |world| async move {
-        world.always("a condition", || panic!("it is asked at all"));
+        world.always("a condition", || panic!("the condition runs"));
         sleep(millis(10)).await;
     });
     let failure = failure.expect("each world fails");
-    assert!(failure.text().contains("it is asked at all"), "{failure}");
+    assert!(failure.text().contains("the condition runs"), "{failure}");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_failure_names_the_seed_its_faults_and_a_command() {
 }
 
 #[test]
-fn a_crash_drops_tasks_and_keeps_synced_values_and_perhaps_the_first_others() {
+fn crash_drops_tasks_and_keeps_synced_values() {
     let kept = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let counts = kept.clone();
     Sim::new().seeds(40, move |world| {
@@ -150,7 +150,7 @@ fn a_crash_drops_tasks_and_keeps_synced_values_and_perhaps_the_first_others() {
 }
 
 #[test]
-fn a_partition_of_one_direction_holds_its_bytes_back_and_passes_the_others() {
+fn one_way_partition_holds_back_one_direction() {
     sim(1, |world| async move {
         world.node("a").start(|process| async move {
             process.accept(|mut transport| async move {
@@ -170,7 +170,7 @@ fn a_partition_of_one_direction_holds_its_bytes_back_and_passes_the_others() {
         let dialling = world.node("b").process();
         let dialled = dialling.clone().spawn(async move { dialling.dial("a").await.map(drop) });
         sleep(Duration::from_secs(1)).await;
-        assert!(!dialled.is_finished(), "nobody is reached");
+        assert!(!dialled.is_finished(), "no process accepts");
         world.heal("b", "a");
         assert_eq!(transport.read(&mut got).await.expect("a closes in good order"), 0);
         dialled.await.expect("no panic").expect("a is reached");
@@ -187,17 +187,17 @@ fn bytes_take_latency_and_bandwidth() {
         let mut transport = world.node("b").process().dial("a").await.expect("a accepts");
         assert_eq!(world.elapsed() - begun, Duration::from_secs(2));
         transport.write_all(&[0; 500]).await.expect("there is room");
-        transport.read_exact(&mut [0]).await.expect("it comes back");
+        transport.read_exact(&mut [0]).await.expect("it arrives");
         // The first twentieth of a second is there, and is on its way back.
         assert_eq!(world.elapsed() - begun, millis(4_051));
-        transport.read_exact(&mut [0; 499]).await.expect("it comes back");
+        transport.read_exact(&mut [0; 499]).await.expect("it arrives");
         let all = world.elapsed() - begun;
         assert!(all >= millis(4_500) && all < millis(4_600), "{all:?}");
     });
 }
 
 #[test]
-fn connections_overtake_each_other_and_the_bytes_of_one_stay_in_order() {
+fn bytes_of_one_connection_stay_in_order() {
     let overtaken = Arc::new(AtomicUsize::new(0));
     let counted = overtaken.clone();
     Sim::new().seeds(20, move |world| {
@@ -224,7 +224,7 @@ fn connections_overtake_each_other_and_the_bytes_of_one_stay_in_order() {
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
                 transport.write_all(&[byte]).await.expect("there is room");
-                // So that all would come in order if each took as long.
+                // So that all would arrive in order if each took as long.
                 sleep(millis(2)).await;
             }
             let mut order = Vec::new();
@@ -254,7 +254,7 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
         let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
         tokio::spawn(async move { slow.strike(fault).await });
         sleep(millis(1)).await;
-        transport.write_all(&[0; 11_000]).await.expect("it goes on");
+        transport.write_all(&[0; 11_000]).await.expect("it resumes");
         // All but the last thousand bytes have left, by 2000 in a second.
         let took = world.elapsed() - begun;
         assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
@@ -278,7 +278,7 @@ fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
 }
 
 #[test]
-fn a_node_that_stands_still_sends_nothing_and_goes_on_afterwards() {
+fn paused_node_sends_nothing_and_resumes() {
     sim(1, |world| async move {
         let node = world.node("a");
         node.start(echo);
@@ -287,12 +287,12 @@ fn a_node_that_stands_still_sends_nothing_and_goes_on_afterwards() {
         transport.write_all(&[1]).await.expect("there is room");
         assert!(timeout(Duration::from_secs(10), transport.read_exact(&mut [0])).await.is_err());
         node.resume();
-        transport.read_exact(&mut [0]).await.expect("a goes on");
+        transport.read_exact(&mut [0]).await.expect("a resumes");
     });
 }
 
 #[test]
-fn connections_fall_silent_break_end_and_flip_bits_as_faults_say() {
+fn connection_faults_take_effect() {
     sim(1, |world| async move {
         world.node("a").start(echo);
         let process = world.node("b").process();
@@ -307,7 +307,7 @@ fn connections_fall_silent_break_end_and_flip_bits_as_faults_say() {
         let mut transport = process.dial("a").await.expect("a accepts");
         let (one, other) = between();
         world.strike(Fault::Silence { one, other }).await;
-        transport.write_all(&[1]).await.expect("nobody is told");
+        transport.write_all(&[1]).await.expect("the peer does not notice");
         assert!(timeout(Duration::from_secs(1_000), transport.read(&mut [0])).await.is_err());
 
         let mut transport = process.dial("a").await.expect("a accepts");
@@ -319,7 +319,7 @@ fn connections_fall_silent_break_end_and_flip_bits_as_faults_say() {
         let mut transport = process.dial("a").await.expect("a accepts");
         transport.write_all(&[0; 64]).await.expect("there is room");
         let mut got = [0; 64];
-        transport.read_exact(&mut got).await.expect("it comes back");
+        transport.read_exact(&mut got).await.expect("it arrives");
         assert!(got.iter().all(|byte| byte.count_ones() % 2 == 0) && got.iter().any(|byte| *byte != 0));
     });
 }

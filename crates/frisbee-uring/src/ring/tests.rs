@@ -14,7 +14,7 @@ fn sockets() -> (Rc<TcpStream>, TcpStream) {
     (Rc::new(listener.accept().unwrap().0), peer)
 }
 
-/// The sends that are over: token, length of the buffer, and what came of it.
+/// The sends that are over: token, length of the buffer, and result.
 fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
     let mut completions = Vec::new();
     ring.complete(&mut completions);
@@ -38,7 +38,7 @@ fn buffers_lie_one_behind_the_other_and_all_of_them_are_offered() {
     for id in (0..BUFFERS).chain(0..BUFFERS) {
         buffers.offer(id);
         let place = buffers.tail.wrapping_sub(1) % BUFFERS;
-        // SAFETY: nobody else refers to it.
+        // SAFETY: no other reference to it exists.
         let entry = unsafe { buffers.entry(place).as_ref() };
         let (address, length) = (buffers.start(id).addr().get() as u64, BUFFER_LEN as u32);
         assert_eq!((entry.addr(), entry.len(), entry.bid()), (address, length, id));
@@ -53,7 +53,7 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
     let Some(mut ring) = ring() else { return };
     let (socket, mut peer) = sockets();
     ring.send_quietly(&socket, 7, b"quiet".to_vec());
-    assert_eq!(sent(&mut ring), [], "the kernel has not even been told");
+    assert_eq!(sent(&mut ring), [], "nothing was submitted");
     assert!(ring.is_quiet());
     ring.submit().unwrap();
     assert_eq!(ring.uring.completion().len(), 0, "it would have ended a wait");
@@ -65,7 +65,7 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
 }
 
 #[test]
-fn a_quiet_send_that_is_cut_short_or_refused_says_so_and_disturbs_no_other() {
+fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     let Some(mut ring) = ring() else { return };
     let ((full, mut slow), (socket, _peer)) = (sockets(), sockets());
     let len = 64 << 20;
@@ -96,5 +96,5 @@ fn a_quiet_send_that_is_cut_short_or_refused_says_so_and_disturbs_no_other() {
     drop((ring, full));
     let mut came = Vec::new();
     slow.read_to_end(&mut came).unwrap();
-    assert!(came == expected, "what was said to be sent has been sent, and nothing else");
+    assert!(came == expected, "the reported bytes were sent, and no others");
 }

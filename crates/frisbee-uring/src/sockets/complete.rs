@@ -75,7 +75,7 @@ impl Sockets {
                 empty.into_iter().for_each(|received| self.ring.recycle(received));
                 reading.end = Some(End::Eof);
             }
-            // It was stopped, or found no buffer, or the kernel wants to be asked again.
+            // It was stopped, or found no buffer, or the kernel wants another request.
             Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
             Err(error) => reading.end = Some(End::Failed(code(&error))),
         }

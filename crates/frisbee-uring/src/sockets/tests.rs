@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::ReadBuf;
 
-/// A turn of a task that reads whatever comes, and always has more to write than its peer takes.
+/// A turn of a task that reads everything, and always has more to write than its peer takes.
 fn turn(sockets: &mut Sockets, key: usize) {
     let context = Context::from_waker(Waker::noop());
     let mut buffer = vec![0; 64 * 1024];
@@ -19,7 +19,7 @@ fn turn(sockets: &mut Sockets, key: usize) {
 }
 
 #[test]
-fn a_socket_has_one_waiter_for_each_direction_independent_of_the_other() {
+fn socket_has_one_waiter_per_direction() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -37,9 +37,9 @@ fn a_socket_has_one_waiter_for_each_direction_independent_of_the_other() {
     }
 }
 
-/// Whoever flushes within a time of its own can take the socket off the ring without a limit.
+/// A caller with a deadline of its own can take the socket off the ring without a limit.
 #[test]
-fn a_flush_is_over_when_the_peer_has_taken_all_and_then_the_socket_leaves_its_ring_at_once() {
+fn flushed_socket_leaves_its_ring_at_once() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn a_flush_is_over_when_the_peer_has_taken_all_and_then_the_socket_leaves_its_ri
         sockets.submit(Some(Some(Duration::from_millis(1)))).unwrap();
         sockets.complete(&mut Vec::new());
     };
-    // Until the ring holds what the peer does not take.
+    // Until the ring holds bytes that the peer does not read.
     let mut written = 0;
     while let Poll::Ready(count) = sockets.poll_write(key, &context, &[IoSlice::new(&[7; 15_000])]) {
         written += count.unwrap();

@@ -1,6 +1,6 @@
 //! JSON on several lines, for people.
 
-/// Puts each entry and element on a line of its own, two spaces deeper than what is around it. `json` has no spaces
+/// Puts each entry and element on a line of its own, two spaces deeper than its parent. `json` has no spaces
 /// outside of strings.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len().saturating_mul(2));
@@ -59,7 +59,7 @@ mod tests {
     use super::indented;
 
     #[test]
-    fn each_entry_and_element_has_a_line_and_strings_stay_as_they_are() {
+    fn pretty_json_has_a_line_per_entry_and_keeps_strings() {
         let json = r#"{"a":[1,{"b":"{,:\"[\\"}],"empty":{},"none":[],"ä":"ö"}"#;
         let expected = "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"{,:\\\"[\\\\\"\n    }\n  ],\n  \"empty\": {},\n  \"none\": [],\n  \"ä\": \"ö\"\n}";
         assert_eq!(indented(json), expected);

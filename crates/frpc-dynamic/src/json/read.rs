@@ -35,7 +35,7 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
-/// Reads the object of a message's fields, and `@type` beside them unless that has been read.
+/// Reads the object of a message's fields, and `@type` unless that has been read.
 fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
     let descriptor = message.descriptor();
     let mut seen = BTreeSet::new();
@@ -203,7 +203,7 @@ fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decod
 
 fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only the empty object has no type; ignoring what is in another would lose it silently.
+        // Only the empty object has no type; ignoring the content of another would lose it silently.
         return from.object(|_, from| Err(from.error(DecodeReason::NoType)));
     };
     let Some(descriptor) = content(&message.descriptor(), &type_url) else {
@@ -220,7 +220,7 @@ fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decode
     set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
 }
 
-/// Reads the content of an `Any` that has a form of its own, which stands in `value`.
+/// Reads the content of an `Any` that has a form of its own, from `value`.
 fn value_of(
     descriptor: &MessageDescriptor,
     any: &MessageDescriptor,

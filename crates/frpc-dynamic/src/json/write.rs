@@ -149,7 +149,7 @@ fn name(descriptor: &EnumDescriptor, number: i32) -> Option<String> {
     descriptor.enum_descriptor_proto().value.iter().find(is_it).map(|value| value.name().to_owned())
 }
 
-/// Writes a `Value`, of whose members one is set.
+/// Writes a `Value` by its member that is set.
 fn kind(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let Some((field, value)) = message.fields().next() else { return to.no_kind() };
     match value {

@@ -8,7 +8,7 @@ use crate::Gateway;
 use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::support::{Hold, Pace, Uptake};
+use frisbee::support::{Hold, Pace, WriteProgress};
 use frpc::{ForeignContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
@@ -50,7 +50,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         is_flushing: false,
         received: 0,
         pace: Pace::new(config.least_rate_window, config.least_rate),
-        uptake: Uptake::new(config.write_timeout, config.least_rate),
+        uptake: WriteProgress::new(config.write_timeout, config.least_rate),
         held: None,
         active: now(),
         reading: Reading::Open,
@@ -106,7 +106,7 @@ struct Connection<'a> {
     /// All bytes that have come.
     received: u64,
     pace: Pace,
-    uptake: Uptake,
+    uptake: WriteProgress,
     /// The charge for what waits here, and for how much.
     held: Option<(Hold, usize)>,
     /// When something has come or gone last.

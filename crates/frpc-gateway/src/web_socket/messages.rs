@@ -7,7 +7,7 @@ use super::transport::{Ending, Wire, now};
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::support::{Hold, Pace, Uptake};
+use frisbee::support::{Hold, Pace, WriteProgress};
 use frisbee_core::{Keepalive, Liveness};
 use frpc::ForeignContext;
 use std::future::poll_fn;
@@ -109,7 +109,7 @@ where
         received: 0,
         keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, start),
         pace: Pace::new(config.least_rate_window, config.least_rate),
-        uptake: Uptake::new(config.write_timeout, config.least_rate),
+        uptake: WriteProgress::new(config.write_timeout, config.least_rate),
         stops: false,
         sleep: None,
     };
@@ -144,7 +144,7 @@ struct Connection<'a, T, K> {
     received: u64,
     keepalive: Keepalive,
     pace: Pace,
-    uptake: Uptake,
+    uptake: WriteProgress,
     /// The server stops: nothing more is read.
     stops: bool,
     sleep: Option<Pin<Box<Sleep>>>,

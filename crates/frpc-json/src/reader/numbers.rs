@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         integer_of(text).ok_or_else(|| Self::invalid(expected, text, offset))
     }
 
-    /// Reads a float, as a number or in a string, or one of the strings that stand for values without digits.
+    /// Reads a float, as a number or in a string, or one of the strings for values without digits.
     /// `parse` returns an infinity for numbers that are too large.
     pub(crate) fn float<T: PartialEq>(
         &mut self,
@@ -152,7 +152,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     // An exponent of more digits than a word leaves nothing of any number but zero.
     let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
-    // How many digits stand in front of the point when the exponent is applied.
+    // The number of digits before the point once the exponent is applied.
     let mut before_point = exponent.saturating_add(i64::try_from(whole.len()).ok()?);
     let mut magnitude = 0_u64;
     for digit in whole.bytes().chain(fraction.bytes()).map(|digit| u64::from(digit.wrapping_sub(b'0'))) {

@@ -140,7 +140,7 @@ pub fn plain_length(bytes: &[u8]) -> usize {
 /// As far as this, texts are looked at by words, and then by blocks.
 const SHORT: usize = 64;
 
-/// What the processor looks at by a few instructions, in bytes.
+/// Bytes that a few instructions examine at once.
 const BLOCK: usize = 64;
 
 /// As [`plain_length`], for texts that are probably long.

@@ -50,7 +50,7 @@ pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeErro
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only the empty object has no type; ignoring what is in another would lose it silently.
+        // Only the empty object has no type; ignoring the content of another would lose it silently.
         return match from.first_key("object")? {
             None => Ok((String::new(), Vec::new())),
             Some(_) => Err(from.error(DecodeReason::NoType)),
@@ -91,7 +91,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
 ///
 /// # Errors
 ///
-/// If there is no object, or `@type` stands too far back.
+/// If there is no object, or `@type` follows too many other bytes.
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
     from.look_ahead(find_type)
@@ -110,7 +110,7 @@ fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeErr
     Ok(None)
 }
 
-/// What is known of a type, whose full name is behind the last slash of its URL.
+/// Looks up a type by its URL: its full name follows the last slash.
 fn content(type_url: &str, types: Option<&crate::Types>) -> Option<Content> {
     let (_, name) = type_url.rsplit_once('/')?;
     types?.content(name)

@@ -77,7 +77,7 @@ fn snake(path: &str) -> Option<String> {
     Some(text)
 }
 
-/// Whether there is a name, which begins with a letter, before and behind each point.
+/// Whether each point separates two names, which begin with a letter.
 fn has_names(path: &str) -> bool {
     path.split('.').all(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }

@@ -92,7 +92,7 @@ fn push_fraction(nanos: u32, text: &mut String) {
     };
 }
 
-/// Nanoseconds from the digits behind a point.
+/// Nanoseconds from the digits after a point.
 fn nanos(digits: &str) -> Option<i32> {
     if digits.is_empty() || digits.len() > 9 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;

@@ -128,7 +128,7 @@ fn strings_are_unescaped_and_their_surrogates_are_paired() {
 }
 
 #[test]
-fn input_that_is_not_utf_8_is_refused_at_the_first_bad_byte_wherever_it_stands() {
+fn invalid_utf8_is_rejected_at_the_first_bad_byte() {
     for (json, offset) in
         [(&b"{\"id\":\"ab\xff\"}"[..], 9), (b"\xef\xbb", 0), (b"{} \xc0\x80", 3), (b"{\"id\":\"\xed\xa0\x80\"}", 7)]
     {
@@ -172,7 +172,7 @@ fn unknown_fields_and_names_are_refused_or_ignored() {
     let order: Order = Options::new().ignore_unknown(true).decode(json.as_bytes()).unwrap();
     assert_eq!((order.id.as_str(), order.color, order.colors), ("x", 0, vec![0]));
     assert_eq!(order.palette.into_iter().collect::<Vec<_>>(), [("y".to_owned(), -1)]);
-    // What is ignored has to be JSON all the same.
+    // Ignored values have to be valid JSON all the same.
     for bad in
         ["{", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "\"\\x\"", "tru", "[1 2]", "\"\\ud800\"", "{,}", "'a'", ""]
     {

@@ -10,7 +10,7 @@ fn json<M: frpc_json::Json>(message: &M) -> String {
 }
 
 #[test]
-fn a_message_with_everything_is_written_in_the_order_of_declaration() {
+fn fields_are_written_in_the_order_of_declaration() {
     assert_eq!(
         json(&order()),
         concat!(
@@ -69,7 +69,7 @@ fn control_characters_are_escaped_and_others_are_not() {
 }
 
 #[test]
-fn a_message_without_json_leaves_nothing_behind_and_its_error_names_the_field() {
+fn failed_write_leaves_no_output_and_names_the_field() {
     let mut order = Order::default();
     for _ in 0..200 {
         order = Order { parts: vec![order], ..Order::default() };

@@ -36,7 +36,7 @@ fn levels_are_those_around_a_message_and_not_those_before_it() {
 }
 
 #[test]
-fn unknown_values_nest_as_deep_as_messages_in_lists_and_take_no_stack() {
+fn nested_unknown_values_take_no_stack() {
     let options = Options::new().ignore_unknown(true);
     let skip = |value: String| options.decode::<Order>(format!("{{\"new\":{value}}}").as_bytes());
     // One level is the message around it.
@@ -79,7 +79,7 @@ fn lists_maps_and_boxes_take_as_much_memory_as_they_may() {
 }
 
 #[test]
-fn a_body_of_empty_messages_is_refused_before_it_fills_the_memory() {
+fn body_of_empty_messages_is_rejected_before_it_fills_memory() {
     let json = format!("{{\"parts\":[{}{{}}]}}", "{},".repeat(1_500_000));
     let error = frpc_json::from_json::<Order>(json.as_bytes()).unwrap_err();
     assert!(matches!(error.reason(), DecodeReason::ContainerMemory { needed, .. } if *needed < CONTAINER_MEMORY_MAX));

@@ -1,4 +1,4 @@
-//! What messages become and what is read, by a message as the generator writes it.
+//! Encoding and decoding of a message as the generator writes it.
 
 mod decoding;
 mod encoding;

@@ -1,4 +1,4 @@
-//! Random values: each comes back, and what is damaged is refused or read, but never panics.
+//! Random values round trip, and damaged ones are rejected or read, but never panic.
 
 use crate::schema::{Order, Payment};
 use frpc_json::{Options, from_json, to_json};

@@ -1,4 +1,4 @@
-//! What introspection tells of the calls that a server has counted. Names are those of the schema and codes are few, so it
+//! Introspection of the calls that a server has counted. Names are those of the schema and codes are few, so it
 //! is as large as the schema.
 
 use crate::introspection_v1 as v1;
@@ -7,7 +7,7 @@ use frpc::{Code, Inspector};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Adds to methods what has been counted of them, if the server counts calls.
+/// Adds the counters of methods, if the server counts calls.
 pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1::Method> {
     let Some(counters) = inspector.counters() else { return methods };
     let snapshot = counters.snapshot();

@@ -59,7 +59,7 @@ impl<'a> Decoder<'a> {
     /// Reads the substitute for the root: nil, or the text of an error.
     #[inline(always)]
     pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
-        let (error, rest) = self.place().no_root()?;
+        let (error, rest) = self.cursor().no_root()?;
         self.rest = rest;
         Ok(error)
     }
@@ -82,6 +82,14 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// If the value is missing or malformed; the error names the field.
+    ///
+    /// ```
+    /// let mut decoder = polyglot::Decoder::new(&[10, 7]);
+    /// assert_eq!(decoder.field::<u32>("id")?, 7);
+    /// let error = decoder.field::<u32>("age").expect_err("the input has ended");
+    /// assert_eq!(error.field(), "age");
+    /// # Ok::<(), polyglot::DecodeError>(())
+    /// ```
     #[inline]
     pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
         let left = self.rest.len();

@@ -1,4 +1,4 @@
-//! Errors say what, where, and in which field; and a failed read moves nothing.
+//! Errors have a reason, a position and a field, and a failed read moves nothing.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ fn errors_are_one_pointer_wide_and_can_cross_threads() {
 
 #[test]
 fn a_failed_read_of_one_value_does_not_move_the_cursor() {
-    // One good value of each kind, then each kind with something wrong behind its kind byte.
+    // One good value of each kind, then each kind with a defect after its kind byte.
     let inputs = [
         "00",
         "01070a00",

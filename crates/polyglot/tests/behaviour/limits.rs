@@ -156,7 +156,7 @@ fn expect_needs<T>(bytes: &[u8], needed: usize, decode: impl Fn(&mut Decoder<'_>
 }
 
 #[test]
-fn sorted_maps_boxes_that_are_no_messages_and_enclosed_messages_count_too() {
+fn sorted_maps_boxes_and_enclosed_messages_count() {
     let map = One { v: BTreeMap::from([(1_u32, 2_u64), (3, 4)]) };
     expect_needs(&encode(&map, Form::Flat), 32, decode_root::<One<BTreeMap<u32, u64>>>);
 
@@ -183,7 +183,7 @@ fn the_longest_legal_lists_of_a_frame_fit_the_default_limit() {
 }
 
 #[test]
-fn long_shared_bytes_are_slices_of_the_input_and_short_ones_do_not_keep_it_alive() {
+fn only_long_shared_bytes_keep_the_input_alive() {
     let long = Bytes::from(vec![7; BULK_MIN]);
     let short = Bytes::from(vec![8; BULK_MIN - 1]);
     let body = Bytes::from(encode(&One { v: vec![long.clone(), short.clone(), Bytes::new()] }, Form::Flat));
@@ -196,13 +196,13 @@ fn long_shared_bytes_are_slices_of_the_input_and_short_ones_do_not_keep_it_alive
     assert_eq!(read.iter().map(within).collect::<Vec<_>>(), [true, false, false]);
     assert!(!body.is_unique());
     read.remove(0);
-    assert!(body.is_unique(), "what is left of the message keeps nothing of the input");
+    assert!(body.is_unique(), "the rest of the message keeps nothing of the input");
     let copied = decode::<One<Vec<Bytes>>>(&body).unwrap().v;
     assert!(!copied.iter().any(within));
 }
 
 #[test]
-fn a_decoder_says_whether_values_that_it_has_read_keep_its_input_alive() {
+fn decoder_reports_values_that_keep_its_input_alive() {
     let long = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN] }, Form::Flat));
     let short = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN - 1] }, Form::Flat));
     let has_sliced = |mut decoder: Decoder<'_>| {
@@ -221,7 +221,7 @@ fn a_decoder_says_whether_values_that_it_has_read_keep_its_input_alive() {
 }
 
 #[test]
-fn a_decoder_says_how_many_bytes_it_has_read_and_how_many_are_left() {
+fn decoder_reports_read_and_remaining_bytes() {
     let input = [0x08, 5, 0x00, 0x00, 0x00];
     let mut decoder = Decoder::new(&input);
     assert_eq!((decoder.position(), decoder.remaining(), decoder.rest()), (0, 5, &input[..]));
@@ -230,7 +230,7 @@ fn a_decoder_says_how_many_bytes_it_has_read_and_how_many_are_left() {
 }
 
 #[test]
-fn an_enclosed_message_is_a_slice_of_shared_input_only_if_it_is_long() {
+fn only_long_enclosed_messages_are_slices_of_the_input() {
     let enclosed = |input: &Bytes, mut decoder: Decoder<'_>| {
         let read = polyglot::decode_enclosed(
             "test.Raw",
@@ -260,7 +260,7 @@ fn an_enclosed_message_is_a_slice_of_shared_input_only_if_it_is_long() {
 }
 
 #[test]
-fn an_enclosed_message_that_is_not_as_long_as_announced_is_an_error_and_leaves_nothing() {
+fn enclosed_message_of_wrong_length_is_an_error() {
     for written in [0, 1, 3] {
         let mut body = vec![0xee];
         let write = |out: &mut Vec<u8>| out.resize(out.len() + written, 7);
@@ -271,7 +271,7 @@ fn an_enclosed_message_that_is_not_as_long_as_announced_is_an_error_and_leaves_n
 }
 
 #[test]
-fn gathered_bytes_put_back_in_their_places_are_the_plain_encoding() {
+fn gathered_bytes_join_to_the_plain_encoding() {
     let big = |byte| Bytes::from(vec![byte; BULK_MIN]);
     let small = Bytes::from(vec![9; BULK_MIN - 1]);
     let message = One { v: vec![big(1), small, big(2), Bytes::new()] };
@@ -282,7 +282,7 @@ fn gathered_bytes_put_back_in_their_places_are_the_plain_encoding() {
     assert_eq!(joined(&out[1..], 1, &bulk), encode(&message, Form::Flat));
 }
 
-/// What an encoding is with what was set aside in its places, which count from `before` bytes before it.
+/// An encoding with its gathered parts at their positions, which count from `before` bytes before it.
 fn joined(out: &[u8], before: usize, bulk: &[Bulk]) -> Vec<u8> {
     let mut joined = Vec::new();
     let mut from = 0;
@@ -296,7 +296,7 @@ fn joined(out: &[u8], before: usize, bulk: &[Bulk]) -> Vec<u8> {
 }
 
 #[test]
-fn long_strings_are_copied_aside_unchanged_where_a_copier_is_given() {
+fn copier_receives_long_strings_unchanged() {
     let text = |length| "a".repeat(length);
     let message = One { v: vec![text(LONG_MIN), text(LONG_MIN - 1), text(LONG_MIN + 1), text(0)] };
     let (mut out, mut bulk) = (Vec::new(), Vec::new());

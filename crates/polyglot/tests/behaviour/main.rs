@@ -1,4 +1,4 @@
-//! What the crate promises, seen from outside: bytes, verdicts, limits, errors, presence, views.
+//! Promises of the crate: bytes, verdicts, limits, errors, presence, views.
 
 mod errors;
 mod limits;

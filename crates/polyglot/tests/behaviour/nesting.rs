@@ -195,7 +195,7 @@ impl Fields for Wide {
     }
 }
 
-/// A view that contains itself, beside what it borrows.
+/// A view that contains itself and borrowed fields.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "they are read by `Debug`")]
 struct NamedView<'a> {
@@ -211,13 +211,13 @@ impl<'a> MessageView<'a> for NamedView<'a> {
     }
 }
 
-/// Runs a test on a thread with the stack that threads have unless told otherwise.
+/// Runs a test on a thread with the default stack of threads.
 fn on_a_usual_stack(test: fn()) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
 }
 
 #[test]
-fn the_deepest_messages_of_twenty_fields_fit_the_stack_of_a_usual_thread() {
+fn deepest_messages_fit_the_stack_of_a_thread() {
     on_a_usual_stack(|| {
         for grow in [
             |inner| Wide { named: [("inner".to_owned(), inner)].into(), ..Wide::default() },

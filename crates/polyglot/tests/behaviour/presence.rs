@@ -1,4 +1,4 @@
-//! What is absent, what is default, and what is unknown: in both forms.
+//! Absent, default and unknown values in both forms.
 
 use bytes::Bytes;
 #[cfg(feature = "prost-types")]
@@ -20,7 +20,7 @@ fn choices() -> [Option<Choice>; 6] {
 }
 
 #[test]
-fn an_absent_optional_field_is_its_default_in_the_flat_form_and_nil_in_the_rich_one() {
+fn absent_optional_is_default_when_flat_and_nil_when_rich() {
     let absent = One { v: None::<u64> };
     assert_eq!(encode(&absent, Form::Flat), hex("08000b00"));
     assert_eq!(encode(&absent, Form::Extended), hex("080000"));
@@ -36,7 +36,7 @@ fn an_absent_message_is_nil_in_both_forms() {
 }
 
 #[test]
-fn a_rich_oneof_stands_at_its_first_member_and_names_the_one_that_is_set() {
+fn rich_oneof_is_at_its_first_member_and_names_the_set_one() {
     let rich = |choice| encode(&OneOf { choice, after: true }, Form::Extended);
     assert_eq!(rich(None), hex("080003000701"));
     assert_eq!(rich(Some(Choice::Number(0))), hex("080003010c000701"));
@@ -93,7 +93,7 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
         let message = OneOf { choice, after: false };
         assert_eq!(lost(&message, Form::Flat), default, "{message:?}");
         assert!(!lost(&message, Form::Extended));
-        // And it is right: what it does not report comes back.
+        // And it is right: other values round trip.
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
     }
 }
@@ -132,8 +132,8 @@ fn an_index_that_cannot_be_kept_is_refused() {
 }
 
 #[test]
-fn a_number_that_is_neither_declared_nor_kept_is_an_error_that_names_the_field() {
-    // i32::MIN + 2 would stand for index 2, which the schema knows.
+fn undeclared_enum_number_is_an_error_with_the_field() {
+    // i32::MIN + 2 would encode index 2, which the schema knows.
     for number in [7, i32::MAX, i32::MIN + 2] {
         let numbers = Everything { sparses: vec![0, number], ..Everything::default() };
         let error = encode_root(&numbers, &mut Encoder::new(&mut Vec::new())).unwrap_err();
@@ -144,7 +144,7 @@ fn a_number_that_is_neither_declared_nor_kept_is_an_error_that_names_the_field()
 }
 
 #[test]
-fn fields_that_an_older_peer_does_not_know_are_defaults_up_to_the_allowed_count() {
+fn fields_missing_from_an_older_peer_are_defaults() {
     let full = encode(&Inner { n: 1 }, Form::Flat);
     for (input, allowed, expected) in
         [(&full[..], 1, Some(1)), (&full[..2], 1, Some(0)), (&full[..2], 0, None), (&full[..3], 1, None)]
@@ -158,7 +158,7 @@ fn fields_that_an_older_peer_does_not_know_are_defaults_up_to_the_allowed_count(
 }
 
 #[test]
-fn fields_that_may_be_missing_are_defaults_also_over_a_message_that_has_them() {
+fn missing_fields_overwrite_a_message_with_defaults() {
     let full = encode(&One { v: "new".to_owned() }, Form::Flat);
     for (input, expected) in [(&full[..], "new"), (&full[..2], ""), (&hex("00")[..], "")] {
         let mut over = One { v: "old".to_owned() };
@@ -192,7 +192,7 @@ fn only_the_root_may_lack_fields() {
 }
 
 #[test]
-fn a_message_that_is_kept_raw_may_lack_as_many_fields_as_it_was_received_with() {
+fn raw_message_may_lack_as_many_fields_as_received() {
     let cut = hex("08000c0a050a000a00");
     let received = |allowed| {
         let mut decoder = Decoder::new(&cut).with_trailing_defaults(allowed);
@@ -208,7 +208,7 @@ fn a_message_that_is_kept_raw_may_lack_as_many_fields_as_it_was_received_with() 
 }
 
 #[test]
-fn bytes_of_any_type_and_boxed_values_are_defaults_if_they_are_empty() {
+fn empty_bytes_and_boxed_values_are_defaults() {
     assert!(<Vec<u8> as Element>::is_default(&Vec::new()) && !<Vec<u8> as Element>::is_default(&vec![0]));
     assert!(
         <Bytes as Element>::is_default(&Bytes::new()) && !<Bytes as Element>::is_default(&Bytes::from_static(&[0]))

@@ -13,7 +13,7 @@ fn inner() -> impl Strategy<Value = Inner> {
     any::<i32>().prop_map(|n| Inner { n })
 }
 
-/// A declared number of the enum, or one that stands for an unknown index.
+/// A declared number of the enum, or one that encodes an unknown index.
 fn sparse() -> impl Strategy<Value = i32> {
     prop_oneof![Just(0), Just(1000), Just(-5), Just(10), (4_u32..1 << 20).prop_map(|index| i32::MIN + index as i32)]
 }
@@ -88,7 +88,7 @@ prop_compose! {
     }
 }
 
-/// What a message becomes in the flat form: absent options are defaults, members that are defaults are absent.
+/// A message after a round trip in the flat form: absent options are defaults, members that are defaults are absent.
 fn flattened(message: &Everything) -> Everything {
     fn flat(one_of: &OneOf) -> OneOf {
         let default = match &one_of.choice {
@@ -108,7 +108,7 @@ fn flattened(message: &Everything) -> Everything {
     }
 }
 
-/// Equal, NaN included: what is written is the same. Maps with a hasher are left out and compared by value.
+/// Equal, NaN included: the encodings are the same. Maps with a hasher are left out and compared by value.
 fn same(left: &Everything, right: &Everything) -> bool {
     fn floats(map: &HashMap<String, f32>) -> BTreeMap<&str, u32> {
         map.iter().map(|(key, value)| (&**key, value.to_bits())).collect()
@@ -213,7 +213,7 @@ proptest! {
             bytes[at] = byte;
         }
         if let Ok(Root::Message(read)) = decode_root::<Everything>(&mut Decoder::new(&bytes)) {
-            // What was accepted can be sent on.
+            // Accepted messages can be encoded.
             encode(&read, Form::Extended);
         }
     }
@@ -259,7 +259,7 @@ proptest! {
         if cut { bytes.truncate(at) } else { bytes[at] = byte }
         let owned = decode_root::<Order>(&mut Decoder::new(&bytes));
         let view = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes));
-        // A view has the index of an enum as it stands, which an owned message may be unable to keep.
+        // A view has the index of an enum unchanged, which an owned message may be unable to keep.
         let kept = !matches!(&owned, Err(error) if error.to_string().contains("cannot be preserved"));
         prop_assert!(!kept || owned.is_ok() == view.is_ok(), "{:?} {:?}", owned, view);
     }

@@ -7,7 +7,7 @@ use polyglot::{
     DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Form, Message, MessageView, Nested, Oneof, Root,
 };
 
-/// Implements [`Fields`] for a struct whose fields stand in wire order; `as E` marks those of an enum type.
+/// Implements [`Fields`] for a struct with fields in wire order; `as E` marks those of an enum type.
 macro_rules! message {
     ($type:ty, $name:literal, $($field:ident $(as $enumeration:ty)?),*) => {
         impl Fields for $type {
@@ -108,7 +108,7 @@ impl Enumeration for Sparse {
     }
 }
 
-/// An enum whose second value has the number that would stand for the unknown index 7.
+/// An enum whose second value has the number that would encode the unknown index 7.
 #[derive(Debug)]
 pub(crate) struct Lowest;
 
@@ -153,7 +153,7 @@ impl Oneof for Choice {
     }
 }
 
-/// A oneof whose members stand on both sides of another field: messages come last.
+/// A oneof with members on both sides of another field: messages come last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OneOf {
     pub(crate) choice: Option<Choice>,

@@ -103,7 +103,7 @@ fn fields_follow_the_order_of_the_wire() {
 
 #[test]
 fn a_flat_oneof_is_every_member_in_its_place() {
-    // As Go writes it, with one more member, an enum, behind the word.
+    // As Go writes it, with one more member, an enum, after the word.
     both_ways(&OneOf { choice: Some(Choice::Number(5)), after: true }, "08000c0a050a000a00070100");
     both_ways(&OneOf { choice: None, after: false }, "08000c00050a000a00070000");
     both_ways(&OneOf { choice: Some(Choice::Inner(Inner { n: 1 })), after: false }, "08000c00050a000a00070008000c02");

@@ -1,4 +1,4 @@
-//! Views see what owned messages hold, and refuse what they refuse.
+//! Views have the values of owned messages, and reject the same bodies.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ fn copies_of_views_hand_out_the_same_as_their_originals() {
 }
 
 #[test]
-fn numbers_of_enums_in_views_are_equal_and_defaults_by_their_values() {
+fn enums_in_views_compare_by_value() {
     // The indexes of 0, 1000 and 0 again.
     let body = hex("0800010a0a030a000a010a00");
     let list = view::<OneView<List<'_, Number<Sparse>>>>(&body).unwrap().v;

@@ -1,4 +1,4 @@
-//! Messages that join are read as they were put, whatever stands between them.
+//! Joined messages are read as they were put, with anything between them.
 
 use super::*;
 use crate::{Batch, BatchSize, Decoder, HeaderForm, TooLong};
@@ -63,7 +63,7 @@ fn messages_of_all_lengths_come_out_as_they_went_in() {
 }
 
 #[test]
-fn messages_that_are_put_together_leave_as_those_that_are_put_one_by_one() {
+fn batched_messages_leave_as_single_ones() {
     let lengths = [0, 1, 127, 128, ALONE_MIN - 1, ALONE_MIN, 16 * 1024];
     let mut state = 1_u64;
     let mut random = |below: usize| {
@@ -101,7 +101,7 @@ fn messages_that_are_put_together_leave_as_those_that_are_put_one_by_one() {
 }
 
 #[test]
-fn a_batch_is_complete_if_writing_a_message_that_joins_it_panics() {
+fn batch_stays_complete_if_a_joining_write_panics() {
     let mut outbox = outbox();
     for _ in 0..2 {
         put(&mut outbox, STREAM, true, &Bytes::from_static(b"hi")).unwrap();
@@ -121,7 +121,7 @@ fn a_message_that_stays_alone_leaves_as_without_batches() {
 }
 
 #[test]
-fn nothing_joins_a_peer_that_does_not_understand_another_stream_or_a_packet_in_between() {
+fn messages_join_only_the_last_packet_of_their_stream() {
     let message = Bytes::from_static(b"hi");
     let mut outbox = outbox();
     for (id, joins) in [(1, false), (1, false), (1, true), (2, true), (1, true), (1, true)] {
@@ -136,7 +136,7 @@ fn nothing_joins_a_peer_that_does_not_understand_another_stream_or_a_packet_in_b
 }
 
 #[test]
-fn nothing_joins_a_batch_that_has_been_written_in_part_or_taken_away() {
+fn partly_written_batch_is_not_joined() {
     let message = Bytes::from_static(b"hello");
     let begin: [fn(&mut Outbox); 4] = [
         |outbox| outbox.advance(1),
@@ -179,7 +179,7 @@ fn a_batch_ends_where_the_peer_or_its_own_limit_wants_it() {
 }
 
 #[test]
-fn a_message_that_is_too_long_or_dropped_leaves_the_others_as_they_are() {
+fn failed_message_leaves_the_others_unchanged() {
     let message = Bytes::from_static(b"hi");
     let mut outbox = outbox();
     outbox.set_limit(2000);

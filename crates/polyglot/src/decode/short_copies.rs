@@ -52,8 +52,8 @@ mod tests {
     }
 
     #[test]
-    fn short_copies_stand_behind_each_other_until_no_room_is_left_and_long_ones_stand_apart() {
-        // In a thread of its own, whose memory nobody has used.
+    fn short_copies_share_a_block_and_long_ones_do_not() {
+        // In a thread of its own, whose memory is unused.
         let places = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// How many bytes a socket may hold that the peer has not accepted: 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// The unit in which the bytes in a socket are counted.
+/// The unit of the bytes in a socket.
 const UNIT: u32 = 64 * 1024;
 
 /// The part of the timeout that a peer gets for each unit in the socket. A socket accepts more only when a third of its
@@ -22,7 +22,7 @@ const PART: u64 = 4;
 /// An end that accepted reads no further while its own packets are not accepted. So at the end that dialled the bytes
 /// that the peer *sends* count as well: it waits for this end to have read them.
 #[derive(Clone, Debug)]
-pub struct Uptake {
+pub struct WriteProgress {
     /// In milliseconds, 49 days at most: it is kept for each idle connection.
     timeout: u32,
     least_rate: u32,
@@ -31,12 +31,12 @@ pub struct Uptake {
     /// Something waits.
     waits: bool,
     /// In a box, since most connections are idle; kept for the next time that something waits.
-    waiting: Option<Box<Waiting>>,
+    waiting: Option<Box<PendingWrite>>,
 }
 
 /// Something waits for the peer.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct PendingWrite {
     /// The transport has taken nothing since.
     stalled: Instant,
     /// All that the peer had given then.
@@ -49,14 +49,14 @@ struct Waiting {
     given_before: u64,
 }
 
-impl Uptake {
+impl WriteProgress {
     /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         let timeout = u32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
         Self { timeout, least_rate, taken: 0, waits: false, waiting: None }
     }
 
-    /// Tells that the transport has taken `count` bytes, which is 0 if it takes none at the moment, and whether more
+    /// Records that the transport has taken `count` bytes, 0 if it takes none at the moment, and whether more
     /// wait. `given` are all bytes that the peer has given, as far as they count.
     ///
     /// `true` if the peer has taken some: the transport had no room before.
@@ -77,7 +77,7 @@ impl Uptake {
     fn handle_waiting(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
         if waits && !self.waits {
-            let begun = Waiting { stalled: now, given, window: now, moved: 0, given_before: given };
+            let begun = PendingWrite { stalled: now, given, window: now, moved: 0, given_before: given };
             match &mut self.waiting {
                 Some(waiting) => **waiting = begun,
                 None => self.waiting = Some(Box::new(begun)),
@@ -103,7 +103,7 @@ impl Uptake {
         }
     }
 
-    fn waiting(&self) -> Option<&Waiting> {
+    fn waiting(&self) -> Option<&PendingWrite> {
         self.waiting.as_deref().filter(|_| self.waits)
     }
 
@@ -121,7 +121,7 @@ impl Uptake {
         self.waiting().and_then(|waiting| waiting.stalled.checked_add(self.patience()))
     }
 
-    /// When [`is_too_slow`](Self::is_too_slow) should be asked next.
+    /// When [`is_too_slow`](Self::is_too_slow) should be called next.
     pub fn deadline(&self) -> Option<Instant> {
         let twice = self.patience().saturating_mul(2);
         let window = self.waiting().and_then(|waiting| waiting.window.checked_add(twice));
@@ -166,11 +166,11 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const LEAST_RATE: u32 = 16 * 1024;
 
-    /// When a peer is given up that takes so many bytes in a second, behind a socket that holds `buffer` of them, and
-    /// gives so many; `waiting` is what there is to take, and something always waits. Not within an hour if not at all.
+    /// When a peer times out that takes so many bytes in a second, through a socket that holds `buffer` of them, and
+    /// gives so many; `waiting` bytes are pending, and some always are. Not within an hour if not at all.
     fn given_up(buffer: u64, rate: u64, gives: u64, waiting: u64) -> Option<Duration> {
         let start = Instant::now();
-        let mut taking = Uptake::new(5 * SECOND, LEAST_RATE);
+        let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);
         let mut held = 0;
         for millis in (0..3_600_000).step_by(100) {
             let now = start + Duration::from_millis(millis);
@@ -178,11 +178,11 @@ mod tests {
             let given = gives * millis / 1000;
             // A socket takes more when a third of it is free.
             let room = if buffer - held >= buffer.div_ceil(3) { buffer - held } else { 0 };
-            taking.handle_written(room as usize, true, given, now);
+            write_progress.handle_written(room as usize, true, given, now);
             held += room;
-            let due = taking.deadline().is_some_and(|due| now >= due);
-            assert!(due || !taking.clone().is_too_slow(waiting as usize, given, now), "it is due earlier");
-            if taking.is_too_slow(waiting as usize, given, now) {
+            let due = write_progress.deadline().is_some_and(|due| now >= due);
+            assert!(due || !write_progress.clone().is_too_slow(waiting as usize, given, now), "it is due earlier");
+            if write_progress.is_too_slow(waiting as usize, given, now) {
                 return Some(now - start);
             }
         }
@@ -192,16 +192,16 @@ mod tests {
     const MUCH: u64 = 1 << 20;
 
     #[test]
-    fn a_peer_that_takes_20_kilobytes_a_second_is_never_given_up_for_any_system_buffer() {
+    fn peer_at_20_kilobytes_a_second_never_times_out() {
         for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
-            assert_eq!(given_up(buffer, 20_000, 0, MUCH), None, "behind {buffer} bytes");
+            assert_eq!(given_up(buffer, 20_000, 0, MUCH), None, "after {buffer} bytes");
         }
     }
 
     #[test]
-    fn a_peer_that_takes_nothing_is_given_up_after_a_time_that_grows_with_system_buffers() {
+    fn timeout_of_a_stalled_peer_grows_with_system_buffers() {
         for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
-            assert_eq!(given_up(buffer, 0, 0, 1), Some(seconds * SECOND), "behind {buffer} bytes");
+            assert_eq!(given_up(buffer, 0, 0, 1), Some(seconds * SECOND), "after {buffer} bytes");
         }
     }
 
@@ -215,53 +215,53 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_gives_may_take_nothing_meanwhile_and_only_as_long_as_it_gives_much() {
+    fn sending_peer_may_stall_only_while_it_sends_much() {
         assert_eq!(given_up(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
         assert_eq!(given_up(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs are not much");
     }
 
     #[test]
-    fn a_peer_that_gives_or_takes_exactly_the_least_rate_is_not_given_up() {
+    fn peer_at_exactly_the_least_rate_does_not_time_out() {
         let now = Instant::now();
         for (given, too_slow) in [(5_000, false), (4_999, true)] {
-            let mut taking = Uptake::new(5 * SECOND, 2_000);
-            taking.handle_written(0, true, 0, now);
-            assert_eq!(taking.is_too_slow(1 << 20, given, now + 5 * SECOND), too_slow, "{given} bytes given");
+            let mut write_progress = WriteProgress::new(5 * SECOND, 2_000);
+            write_progress.handle_written(0, true, 0, now);
+            assert_eq!(write_progress.is_too_slow(1 << 20, given, now + 5 * SECOND), too_slow, "{given} bytes given");
         }
         for (taken, waiting, too_slow) in [(10_000, 10_001, false), (9_999, 10_001, true), (9_999, 10_000, false)] {
-            let mut taking = Uptake::new(5 * SECOND, 2_000);
-            taking.handle_written(0, true, 0, now);
-            taking.handle_written(taken, true, 0, now + 9 * SECOND);
-            let judged = taking.is_too_slow(waiting, 0, now + 10 * SECOND);
+            let mut write_progress = WriteProgress::new(5 * SECOND, 2_000);
+            write_progress.handle_written(0, true, 0, now);
+            write_progress.handle_written(taken, true, 0, now + 9 * SECOND);
+            let judged = write_progress.is_too_slow(waiting, 0, now + 10 * SECOND);
             assert_eq!(judged, too_slow, "{taken} bytes taken, {waiting} wait");
         }
     }
 
     #[test]
-    fn memory_of_a_wait_is_given_back_when_nothing_waits_and_not_before() {
+    fn memory_of_a_wait_is_freed_when_nothing_waits() {
         let now = Instant::now();
-        let mut taking = Uptake::new(5 * SECOND, 0);
-        taking.handle_written(1, true, 0, now);
-        taking.release();
-        assert!(taking.is_stalled());
-        assert_eq!(taking.stalled_by(), Some(now + 5 * SECOND));
-        taking.handle_written(1, false, 0, now);
-        taking.release();
-        assert!(!taking.is_stalled() && taking.waiting.is_none());
+        let mut write_progress = WriteProgress::new(5 * SECOND, 0);
+        write_progress.handle_written(1, true, 0, now);
+        write_progress.release();
+        assert!(write_progress.is_stalled());
+        assert_eq!(write_progress.stalled_by(), Some(now + 5 * SECOND));
+        write_progress.handle_written(1, false, 0, now);
+        write_progress.release();
+        assert!(!write_progress.is_stalled() && write_progress.waiting.is_none());
     }
 
     #[test]
-    fn nothing_is_due_while_nothing_waits_and_one_byte_satisfies_a_rate_of_zero() {
+    fn idle_socket_has_no_deadline() {
         let now = Instant::now();
-        let mut taking = Uptake::new(5 * SECOND, 0);
-        assert!(!taking.handle_written(100, false, 0, now));
-        assert_eq!(taking.deadline(), None);
-        assert!(!taking.handle_written(100, true, 0, now), "it may be the system's");
-        assert!(taking.handle_written(1, true, 0, now + 4 * SECOND));
-        assert_eq!(taking.deadline(), Some(now + 9 * SECOND));
-        assert!(!taking.is_too_slow(1 << 30, 0, now + 8 * SECOND));
-        assert!(taking.is_too_slow(1 << 30, 0, now + 9 * SECOND));
-        taking.handle_written(1, false, 0, now + 9 * SECOND);
-        assert_eq!(taking.deadline(), None);
+        let mut write_progress = WriteProgress::new(5 * SECOND, 0);
+        assert!(!write_progress.handle_written(100, false, 0, now));
+        assert_eq!(write_progress.deadline(), None);
+        assert!(!write_progress.handle_written(100, true, 0, now), "it may be the system's");
+        assert!(write_progress.handle_written(1, true, 0, now + 4 * SECOND));
+        assert_eq!(write_progress.deadline(), Some(now + 9 * SECOND));
+        assert!(!write_progress.is_too_slow(1 << 30, 0, now + 8 * SECOND));
+        assert!(write_progress.is_too_slow(1 << 30, 0, now + 9 * SECOND));
+        write_progress.handle_written(1, false, 0, now + 9 * SECOND);
+        assert_eq!(write_progress.deadline(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a decoder stands, for what is rare and therefore not inlined: values in their long form, and errors.
+//! The position of a decoder, for rare cases that are not inlined: values in their long form, and errors.
 //!
 //! A reference to a decoder would keep it in memory. These functions get two of its parts by value, so that the others,
 //! and these as well, may stay in registers where a message is read.
@@ -9,18 +9,18 @@ use crate::{DecodeError, DecodeReason, Kind};
 
 /// The place of a [`Decoder`] in its input.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Cursor<'a> {
     pub(super) rest: &'a [u8],
     pub(super) end: usize,
 }
 
-/// A part of the input, and the input behind it.
+/// A part of the input, and the input after it.
 type Parted<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {
     #[inline(always)]
-    pub(super) fn place(&self) -> Place<'a> {
-        Place { rest: self.rest, end: self.end }
+    pub(super) fn cursor(&self) -> Cursor<'a> {
+        Cursor { rest: self.rest, end: self.end }
     }
 
     /// An error at the current position.
@@ -30,7 +30,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> Cursor<'a> {
     /// The number of bytes read.
     #[inline]
     pub(super) fn position(self) -> usize {
@@ -54,7 +54,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// `kind` and the varint behind it.
+    /// `kind` and the varint after it.
     #[inline(never)]
     pub(super) fn varint(self, kind: Kind, max: u32) -> Parted<'a, u64> {
         match self.rest {
@@ -87,7 +87,7 @@ impl<'a> Place<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// What stands in the place of the root: nil, or the text of an error.
+    /// A root that is no message: nil, or the text of an error.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Parted<'a, Option<String>> {
@@ -98,7 +98,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The length of a `kind` that stands at the beginning of `input`, which is a tail of the rest.
+    /// The length of a `kind` at the beginning of `input`, which is a tail of the rest.
     #[inline]
     pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Parted<'a, u32> {
         let [0x0a, varint @ ..] = input else {

@@ -1,4 +1,4 @@
-//! What introspection tells of a server, a connection, a call.
+//! Introspection of a server, a connection, a call.
 
 use super::figures;
 use crate::introspection_v1 as v1;
@@ -7,10 +7,10 @@ use frpc::frisbee::inspect::{ConnectionView, ListedConnection};
 use frpc::{CallView, CloseKind, Connection, Inspector};
 use std::time::{Duration, Instant};
 
-/// How many calls of a connection are told: the oldest are those that are of interest.
+/// Calls of a connection that are reported: the oldest are those of interest.
 const CALLS_MAX: usize = 256;
 
-/// How much of the reason of a close is told, in characters.
+/// Characters of the reason of a close that are reported.
 const REASON_MAX: usize = 256;
 
 fn number(value: usize) -> u64 {
@@ -67,10 +67,10 @@ fn methods(inspector: &Inspector) -> Vec<v1::Method> {
     all.map(method).collect()
 }
 
-/// A page of the connections behind a number, and what to pass for the next page.
+/// A page of the connections after a number, and the number for the next page.
 pub(super) fn page(inspector: &Inspector, after: Option<u64>, limit: usize) -> (Vec<v1::Connection>, u64) {
     let listed = inspector.connections(after, limit);
-    // Numbers are told from 1, so that 0 means none.
+    // Reported numbers begin at 1, so that 0 means none.
     let last = listed.last().map(|last| last.number + 1);
     let next = last.filter(|_| limit > 0).unwrap_or(0);
     (listed.iter().map(|listed| listed_one(inspector, listed, &listed.connection.view())).collect(), next)
@@ -111,7 +111,7 @@ fn peer(connection: &Connection) -> String {
     text(connection.peer_addr())
 }
 
-/// One connection with its calls and streams, if it is open. Its number is as told.
+/// One connection with its calls and streams, if it is open. Its number is as reported.
 pub(super) fn connection(inspector: &Inspector, told: u64) -> Option<v1::ConnectionReply> {
     let listed = inspector.connection(told.checked_sub(1)?)?;
     let view = listed.connection.view();
