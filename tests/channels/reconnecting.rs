@@ -1,10 +1,11 @@
 //! One connection after the other: made anew when it is lost, left when it is worn out, closed when a server stops.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::interop::InteropClient;
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::{Serving, until};
-use frpc::{Channel, ChannelBuilder, Code, Request, Server};
+use frisbee_tests::{Serving, serve_interop_with, until};
+use frpc::{Channel, ChannelBuilder, Code, Request, RequestStream, Server};
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -453,4 +454,40 @@ async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress(
     assert_eq!(go.next().await.expect("what was in progress is finished").id.0, 7);
     assert_eq!(go.next().await, None);
     server.stopped().await;
+}
+
+/// Its connections did not last for two seconds, so each counted as a failure, and calls failed in the pauses.
+#[tokio::test(start_paused = true)]
+async fn server_lost_each_second_after_answers_fails_no_call() {
+    let builder = Channel::builder().reconnect_patience(Duration::from_millis(500));
+    let channel = builder.connect_with_connector(|| async {
+        let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
+        let server = server.expect("nothing is wrong with it");
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(tokio::time::timeout(Duration::from_secs(1), async move { server.serve_connection(there).await }));
+        Ok(here)
+    });
+    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    for call in 0..60 {
+        client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
+        tokio::time::sleep(Duration::from_millis(1_300)).await;
+    }
+}
+
+/// The timer of its deadline belonged to the runtime of the caller, and panicked after that was gone.
+#[test]
+fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
+    let runtime =
+        || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads start");
+    let (home, away) = (runtime(), runtime());
+    let address = home.block_on(serve_interop_with(Server::builder()));
+    let client = home.block_on(InteropClient::connect(address.to_string())).expect("the server listens");
+    let (sender, requests) = RequestStream::channel(1);
+    let mut request = Request::new(requests);
+    request.set_timeout(Duration::from_millis(300));
+    let mut replies = away.block_on(client.chat(request)).expect("it streams").into_inner();
+    drop(away);
+    let status = home.block_on(replies.message()).expect_err("nothing is sent before the deadline");
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+    drop(sender);
 }

@@ -1,14 +1,19 @@
 //! Calls that are made at a second server while the first has not answered, and how many attempts there are at most.
 
+use frisbee::Config;
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
 use frpc::observe::{About, Counters, Ended, Observer, Side, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
 use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,6 +33,8 @@ struct All {
     told: Mutex<Vec<Duration>>,
     /// The spans with which handlers were called, in their order.
     spans: Mutex<Vec<[u8; 8]>>,
+    /// The times that requests carried, by which tests number them.
+    numbers: Mutex<HashSet<u64>>,
 }
 
 /// Gives each attempt of a client a span of its own.
@@ -77,6 +84,7 @@ impl Service {
         let run = self.all.runs.fetch_add(1, Ordering::SeqCst) + 1;
         self.runs.fetch_add(1, Ordering::SeqCst);
         self.all.told.lock().extend(request.timeout());
+        self.all.numbers.lock().insert(request.get_ref().millis);
         self.all.spans.lock().extend(TraceContext::current().map(|trace| trace.span_id()));
         if self.all.refuse.load(Ordering::SeqCst) {
             sleep(QUICK).await;
@@ -110,13 +118,25 @@ async fn client(
     is_frozen: bool,
     builder: ChannelBuilder,
 ) -> (ExtensionClient, Arc<All>, Arc<AtomicU64>) {
+    client_of(world, servers, is_frozen, builder, Config::default()).await
+}
+
+/// As [`client`], of servers with this configuration.
+async fn client_of(
+    world: &World,
+    servers: usize,
+    is_frozen: bool,
+    builder: ChannelBuilder,
+    config: Config,
+) -> (ExtensionClient, Arc<All>, Arc<AtomicU64>) {
     let (all, at_first) = (Arc::<All>::default(), Arc::<AtomicU64>::default());
     let names: Vec<_> = (0..servers).map(|number| format!("server {number}")).collect();
     for (number, name) in names.iter().enumerate() {
         let runs = if number == 0 { at_first.clone() } else { Arc::default() };
         let service = Service { all: all.clone(), is_frozen: is_frozen && number == 0, runs };
+        let config = config.clone();
         world.node(name).start(move |process| {
-            let builder = Server::builder().add_service(ExtensionServer::new(service.clone()));
+            let builder = Server::builder().config(config.clone()).add_service(ExtensionServer::new(service.clone()));
             process.serve(builder.build().expect("there is one service"));
             std::future::ready(())
         });
@@ -229,4 +249,137 @@ async fn each_attempt_of_a_hedged_call_has_the_span_that_the_observer_gave_it(wo
     assert!(given.len() > calls, "some are hedged");
     // One call is made after the other, so the attempts come in their order.
     assert_eq!(*all.spans.lock(), *given);
+}
+
+/// A request with a number and a timeout.
+fn numbered(number: u64, timeout: Duration) -> Request<Time> {
+    let mut request = Request::new(Time { millis: number });
+    request.set_timeout(timeout);
+    request
+}
+
+impl All {
+    /// Checks the verdict on a call that has failed.
+    fn check(&self, number: u64, status: &Status) {
+        let has_run = self.numbers.lock().contains(&number);
+        assert!(status.may_have_run() || !has_run, "call {number} has run: {status}");
+    }
+}
+
+/// The hedged attempt had no time, was not sent, and its status was taken for that of the call.
+#[sim_test(seeds = 10)]
+async fn call_hedged_at_its_deadline_may_have_run(world: World) {
+    let deadline = 10 * QUICK;
+    let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(deadline)).await;
+    for number in 0..500 {
+        client.get(numbered(number, TIMEOUT)).await.expect("servers work");
+    }
+    all.slow_in.store(1, Ordering::SeqCst);
+    for number in 1_000..1_020 {
+        let status = client.get(numbered(number, deadline)).await.expect_err("servers are too slow");
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+        assert!(all.numbers.lock().contains(&number), "call {number} is sent");
+        all.check(number, &status);
+    }
+}
+
+/// A trial is made at a second server after 50 ms: at the deadline of such calls.
+#[sim_test(seeds = 10)]
+async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
+    let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
+    all.slow_in.store(1, Ordering::SeqCst);
+    for number in 1..41 {
+        let status = client.get(numbered(number, Duration::from_millis(50))).await.expect_err("servers are too slow");
+        all.check(number, &status);
+    }
+}
+
+/// Attempts are lost, wait for room until the deadline, and are cancelled, in each order.
+#[sim_test(seeds = 20)]
+async fn failed_call_that_has_not_run_was_never_executed(world: World) {
+    let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
+    let (client, all, _) = client_of(&world, 3, false, builder, Config::default().calls_max(2)).await;
+    for number in 0..500 {
+        client.get(numbered(number, TIMEOUT)).await.expect("servers work");
+    }
+    all.slow_in.store(2, Ordering::SeqCst);
+    let mut unsent = 0;
+    for round in 0..20 {
+        let calls = (0..10).map(|call| {
+            let (client, number) = (client.clone(), 1_000 + round * 10 + call);
+            async move { (number, client.get(numbered(number, (call as u32 % 4 + 2) * QUICK)).await) }
+        });
+        let calls: JoinSet<_> = calls.collect();
+        sleep(QUICK).await;
+        let server = world.node(&format!("server {}", round % 3));
+        server.crash();
+        for (number, result) in calls.join_all().await {
+            if let Err(status) = result {
+                all.check(number, &status);
+                unsent += u32::from(!status.may_have_run());
+            }
+        }
+        server.restart();
+        if round % 2 == 0 {
+            sleep(Duration::from_millis(world.draw(|rng| rng.u64(0..100)))).await;
+        }
+    }
+    world.note(format!("{unsent} calls were not sent"));
+}
+
+/// One call was begun eleven times: the budget bounds a channel, and nothing bounded a call.
+#[sim_test(seeds = 5)]
+async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
+    for servers in [1, 12] {
+        for (attempts, expected) in [(None, 2), (Some(1), 1), (Some(4), 4)] {
+            let begun = Arc::new(AtomicU64::new(0));
+            let connectors = (0..servers).map(|_| closing(&begun)).collect::<Vec<_>>();
+            let builder = match attempts {
+                None => Channel::builder(),
+                Some(attempts) => Channel::builder().attempts_max(attempts),
+            };
+            let builder = builder.timeout(Duration::from_secs(30)).reconnect_patience(Duration::from_secs(30));
+            let channel = match servers {
+                1 => builder.connect_with_connector(connectors.into_iter().next().expect("there is one")).await,
+                _ => builder.connect_all_with_connectors(connectors).await,
+            };
+            let client = ExtensionClient::new(channel.expect("servers are there"));
+            let at = Instant::now();
+            let status = client.get(Time::default()).await.expect_err("servers close");
+            assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
+            let begun = begun.load(Ordering::SeqCst);
+            assert_eq!(begun, expected, "attempts at {servers} servers");
+            assert!(at.elapsed() >= Duration::from_millis(5) * (begun as u32 - 1), "retries pause: {:?}", at.elapsed());
+        }
+    }
+}
+
+/// A server that closes its connection on each call.
+fn closing(begun: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result<DuplexStream>> + use<> {
+    let begun = begun.clone();
+    move || {
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        let service = Closing { begun: begun.clone() };
+        let acceptor =
+            Server::builder().add_service(ExtensionServer::new(service)).build().expect("there is one service");
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        std::future::ready(Ok(here))
+    }
+}
+
+#[derive(Clone)]
+struct Closing {
+    begun: Arc<AtomicU64>,
+}
+
+impl Extension for Closing {
+    async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        if let Some(connection) = request.connection() {
+            connection.close();
+        }
+        std::future::pending().await
+    }
+
+    not_served!(wait, echo, fail, ask, flood, sink);
 }

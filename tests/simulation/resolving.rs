@@ -250,3 +250,28 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
     let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("there is none");
     assert!(error.to_string().contains("no endpoint"), "{error}");
 }
+
+/// The connector got the endpoint as it was when the member joined.
+#[sim_test(seeds = 2)]
+async fn changed_metadata_reaches_the_connector(world: World) {
+    let node = Node::start(&world, "server");
+    let stated = |rack: &str| vec![Endpoint::new("server").with_metadata("rack", rack)];
+    let (sets, resolver) = WatchResolver::new(stated("1"));
+    let (process, racks) = (world.node("client").process(), Arc::<Mutex<Vec<String>>>::default());
+    let seen = racks.clone();
+    let connector = move |endpoint: Endpoint| {
+        seen.lock().push(endpoint.metadata()["rack"].clone());
+        process.connector(endpoint.address())()
+    };
+    let builder = Channel::builder().connection_spread(Duration::ZERO);
+    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("a server is there");
+    let client = InteropClient::new(channel.clone());
+    call(&client, 1..3).await;
+    sets.send_replace(stated("2"));
+    sleep(Duration::from_secs(1)).await;
+    channel.connection().expect("it is connected").close();
+    sleep(Duration::from_secs(5)).await;
+    call(&client, 3..5).await;
+    assert_eq!(*racks.lock(), ["1", "2"]);
+    assert_eq!(node.connections(), 2);
+}

@@ -51,6 +51,8 @@ pub(crate) struct Calls {
     next_deadline: Option<Instant>,
     /// Set when the connection has ended.
     ended: Option<Status>,
+    /// Wakers to be dropped without the lock: each may be the last reference to a task with calls of this table.
+    stale: Vec<Waker>,
     /// The number of packets that answered no call.
     strays: u64,
     /// The number of calls that were given up and have not been answered.
@@ -190,6 +192,11 @@ impl Calls {
     /// The time, read at most once in a turn.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
+    }
+
+    /// Wakers to be dropped without the lock.
+    pub(crate) fn take_stale(&mut self) -> Vec<Waker> {
+        std::mem::take(&mut self.stale)
     }
 
     /// Counts a caller that begins or ends to wait for a slot.
@@ -340,7 +347,7 @@ impl Calls {
                     return Poll::Ready(lost);
                 }
                 if !entry.caller.as_ref().is_some_and(|caller| caller.will_wake(context.waker())) {
-                    entry.caller = Some(context.waker().clone());
+                    self.stale.extend(entry.caller.replace(context.waker().clone()));
                 }
                 Poll::Pending
             }
@@ -367,6 +374,7 @@ impl Calls {
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
         let (id, operation) = (entry.id, entry.operation);
+        self.stale.extend(entry.caller.take());
         let is_at_work = match entry.state {
             State::Waiting => self.leave(slot, false),
             State::Timed => {

@@ -14,6 +14,7 @@ pub(crate) mod links;
 pub(crate) mod making;
 pub(crate) mod place;
 pub(crate) mod retries;
+pub(crate) mod retrying;
 pub(crate) mod servers;
 pub(crate) mod streams;
 pub(crate) mod terms;

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::time::{Sleep, Timeout};
 
 /// What calls inherit that are made in a handler.
 #[derive(Clone, Copy, Default)]
@@ -40,6 +42,24 @@ impl Inherited {
 /// The runtime's clock, which tests may stop.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+/// A timer of this runtime, whichever runtime creates or polls it: a timer cannot be polled after its runtime.
+pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
+    let _entered = runtime.enter();
+    tokio::time::sleep_until(at.into())
+}
+
+/// Bounds work by a [timer](sleep_until) of this runtime.
+pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
+    let _entered = runtime.enter();
+    tokio::time::timeout_at(at.into(), work)
+}
+
+/// Bounds work by a [timer](sleep_until) of this runtime.
+pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> Timeout<F> {
+    let _entered = runtime.enter();
+    tokio::time::timeout(time, work)
 }
 
 /// The timeout of a call: its own, bounded by the deadline of the handler that makes it.

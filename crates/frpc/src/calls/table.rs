@@ -27,6 +27,8 @@ pub(crate) struct CallTable {
     shown: AtomicBool,
     /// The server answers questions.
     answers: AtomicBool,
+    /// The server has answered a call.
+    answered: AtomicBool,
     /// How well the server works, if it is one of a fleet.
     pulse: Option<Arc<Pulse>>,
     /// The place in which a channel holds the link.
@@ -60,13 +62,15 @@ impl CallTable {
         self.calls.lock().watch_by(watching);
     }
 
-    /// Changes the calls, and wakes the next waiting caller if a place is free.
+    /// Changes the calls, and wakes the next waiting caller if a place is free. Stale wakers are dropped without the lock.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
         let vacancy = calls.has_vacancy();
+        let stale = calls.take_stale();
         drop(calls);
+        drop(stale);
         if vacancy {
             self.vacancy.notify_one();
         }
@@ -113,9 +117,17 @@ impl CallTable {
         });
     }
 
+    /// Whether the server has answered a call.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
     /// Notes the code of an answer, which shows whether the server of a fleet can work.
     #[inline]
     pub(crate) fn handle_answer(&self, code: Code) {
+        if !self.has_answered() {
+            self.answered.store(true, Ordering::Relaxed);
+        }
         let Some(pulse) = &self.pulse else { return };
         if matches!(code, Code::Unavailable | Code::ResourceExhausted) {
             pulse.refuse();
@@ -288,6 +300,38 @@ mod tests {
         table.handle_prefix(&body);
         assert!(clock.has_reports());
         assert_eq!((pulse.cost(), pulse.others()), (100_000, 1), "beside two that are not answered yet");
+    }
+
+    /// A waker that is the last reference to a task, whose drop uses the table.
+    struct LastReference(Arc<CallTable>, Arc<AtomicBool>);
+
+    impl std::task::Wake for LastReference {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for LastReference {
+        fn drop(&mut self) {
+            let is_free = self.0.calls.try_lock().is_some();
+            self.1.store(is_free, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn replaced_waker_is_dropped_without_the_lock() {
+        for is_given_up in [false, true] {
+            let (table, was_free) = (Arc::new(CallTable::default()), Arc::new(AtomicBool::new(false)));
+            let waker = Waker::from(Arc::new(LastReference(table.clone(), was_free.clone())));
+            let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, Some(&waker)).expect("there is room");
+            drop(waker);
+            table.with(|calls| match is_given_up {
+                true => calls.give_up(ticket, |_, _| {}),
+                false => {
+                    let other = std::task::Context::from_waker(Waker::noop());
+                    assert!(calls.take_reply(ticket, &other, |_| {}).is_pending());
+                }
+            });
+            assert!(was_free.load(Ordering::SeqCst), "given up: {is_given_up}");
+        }
     }
 
     #[test]

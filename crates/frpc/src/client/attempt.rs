@@ -23,8 +23,10 @@ use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
 /// connection, which may be late when the runtime is busy.
@@ -65,13 +67,25 @@ impl Failure {
     fn new(status: Status, sent: Sent) -> Box<Self> {
         Box::new(Self { status, sent, begun: None })
     }
+
+    /// Whether the request was sent.
+    pub(crate) fn was_sent(&self) -> bool {
+        !matches!(self.sent, Sent::No | Sent::Never)
+    }
+
+    /// Whether another attempt may follow though this one was sent.
+    pub(crate) fn may_be_retried(&self) -> bool {
+        matches!(self.sent, Sent::Lost { .. } | Sent::Refused { .. })
+    }
 }
 
 /// Whether the server can have run the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
-    /// It cannot have: the connection had ended before.
+    /// It cannot have: the connection had ended before. Another connection may take the call.
     No,
+    /// It cannot have, and the call has ended: its deadline passed before there was room, or its request is invalid.
+    Never,
     /// It may have: the connection was lost.
     Lost {
         /// The deadline of the call, further attempts included.
@@ -132,9 +146,15 @@ impl<'a, A: Message> Attempt<'a, A> {
         }
     }
 
-    /// Makes the call as soon as it can be sent.
-    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Box<Failure>> {
-        let ticket = self.begin_when_possible(&link).await?;
+    /// Makes the call as soon as it can be sent, and notes in `is_sent` that it was. Timers are of the given runtime.
+    pub(crate) async fn make<B: Message>(
+        &self,
+        link: Arc<Link>,
+        is_sent: &AtomicBool,
+        runtime: &Handle,
+    ) -> Result<Response<B>, Box<Failure>> {
+        let ticket = self.begin_when_possible(&link, runtime).await?;
+        is_sent.store(true, Ordering::Relaxed);
         self.sent(link, ticket).await
     }
 
@@ -301,9 +321,9 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// Begins a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the
     /// server yet.
     #[cold]
-    async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Box<Failure>> {
+    async fn begin_when_possible(&self, link: &Link, runtime: &Handle) -> Result<Ticket, Box<Failure>> {
         if self.terms.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Failure::new(out_of_time(), Sent::Answered));
+            return Err(Failure::new(out_of_time(), Sent::Never));
         }
         let waiting = Waiting::new(link);
         let mut waiter = link.connection.waiter();
@@ -341,7 +361,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         };
         let started = match self.terms.timeout {
             None => started.await,
-            Some(timeout) => match tokio::time::timeout(timeout, started).await {
+            Some(timeout) => match deadline::timeout(runtime, timeout, started).await {
                 Ok(started) => started,
                 Err(_) => {
                     // The next call would find no room either.
@@ -357,7 +377,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         match started {
             Started::Yes(ticket) => Ok(ticket),
             Started::Over(status) => Err(Failure::new(status, Sent::No)),
-            Started::Failed(status) => Err(Failure::new(status, Sent::Answered)),
+            Started::Failed(status) => Err(Failure::new(status, Sent::Never)),
             Started::Full | Started::Unclear => unreachable!("it was waited for"),
         }
     }

@@ -4,7 +4,7 @@ use crate::api::middleware::Chain;
 use crate::calls::clock::FleetClock;
 use crate::calls::pulse::Pulse;
 use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
-use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector};
+use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector, Stated};
 use crate::client::fleet::resolving::{Connects, Follower};
 use crate::client::fleet::terms::FleetTerms;
 use crate::client::fleet::{self, Fleet};
@@ -12,6 +12,7 @@ use crate::client::hedging::Hedging;
 use crate::client::links::Links;
 use crate::client::making::Maker;
 use crate::client::retries::RetryBudget;
+use crate::client::retrying::ATTEMPTS_MAX;
 use crate::client::servers::Servers;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
 use crate::observe::figures::Loads;
@@ -108,6 +109,7 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: bool,
     pub(crate) spread: Duration,
     pub(crate) fleet: FleetTerms,
+    attempts_max: u32,
     /// The middleware around the channel's calls.
     chain: Chain,
 }
@@ -129,6 +131,7 @@ impl ChannelBuilder {
             log_settings: false,
             spread: CONNECTION_SPREAD,
             fleet: FleetTerms::default(),
+            attempts_max: ATTEMPTS_MAX,
             chain: Chain::default(),
         }
     }
@@ -187,6 +190,22 @@ impl ChannelBuilder {
     /// and the port is not dialled again for 1 to 2 s.
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sets the most attempts at one unary call of a method that the schema declares idempotent (`idempotency_level`),
+    /// the first and a [hedged](Self::hedge_after) one included; 1 turns retries off. Default: 2. An attempt that was
+    /// not sent does not count. Other calls are sent at most once.
+    ///
+    /// A retry follows a lost connection, or at a channel to several servers the answer
+    /// [`Unavailable`](crate::Code::Unavailable), after a pause of 5 to 10 ms that doubles with each further retry, up to
+    /// 1 s. All calls of a channel share a budget: ten retries, and one for each ten calls that succeed.
+    ///
+    /// ```
+    /// let builder = frpc::Channel::builder().attempts_max(3);
+    /// ```
+    pub fn attempts_max(mut self, attempts: u32) -> Self {
+        self.attempts_max = attempts.max(1);
         self
     }
 
@@ -548,7 +567,7 @@ impl ChannelBuilder {
     /// Connections to endpoints by their addresses.
     fn dialled(&self, offer: &Arc<Offer>, made: &Arc<Notify>, clock: &Arc<FleetClock>) -> Checked {
         let makes = self.makes(offer, made, Some(clock));
-        let connects = move |endpoint: &Arc<Endpoint>| makes(Arc::new(Resolved(endpoint.clone())));
+        let connects = move |endpoint: &Arc<Endpoint>| makes(Arc::new(Resolved(Stated::new(endpoint))));
         (Box::new(connects), |endpoint| Client::check_address(endpoint.address()))
     }
 
@@ -568,7 +587,7 @@ impl ChannelBuilder {
         let makes = self.makes(offer, made, Some(clock));
         let (timeout, connector) = (self.connect_timeout, Arc::new(connector));
         let connects = move |endpoint: &Arc<Endpoint>| {
-            let (connector, endpoint) = (connector.clone(), endpoint.clone());
+            let (connector, endpoint) = (connector.clone(), Stated::new(endpoint));
             makes(Arc::new(ResolvedConnector { connector, endpoint, timeout }))
         };
         (Box::new(connects), |_| Ok(()))
@@ -611,6 +630,7 @@ impl ChannelBuilder {
             servers,
             retries: RetryBudget::default(),
             hedging: hedge_after.map(Hedging::new),
+            attempts_max: self.attempts_max,
             timeout: self.timeout,
             is_told: self.is_told,
             strict_presence: self.strict_presence,

@@ -8,6 +8,7 @@ use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::retries::RetryBudget;
+use crate::client::retrying::ATTEMPTS_MAX;
 use crate::client::servers::Servers;
 use crate::client::terms::Terms;
 use crate::deadline;
@@ -37,7 +38,8 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server accepts, further calls wait.
 /// A connection that is lost, or whose server is about to stop, is replaced. Calls that were not sent go to the new
 /// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run), unless the method is
-/// unary and idempotent by its `idempotency_level`: such a call is made once more. No other call is sent twice.
+/// unary and idempotent by its `idempotency_level`: such a call is made once more, after a short pause; see
+/// [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
 /// [`connect_all`](crate::ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
 ///
@@ -110,6 +112,8 @@ pub(crate) struct ChannelShared {
     pub(crate) servers: Servers,
     pub(crate) retries: RetryBudget,
     pub(crate) hedging: Option<Hedging>,
+    /// The most attempts at an idempotent call.
+    pub(crate) attempts_max: u32,
     /// The default timeout of calls, and of the opening of streams.
     pub(crate) timeout: Option<Duration>,
     /// Whether an extended server gets the default timeout.
@@ -143,6 +147,7 @@ impl Channel {
                 servers,
                 retries: RetryBudget::default(),
                 hedging: None,
+                attempts_max: ATTEMPTS_MAX,
                 timeout: Some(TIMEOUT),
                 is_told: false,
                 strict_presence: false,
@@ -268,7 +273,10 @@ impl Channel {
         let connect = servers.connect(*begun.get_or_insert_with(Instant::now));
         match until {
             None => connect.await,
-            Some(until) => tokio::time::timeout_at(until.into(), connect).await.unwrap_or_else(|_| Err(servers.late())),
+            Some(until) => {
+                let connected = deadline::timeout_at(&self.inner.runtime, until, connect).await;
+                connected.unwrap_or_else(|_| Err(servers.late()))
+            }
         }
     }
 

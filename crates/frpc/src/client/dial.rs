@@ -21,6 +21,9 @@ pub(crate) trait Dialler: Send + Sync + 'static {
     /// The name of the server, for error texts.
     fn name(&self) -> &str;
 
+    /// Replaces the endpoint, whose address stays the same.
+    fn update(&self, _endpoint: &Arc<resolve::Endpoint>) {}
+
     /// Whether no further connection can be made.
     fn is_used_up(&self) -> bool {
         false
@@ -49,28 +52,52 @@ impl Dialler for Address {
     }
 }
 
+/// An endpoint as its resolver last stated it.
+pub(crate) struct Stated {
+    address: String,
+    endpoint: Mutex<Arc<resolve::Endpoint>>,
+}
+
+impl Stated {
+    pub(crate) fn new(endpoint: &Arc<resolve::Endpoint>) -> Self {
+        Self { address: endpoint.address().to_owned(), endpoint: Mutex::new(endpoint.clone()) }
+    }
+
+    fn get(&self) -> Arc<resolve::Endpoint> {
+        self.endpoint.lock().clone()
+    }
+
+    fn set(&self, endpoint: &Arc<resolve::Endpoint>) {
+        *self.endpoint.lock() = endpoint.clone();
+    }
+}
+
 /// Dials an endpoint by its address.
-pub(crate) struct Resolved(pub(crate) Arc<resolve::Endpoint>);
+pub(crate) struct Resolved(pub(crate) Stated);
 
 impl Dialler for Resolved {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         #[cfg(feature = "tls")]
-        let client = match self.0.server_name() {
+        let client = match self.0.get().server_name() {
             Some(name) => client.server_name(name),
             None => client,
         };
-        Box::pin(client.connect(self.0.address().to_owned(), endpoint))
+        Box::pin(client.connect(self.0.address.clone(), endpoint))
     }
 
     fn name(&self) -> &str {
-        self.0.address()
+        &self.0.address
+    }
+
+    fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
+        self.0.set(endpoint);
     }
 }
 
 /// Calls a function of the program for an endpoint.
 pub(crate) struct ResolvedConnector<C> {
     pub(crate) connector: Arc<C>,
-    pub(crate) endpoint: Arc<resolve::Endpoint>,
+    pub(crate) endpoint: Stated,
     pub(crate) timeout: Duration,
 }
 
@@ -81,12 +108,16 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
-        let connecting = (self.connector)(resolve::Endpoint::clone(&self.endpoint));
+        let connecting = (self.connector)(resolve::Endpoint::clone(&self.endpoint.get()));
         connected(connecting, self.timeout, self.name().to_owned(), client, endpoint)
     }
 
     fn name(&self) -> &str {
-        self.endpoint.address()
+        &self.endpoint.address
+    }
+
+    fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
+        self.endpoint.set(endpoint);
     }
 }
 

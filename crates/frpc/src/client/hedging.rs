@@ -4,14 +4,14 @@
 use crate::client::attempt::{Attempt, Failure, Sent};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
+use crate::client::retrying::Attempts;
 use crate::client::terms::Terms;
 use crate::observe::TraceContext;
 use crate::{Response, Status, deadline};
 use polyglot::Message;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -59,11 +59,12 @@ pub(crate) struct Hedge {
 
 impl Channel {
     /// Makes an attempt on a connection, and another one elsewhere if that has not ended in time. `again` gets the reason,
-    /// and says whether that may be, and which place in a trace goes along. The first success or final answer counts; one
-    /// that was lost or refused counts if the other has failed, too.
+    /// decides whether that is allowed, and returns the place in a trace for it. The first success or answer of a server
+    /// counts. An attempt that fails otherwise leaves the call to the other one and is noted in `attempts`, as is one
+    /// that is dropped.
     ///
     /// # Cancel safety
-    /// Dropping the future gives both calls up.
+    /// Dropping the future cancels both calls.
     pub(crate) async fn hedged<A: Message, B: Message>(
         &self,
         attempt: Attempt<'_, A>,
@@ -71,45 +72,51 @@ impl Channel {
         hedge: Hedge,
         until: Option<Instant>,
         again: impl FnOnce(&Status) -> Option<Option<TraceContext>>,
+        attempts: &mut Attempts,
     ) -> Result<Response<B>, Box<Failure>> {
-        let mut first = Box::pin(attempt.make::<B>(link.clone()));
-        if let Ok(made) = tokio::time::timeout(hedge.after, first.as_mut()).await {
+        let sent = [AtomicBool::new(false), AtomicBool::new(false)];
+        let runtime = &self.inner.runtime;
+        let mut first = Box::pin(attempt.make::<B>(link.clone(), &sent[0], runtime));
+        if let Ok(made) = deadline::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
-        let why =
-            || Status::deadline_exceeded(format!("no answer within {:?}, so another server is asked", hedge.after));
+        let left = until.map(|until| until.saturating_duration_since(deadline::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return first.await;
+        }
+        let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
         let Some(other) = self.inner.servers.besides(&link) else { return first.await };
         let Some(trace) = again(&why()) else { return first.await };
-        let left = until.map(|until| until.saturating_duration_since(deadline::now()));
         let terms = Terms { timeout: left.or(attempt.terms.timeout), ..attempt.terms };
         let again = Attempt { terms, trace: trace.as_ref(), ..attempt };
-        let mut second = pin!(again.make::<B>(other));
-        let (mut first_failed, mut second_failed) = (None, None);
-        let (made, is_outrun) = poll_fn(|context| {
-            if first_failed.is_none()
-                && let Poll::Ready(made) = first.as_mut().poll(context)
-            {
-                match made {
-                    Err(failure) if failure.sent != Sent::Answered && second_failed.is_none() => {
-                        first_failed = Some(failure);
-                    }
-                    made => return Poll::Ready((made, false)),
+        let mut second = Box::pin(again.make::<B>(other, &sent[1], runtime));
+        let mut failures = [None, None];
+        let (made, by) = poll_fn(|context| {
+            for number in 0..2 {
+                if failures[number].is_some() {
+                    continue;
                 }
-            }
-            if second_failed.is_none()
-                && let Poll::Ready(made) = second.as_mut().poll(context)
-            {
-                match made {
-                    Err(failure) if failure.sent != Sent::Answered && first_failed.is_none() => {
-                        second_failed = Some(failure);
+                let polled = if number == 0 { first.as_mut().poll(context) } else { second.as_mut().poll(context) };
+                match polled {
+                    Poll::Pending => {}
+                    // The other attempt may still succeed.
+                    Poll::Ready(Err(failure)) if failure.sent != Sent::Answered && failures[1 - number].is_none() => {
+                        failures[number] = Some(failure);
                     }
-                    made => return Poll::Ready((made, first_failed.is_none())),
+                    Poll::Ready(made) => return Poll::Ready((made, number)),
                 }
             }
             Poll::Pending
         })
         .await;
-        drop(first);
+        drop((first, second));
+        let [first_failure, second_failure] = failures;
+        let is_outrun = by == 1 && first_failure.is_none();
+        match if by == 1 { first_failure } else { second_failure } {
+            Some(failure) => attempts.fail(*failure),
+            None if sent[1 - by].load(Ordering::Relaxed) => attempts.cancel(),
+            None => {}
+        }
         if is_outrun && hedge.is_trial {
             link.calls.handle_outrun();
         }

@@ -6,6 +6,7 @@ use crate::calls::pulse::Pulse;
 use crate::client::link::Link;
 use crate::client::making::{Maker, Making};
 use crate::client::place::{Place, Placed, is_closed, placed};
+use crate::resolve::Endpoint;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -95,6 +96,13 @@ impl Links {
     /// How well the server works, if it is one of a fleet.
     pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
         self.making.as_ref().and_then(|making| making.pulse())
+    }
+
+    /// Makes further connections to the server as it is stated now.
+    pub(crate) fn update(&self, endpoint: &Arc<Endpoint>) {
+        if let Some(making) = &self.making {
+            making.update(endpoint);
+        }
     }
 
     /// The name of the server, if connections to it can be made.

@@ -10,8 +10,10 @@ use crate::calls::table::CallTable;
 use crate::client::dial::Dialler;
 use crate::client::link::Link;
 use crate::client::place::{Place, is_closed, placed, put};
+use crate::deadline;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
+use crate::resolve;
 use frisbee::{ClientBuilder, CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
@@ -34,7 +36,8 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 /// The upper limit of the longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// A connection that its server ends sooner counts as a failure, and a pause follows. As long as the longest pause, so
+/// A connection that its server ends sooner, and on which it has answered no call, counts as a failure, and a pause
+/// follows. As long as the longest pause, so
 /// that such a server is dialled no more often than one that does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
@@ -72,12 +75,12 @@ impl Maker {
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            put(&place, Link::dialled(connection.clone(), calls, &offer));
+            put(&place, Link::dialled(connection.clone(), calls.clone(), &offer));
             if let Some(pulse) = pulse {
                 pulse.connect();
             }
             made.notify_waiters();
-            Ok((at, connection))
+            Ok(Made { at, connection, calls })
         }
     }
 
@@ -90,8 +93,12 @@ impl Maker {
 /// A connection in the making: a task in the runtime of the channel, aborted on drop.
 struct Dial(JoinHandle<Result<Made, Failed>>);
 
-/// The time at which a connection was made, and the connection.
-type Made = (Instant, Connection);
+/// A connection that was made.
+struct Made {
+    at: Instant,
+    connection: Connection,
+    calls: Arc<CallTable>,
+}
 
 /// The time at which an attempt failed, and the error.
 type Failed = (Instant, frisbee::Error);
@@ -153,6 +160,11 @@ impl Making {
         self.maker.pulse.as_ref()
     }
 
+    /// Makes further connections to the server as it is stated now.
+    pub(crate) fn update(&self, endpoint: &Arc<resolve::Endpoint>) {
+        self.maker.dialler.update(endpoint);
+    }
+
     /// The name of the server.
     pub(crate) fn name(&self) -> &str {
         self.maker.dialler.name()
@@ -206,7 +218,7 @@ impl Making {
         let patience = self.maker.patience;
         let making = self.make(begun, Some(patience));
         let Some(end) = begun.checked_add(patience) else { return making.await };
-        tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
+        deadline::timeout_at(&self.maker.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             // The connection that the call had waited for may be over since this moment only.
             if placed(&self.place).is_none() {
                 self.judge_last();
@@ -423,14 +435,15 @@ struct Stillborn {
 }
 
 /// Whether a connection counts as a failure: it ended before the kind of the server was known, or the server ended it
-/// soon. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
-fn stillborn((at, made): &Made) -> Option<Stillborn> {
-    let (reason, is_misdirected) = match made.close_reason() {
-        Some(reason) if made.peer() == PeerKind::Unknown => {
+/// soon without an answer. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
+fn stillborn(made: &Made) -> Option<Stillborn> {
+    let connection = &made.connection;
+    let (reason, is_misdirected) = match connection.close_reason() {
+        Some(reason) if connection.peer() == PeerKind::Unknown => {
             (reason.to_string(), matches!(reason.kind(), CloseKind::BadMagic | CloseKind::SpeaksTls))
         }
-        _ if at.elapsed() >= LASTS_MIN => return None,
-        _ if made.is_going_away() => (String::from("the server is going away"), false),
+        _ if made.at.elapsed() >= LASTS_MIN || made.calls.has_answered() => return None,
+        _ if connection.is_going_away() => (String::from("the server is going away"), false),
         Some(CloseReason::HandedOff | CloseReason::Local) | None => return None,
         Some(reason) => (reason.to_string(), false),
     };

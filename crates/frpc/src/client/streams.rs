@@ -28,6 +28,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::time::Sleep;
 use tokio::time::error::Elapsed;
 
@@ -242,7 +243,8 @@ where
     let reply = match early.await? {
         Some(reply) => reply,
         None => {
-            within(terms.limit, poll_fn(|context| replies.poll_message(context))).await.map_err(|_| unanswered())?
+            let reply = poll_fn(|context| replies.poll_message(context));
+            terms.within(terms.limit, reply).await.map_err(|_| unanswered())?
         }
     };
     let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
@@ -303,6 +305,8 @@ where
 
 /// The time limits of a streaming call.
 struct Opening {
+    /// The runtime of the channel, for timers.
+    runtime: Handle,
     /// The deadline of the call, which an extended server gets. There is no default: streams may be long.
     until: Option<Instant>,
     /// The timeout of the opening, and of a single reply after the last request.
@@ -326,7 +330,8 @@ impl Opening {
     fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
         let limit = channel.terms(timeout).timeout;
         let at = |timeout: Option<Duration>| timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        Self { until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
+        let runtime = channel.inner.runtime.clone();
+        Self { runtime, until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
     }
 
     /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
@@ -378,11 +383,18 @@ impl Opening {
 
     /// Bounds a part of the opening by its deadline.
     async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Status> {
-        within(left(self.open_until), work).await.map_err(|_| not_opened())
+        self.within(left(self.open_until), work).await.map_err(|_| not_opened())
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
-        self.until.map(|until| Box::pin(tokio::time::sleep_until(until.into())))
+        self.until.map(|until| Box::pin(deadline::sleep_until(&self.runtime, until)))
+    }
+
+    async fn within<T>(&self, limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Elapsed> {
+        match limit {
+            None => Ok(work.await),
+            Some(limit) => deadline::timeout(&self.runtime, limit, work).await,
+        }
     }
 }
 
@@ -409,13 +421,6 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
 /// The time until the deadline.
 fn left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(deadline::now()))
-}
-
-async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Elapsed> {
-    match limit {
-        None => Ok(work.await),
-        Some(limit) => tokio::time::timeout(limit, work).await,
-    }
 }
 
 fn not_opened() -> Status {

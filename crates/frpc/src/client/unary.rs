@@ -5,19 +5,16 @@ mod inner;
 use crate::api::extras::{Extras, Held};
 use crate::api::middleware::{About, Around, CallKind, Chain, Lent};
 use crate::api::request::Origin;
-use crate::calls::failures::expired;
 use crate::client::around::within_deadline;
 use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, mode};
 use crate::client::channel::{Beside, Channel, is_in_task};
-use crate::client::fleet::choice::Chosen;
 use crate::client::hand_off;
-use crate::client::hedging::{Hedge, Hedging};
 use crate::client::terms::Terms;
 use crate::deadline;
 use crate::observe::watching::{Begun, Watched};
 use crate::observe::{About as Observed, Token, TraceContext};
 use crate::schema::method::Method;
-use crate::{CallResponse, Code, Request, Response, Status};
+use crate::{CallResponse, Request, Response, Status};
 use inner::Coming;
 use polyglot::Message;
 use std::pin::Pin;
@@ -430,103 +427,5 @@ impl Channel {
             }
             call
         })
-    }
-
-    /// Attempts a call until it ends.
-    async fn attempt<A, B>(
-        &self,
-        mut attempt: Attempt<'_, A>,
-        mut failure: Option<Box<Failure>>,
-        observed: Option<Begun>,
-    ) -> Result<Response<B>, Status>
-    where
-        A: Message,
-        B: Message,
-    {
-        let Terms { timeout, .. } = attempt.terms;
-        let until = match failure.as_ref().map(|failure| failure.sent) {
-            // The time of the first attempt counts.
-            Some(Sent::Lost { until } | Sent::Refused { until }) => until,
-            _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
-        };
-        let token = observed.map_or_else(Token::default, |observed| observed.token);
-        let mut trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
-        let mut begun = None;
-        let hedging = self.inner.hedging.as_ref().filter(|_| attempt.method.idempotent);
-        let usual = hedging.map(Hedging::count);
-        // The status of an attempt that may have run.
-        let mut lost = None;
-        loop {
-            if let Some(failure) = failure {
-                let again = match failure.sent {
-                    Sent::No => true,
-                    Sent::Lost { .. } | Sent::Refused { .. } => {
-                        begun = None; // It had a connection.
-                        let again = attempt.method.idempotent && self.inner.retries.spend();
-                        if again && let Some(watching) = &self.inner.watching {
-                            let about = Observed::of_unary(attempt.method);
-                            watching.retry(&about, token, &failure.status, &mut trace);
-                        }
-                        again
-                    }
-                    Sent::Answered => false,
-                };
-                if !again {
-                    return Err(over(failure.status, lost, attempt.method));
-                }
-                if failure.status.may_have_run() {
-                    lost = Some(failure.status);
-                }
-            }
-            let chosen = match self.inner.servers.asked(attempt.method, until).await {
-                Some(chosen) => Ok(chosen),
-                None => self.link(until, &mut begun).await,
-            };
-            let Chosen { link, trial } = match chosen {
-                Ok(chosen) => chosen,
-                Err(status) => return Err(over(status, lost, attempt.method)),
-            };
-            if let Some(until) = until {
-                attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
-            }
-            let trial = trial.filter(|_| attempt.method.idempotent).map(|after| Hedge { after, is_trial: true });
-            let hedge = trial.or(usual);
-            let made = match hedge {
-                None => Attempt { trace: trace.as_ref(), ..attempt }.make(link).await,
-                Some(hedge) => {
-                    let mut next = trace;
-                    let again = |why: &Status| {
-                        let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
-                        (may && self.inner.retries.spend()).then(|| {
-                            if let Some(watching) = &self.inner.watching {
-                                watching.retry(&Observed::of_unary(attempt.method), token, why, &mut next);
-                            }
-                            next
-                        })
-                    };
-                    self.hedged(Attempt { trace: trace.as_ref(), ..attempt }, link, hedge, until, again).await
-                }
-            };
-            match made {
-                Ok(reply) => {
-                    self.inner.retries.earn();
-                    return Ok(reply);
-                }
-                Err(failed) => failure = Some(failed),
-            }
-        }
-    }
-}
-
-/// The status of the call. If a lost attempt may have run, so may the call, even if the last attempt was not sent.
-#[cold]
-fn over(status: Status, lost: Option<Status>, method: &Method) -> Status {
-    match lost {
-        Some(lost) if !status.may_have_run() => match status.code() {
-            Code::DeadlineExceeded => expired(method),
-            Code::Unavailable => lost,
-            _ => status.may_run(),
-        },
-        _ => status,
     }
 }

@@ -94,7 +94,7 @@ impl Endpoint {
     /// The same for all records of one server: connections to it are the same.
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
-            Ok(address) => SocketAddr::new(canonical(address.ip()), address.port()).to_string(),
+            Ok(address) => canonical(address).to_string(),
             // Paths of Unix sockets are to the letter.
             Err(_) if self.address.starts_with("unix:") || self.address.starts_with("unix+shm:") => {
                 self.address.clone()
@@ -113,10 +113,11 @@ pub(crate) struct Key {
 }
 
 /// An IPv4 address that is written as one of IPv6 is the IPv4 address.
-fn canonical(address: IpAddr) -> IpAddr {
+fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
-        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
-        IpAddr::V4(_) => address,
+        // A scope stays: the same address is another host on another link.
+        SocketAddr::V6(v6) => v6.ip().to_ipv4_mapped().map_or(address, |v4| SocketAddr::new(IpAddr::V4(v4), v6.port())),
+        SocketAddr::V4(_) => address,
     }
 }
 
@@ -180,6 +181,8 @@ mod tests {
         assert_ne!(key("unix:/A"), key("unix:/a"));
         assert_ne!(key("unix+shm:/A"), key("unix+shm:/a"));
         assert_ne!(key("10.0.0.1:80"), key("10.0.0.1:81"));
+        assert_ne!(key("[fe80::1%1]:80"), key("[fe80::1%2]:80"));
+        assert_eq!(key("[fe80:0::1%2]:80"), key("[fe80::1%2]:80"));
         assert_ne!(Endpoint::new("a:1").with_server_name("b").key(), key("a:1"));
     }
 }

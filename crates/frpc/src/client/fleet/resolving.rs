@@ -177,7 +177,12 @@ impl Fleet {
         let mut members = self.members.write();
         let removed = members.retain(|row| {
             match stated.remove(&row.endpoint.key()) {
-                Some(endpoint) => (row.endpoint, row.missing_since) = (endpoint, None),
+                Some(endpoint) => {
+                    if row.endpoint != endpoint {
+                        row.member.links.update(&endpoint);
+                    }
+                    (row.endpoint, row.missing_since) = (endpoint, None);
+                }
                 None => drop(row.missing_since.get_or_insert(now)),
             }
             true

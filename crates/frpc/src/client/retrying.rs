@@ -1,0 +1,203 @@
+//! Attempts at a unary call until it ends: what is retried, how often, and what all attempts say of the call.
+
+use crate::calls::failures::expired;
+use crate::client::attempt::{Attempt, Failure, Sent};
+use crate::client::channel::Channel;
+use crate::client::fleet::choice::Chosen;
+use crate::client::hedging::{Hedge, Hedging};
+use crate::client::terms::Terms;
+use crate::deadline;
+use crate::observe::watching::Begun;
+use crate::observe::{About, Token};
+use crate::schema::method::Method;
+use crate::{Code, Response, Status};
+use polyglot::Message;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The attempts at an idempotent call by default, the first and the hedged one included. One retry covers a lost
+/// connection; a call that fails at two servers is likely to fail at a third.
+pub(crate) const ATTEMPTS_MAX: u32 = 2;
+
+/// The longest pause before the first retry, which doubles with each further one. A lost connection is replaced in
+/// about this time.
+const BACKOFF_FIRST: Duration = Duration::from_millis(10);
+
+/// The upper limit of the longest pause.
+const BACKOFF_MAX: Duration = Duration::from_secs(1);
+
+/// What the attempts at one call have led to.
+#[derive(Default)]
+pub(crate) struct Attempts {
+    /// Those that were sent and have failed.
+    failed: u32,
+    /// The status of an attempt that may have run.
+    ran: Option<Status>,
+    /// An attempt was sent, and dropped before its answer.
+    is_cancelled: bool,
+}
+
+impl Attempts {
+    /// Whether so many further attempts are within the limit of the call.
+    pub(crate) fn may_add(&self, further: u32, max: u32) -> bool {
+        self.failed.saturating_add(further) <= max.max(1)
+    }
+
+    /// Notes an attempt that has failed, after which the call goes on.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.failed += u32::from(failure.was_sent());
+        if failure.status.may_have_run() {
+            self.ran = Some(failure.status);
+        }
+    }
+
+    /// Notes an attempt that was sent and is dropped before its answer.
+    pub(crate) fn cancel(&mut self) {
+        self.is_cancelled = true;
+    }
+
+    /// The status of the call by that of its last attempt. The call may have run if one of its attempts may have.
+    #[cold]
+    fn verdict(self, status: Status, method: &Method) -> Status {
+        if status.may_have_run() || self.ran.is_none() && !self.is_cancelled {
+            return status;
+        }
+        match (status.code(), self.ran) {
+            (Code::DeadlineExceeded, _) => expired(method),
+            (Code::Unavailable, Some(ran)) => ran,
+            _ => status.may_run(),
+        }
+    }
+
+    /// The longest pause before the next attempt.
+    fn backoff_max(&self) -> Duration {
+        BACKOFF_FIRST.saturating_mul(1 << self.failed.min(16)).min(BACKOFF_MAX)
+    }
+
+    /// The pause before the next attempt, drawn so that callers whose connection was lost do not return at once.
+    fn backoff(&self) -> Duration {
+        self.backoff_max().mul_f64(0.5 + fastrand::f64() / 2.0)
+    }
+}
+
+impl Channel {
+    /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `observed` the
+    /// call as its observer knows it.
+    pub(crate) async fn attempt<A, B>(
+        &self,
+        mut attempt: Attempt<'_, A>,
+        mut failure: Option<Box<Failure>>,
+        observed: Option<Begun>,
+    ) -> Result<Response<B>, Status>
+    where
+        A: Message,
+        B: Message,
+    {
+        let (method, max) = (attempt.method, self.inner.attempts_max);
+        let Terms { timeout, .. } = attempt.terms;
+        let until = match failure.as_ref().map(|failure| failure.sent) {
+            // The time of the first attempt counts.
+            Some(Sent::Lost { until } | Sent::Refused { until }) => until,
+            _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
+        };
+        let token = observed.map_or_else(Token::default, |observed| observed.token);
+        let mut trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
+        let mut begun = None;
+        let hedging = self.inner.hedging.as_ref().filter(|_| method.idempotent);
+        let usual = hedging.map(Hedging::count);
+        let mut attempts = Attempts::default();
+        loop {
+            if let Some(failed) = failure.take() {
+                let is_retry = failed.may_be_retried();
+                let has_time = || until.is_none_or(|until| deadline::now() + attempts.backoff_max() < until);
+                let again = match is_retry {
+                    true => method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend(),
+                    false => failed.sent == Sent::No && attempts.may_add(1, max),
+                };
+                if !again {
+                    return Err(attempts.verdict(failed.status, method));
+                }
+                if is_retry {
+                    begun = None; // It had a connection.
+                    if let Some(watching) = &self.inner.watching {
+                        watching.retry(&About::of_unary(method), token, &failed.status, &mut trace);
+                    }
+                }
+                let pause = is_retry.then(|| attempts.backoff());
+                attempts.fail(*failed);
+                if let Some(pause) = pause {
+                    deadline::sleep_until(&self.inner.runtime, deadline::now() + pause).await;
+                }
+            }
+            let chosen = match self.inner.servers.asked(method, until).await {
+                Some(chosen) => Ok(chosen),
+                None => self.link(until, &mut begun).await,
+            };
+            let Chosen { link, trial } = match chosen {
+                Ok(chosen) => chosen,
+                Err(status) => return Err(attempts.verdict(status, method)),
+            };
+            if let Some(until) = until {
+                attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
+            }
+            let trial = trial.filter(|_| method.idempotent).map(|after| Hedge { after, is_trial: true });
+            let hedge = trial.or(usual).filter(|_| attempts.may_add(2, max));
+            let made = match hedge {
+                None => {
+                    let attempt = Attempt { trace: trace.as_ref(), ..attempt };
+                    attempt.make(link, &AtomicBool::new(false), &self.inner.runtime).await
+                }
+                Some(hedge) => {
+                    let mut next = trace;
+                    let again = |why: &Status| {
+                        let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
+                        (may && self.inner.retries.spend()).then(|| {
+                            if let Some(watching) = &self.inner.watching {
+                                watching.retry(&About::of_unary(method), token, why, &mut next);
+                            }
+                            next
+                        })
+                    };
+                    let first = Attempt { trace: trace.as_ref(), ..attempt };
+                    self.hedged(first, link, hedge, until, again, &mut attempts).await
+                }
+            };
+            match made {
+                Ok(reply) => {
+                    self.inner.retries.earn();
+                    return Ok(reply);
+                }
+                Err(failed) => failure = Some(failed),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::layouts::samples::FIRST;
+
+    #[test]
+    fn call_may_have_run_if_one_attempt_may_have() {
+        let method = Method::new(&FIRST, "Get", 10);
+        let unsent = || Status::deadline_exceeded("not sent").unsent();
+        assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
+        let mut lost = Attempts::default();
+        lost.fail(Failure { status: Status::unavailable("lost"), sent: Sent::Lost { until: None }, begun: None });
+        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: Sent::No, begun: None });
+        assert_eq!(lost.failed, 1, "the other was not sent");
+        assert!(lost.verdict(unsent(), &method).may_have_run());
+        let mut cancelled = Attempts::default();
+        cancelled.cancel();
+        assert!(cancelled.verdict(Status::unauthenticated("no token").not_run(), &method).may_have_run());
+    }
+
+    #[test]
+    fn backoff_grows_to_its_limit_and_is_drawn() {
+        let pause = |failed| Attempts { failed, ..Attempts::default() }.backoff();
+        assert!((0..100).all(|_| (BACKOFF_FIRST / 2..=BACKOFF_FIRST).contains(&pause(0))));
+        assert!((0..100).all(|_| (BACKOFF_MAX / 2..=BACKOFF_MAX).contains(&pause(40))));
+        assert!((0..100).any(|_| pause(0) != pause(0)));
+    }
+}
