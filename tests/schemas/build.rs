@@ -21,7 +21,20 @@ const SCHEMAS: [&str; 11] = [
 ];
 
 /// The schemas whose output is checked in.
-const GOLDEN: [&str; 7] = ["collisions", "comments", "keywords", "presence", "shapes", "vec", "vecopt"];
+const GOLDEN: [&str; 12] = [
+    "collisions",
+    "comments",
+    "hostile",
+    "interop",
+    "keywords",
+    "presence",
+    "rootless",
+    "shapes",
+    "shop/orders",
+    "vec",
+    "vecopt",
+    "wellknown",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let protos = SCHEMAS.map(|name| format!("proto/{name}.proto"));
@@ -78,7 +91,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile_protos(&["proto/options.proto"], &["proto"])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
-    frpc_build::configure().out_dir(folder("golden")?).include_file("all.rs").compile_protos(&protos, &[golden])?;
+    // The order of the entries of maps is that of the vectors.
+    frpc_build::configure()
+        .out_dir(folder("golden")?)
+        .btree_map(".")
+        .include_file("all.rs")
+        .compile_protos(&protos, &[golden])?;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-// Builds `dist`: a module for browsers, on which that for Node stands; minified, with source maps and declarations.
+// Builds `dist`: a module for browsers, and that for Node, which imports it; minified, with source maps and declarations,
+// as ES modules and as CommonJS.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,31 +10,41 @@ import { minified } from "./minified.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = `${root}dist`;
 rmSync(dist, { recursive: true, force: true });
-const { mangleCache } = await bundle("index", {});
-await bundle("node", mangleCache);
+const { mangleCache } = await bundle("index", "esm", {});
+await bundle("node", "esm", mangleCache);
+await bundle("index", "cjs", mangleCache);
+await bundle("node", "cjs", mangleCache);
 
 /** Puts an entry together, with the short names that another has. */
-async function bundle(entry, mangleCache) {
-  const path = `${dist}/${entry}.js`;
+async function bundle(entry, format, mangleCache) {
+  const name = `${entry}.${format === "esm" ? "js" : "cjs"}`;
+  const path = `${dist}/${name}`;
   const result = await build({
     entryPoints: [`${root}src/${entry}.ts`],
-    outdir: dist,
+    outfile: path,
     bundle: true,
     minify: true,
     platform: "neutral",
     external: ["node:*", "./index.js"],
-    format: "esm",
+    format,
     target: "es2022",
     sourcemap: true,
     mangleProps: INTERNAL,
     mangleCache,
     logLevel: "warning",
   });
-  const { code, map } = await minified(readFileSync(path, "utf8"), { filename: `${entry}.js`, url: `${entry}.js.map`, content: readFileSync(`${path}.map`, "utf8") });
+  const program = format === "esm" ? readFileSync(path, "utf8") : readFileSync(path, "utf8").replaceAll('require("./index.js")', 'require("./index.cjs")');
+  // The map contains the sources, which are not in the package. A trace shows the line of an error, so lines are short.
+  const sourceMap = { filename: name, url: `${name}.map`, includeSources: true, content: readFileSync(`${path}.map`, "utf8") };
+  const { code, map } = await minified(program, { sourceMap, module: format === "esm", format: { max_line_len: 160 } });
   writeFileSync(path, code);
   writeFileSync(`${path}.map`, map);
   return result;
 }
 const tsc = `${root}node_modules/typescript/bin/tsc`;
 execFileSync("node", [tsc, "-p", `${root}tsconfig.build.json`], { stdio: "inherit" });
-for (const name of readdirSync(dist)) if (name.endsWith(".d.ts") && readFileSync(`${dist}/${name}`).length === 0) writeFileSync(`${dist}/${name}`, "export {};\n");
+for (const name of readdirSync(dist).filter((name) => name.endsWith(".d.ts"))) {
+  const text = readFileSync(`${dist}/${name}`, "utf8") || "export {};\n";
+  writeFileSync(`${dist}/${name}`, text);
+  writeFileSync(`${dist}/${name.replace(/\.d\.ts$/, ".d.cts")}`, text.replace(/(from "\.\/\w+)\.js"/g, '$1.cjs"'));
+}

@@ -21,7 +21,7 @@ await build({
   outdir: out,
   outExtension: { ".js": ".mjs" },
   platform: "node",
-  external: ["ws", "esbuild"],
+  external: ["ws", "esbuild", "typescript"],
 });
 // For places without Node's modules.
 await build({

@@ -23,15 +23,15 @@ const RETRIES_MAX = 10;
 /** The settings of a channel. */
 export interface ChannelOptions {
   /** The default timeout of unary calls in milliseconds, of which the server is told. Default: 30 s, without telling. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** How long a call waits for a connection, in milliseconds. Default: 5 s. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
   /** Metadata of every call, such as a token. */
   readonly metadata?: Metadata | undefined;
   /** Calls of the server, made by `serve`. */
-  readonly serve?: Serving;
+  readonly serve?: Serving | undefined;
   /** Whether a lost connection is replaced although no call waits for it: for pages that the server calls. */
-  readonly stayConnected?: boolean;
+  readonly stayConnected?: boolean | undefined;
 }
 
 /** The settings of a call. */
@@ -39,10 +39,10 @@ export interface CallOptions {
   /** Gives the call up when it is aborted. */
   readonly signal?: AbortSignal | undefined;
   /** The time for the call, in milliseconds, of which the server is told. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
   /** Called with the metadata of the reply, if it has any. */
-  readonly onMetadata?: (metadata: Metadata) => void;
+  readonly onMetadata?: ((metadata: Metadata) => void) | undefined;
 }
 
 /** A call of any kind, until it is over. */
@@ -202,9 +202,10 @@ export class Channel {
     const look = (call: Call): void => {
       const { until, isSent, patient } = call;
       const now = performance.now();
+      const problem = waiting.has(call) && !link?.isUp && `no connection to the server${trouble && `: ${trouble}`}`;
       clearTimeout(call.timer);
-      if (now >= until) fail(call, late(isSent));
-      else if (now >= patient && waiting.has(call) && !link?.isUp) fail(call, ended(Is.UNAVAILABLE, `there is no connection to the server${trouble && `; ${trouble}`}`, isSent));
+      if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
+      else if (now >= patient && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
       else call.timer = after((now < patient ? Math.min(until, patient) : until) - now, () => look(call));
     };
 

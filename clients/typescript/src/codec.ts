@@ -2,10 +2,10 @@
  * Messages to bytes and back, by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` what stands
  * in front of a message.
  *
- * A table names the fields in the order of the wire: `name:spec` with a space between two. A spec is a letter for the
- * type (`b`ool, `i`32, `u`32, `l` i64, `w` u64, `f`32, `d` f64, `s`tring, b`y`tes, `e`num, `m`essage; `L` and `W` are
- * `l` and `w` as `number`), with `?` in front of an optional value, `*` in front of a list, `%` and the letter of the key
- * in front of a map, and `oneof/member/` in front of a member of a oneof.
+ * A table lists the fields in the order of the wire: `name:spec`, separated by a space. A name contains any characters but
+ * space, `:` and `/`. A spec is a letter for the type (`b`ool, `i`32, `u`32, `l` i64, `w` u64, `f`32, `d` f64, `s`tring,
+ * b`y`tes, `e`num, `m`essage; `L` and `W` are `l` and `w` as `number`), with `?` in front of an optional value, `*` in front
+ * of a list, `%` and the letter of the key in front of a map, and `oneof/member/` in front of a member of a oneof.
  */
 
 import { expect, left, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
@@ -127,14 +127,17 @@ interface Field {
 
 /** Makes the fields of a table. */
 function parsed(spec: string, refs: readonly Ref[]): readonly Field[] {
-  const oneofs: Record<string, Field[]> = {};
+  const oneofs = new Map<string, Field[]>();
   let next = 0;
-  return [...spec.matchAll(/(\w+):(?:(\w+)\/(\d+)\/)?([?*%]?)(\w?)(\w)\b/g)].map((found) => {
-    const [, name, oneof, number, mark, keyed, letter] = found as unknown as [string, string, string | undefined, string, string, string, string];
+  return (spec ? spec.split(" ") : []).map((entry) => {
+    const found = /^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(entry);
+    if (!found) throw new Error(`invalid table entry: ${entry}`);
+    const [, name, oneof, number, mark, letter] = found as unknown as [string, string, string | undefined, string, string, string];
     const of = letter === "m" ? inner(refs[next++] as Table) : letter === "e" ? choice(refs[next++] as Enum) : (KINDS[letter] as Kind);
-    const key = KINDS[keyed];
+    const key = KINDS[mark[1] ?? ""];
     const head = key ? [2, key.wire, of.wire, 10] : mark === "*" ? [1, of.wire, 10] : undefined;
-    const all = oneof ? (oneofs[oneof] ??= []) : undefined;
+    let all = oneof ? oneofs.get(oneof) : undefined;
+    if (oneof && !all) oneofs.set(oneof, (all = []));
     const field = { name: oneof ?? name, of, isOptional: mark === "?", key, head, case: name, number: +number, all };
     all?.push(field);
     return field;

@@ -6,7 +6,7 @@
 import { left, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { isBackward } from "./prefix.js";
 import { Fit, fit, readLayout, writeLayout, type AnyService, type Told } from "./service.js";
-import { Is, Status, notRun } from "./status.js";
+import { Is, Status, notRun, textOf } from "./status.js";
 import type { Stream } from "./stream.js";
 
 /** The operations of the protocol. */
@@ -41,7 +41,7 @@ export interface TransportEvents {
   close(reason: string): void;
 }
 
-/** Begins to connect. */
+/** Begins to connect. An exception counts as a failure to connect. */
 export type Dial = (events: TransportEvents) => Transport;
 
 /** A call in flight. */
@@ -194,10 +194,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (!out.at) return;
     hasPong = false;
     hasSent = true;
-    if (!isClosed) transport.send(written(out));
+    if (!isClosed) transport?.send(written(out));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
-    if (transport.buffered() > UNSENT_MAX) fail("the server does not take what is sent");
+    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not take what is sent");
   };
 
   /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
@@ -375,7 +375,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const fail = (reason: string): void => {
     if (isClosed) return;
     flush();
-    transport.close();
+    transport?.close();
     closed(reason);
   };
 
@@ -452,29 +452,35 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   };
   const session = serving?.on(link, calling);
   const setup = after(UP_WITHIN, () => fail("no HELLO in time"));
-  const transport = dial({
-    open() {
-      write(0, Op.Hello, (to) => {
-        putRaw(to, utf8("fris\x01"));
-        const most = session ? SERVED_MAX : 0;
-        [BODY_MAX, most, most, WINDOW].forEach((value, at) => putItem(to, at + 1, () => putVarint(to, value)));
-        for (const service of serving?.services ?? []) putItem(to, 32, () => writeLayout(to, service));
-        for (const service of named) putItem(to, 33, () => writeLayout(to, service));
-      });
-      write(1, Op.Ping);
-      flush();
-      // Signs of life are counted and not timed: the timers of a page in the background come late.
-      beat = setInterval(() => {
-        if (++silent > SILENT_BEATS) return fail("the server is silent");
-        if (silent > 1 || !hasSent) write(0, Op.Ping);
-        hasSent = false;
-        // Calls with the default timeout have no timer of their own, which would cost as much as the call.
-        const now = performance.now();
-        for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.look(call);
-      }, BEAT);
-    },
-    data,
-    close: closed,
-  });
+  /** Sends HELLO. */
+  const greet = (): void => {
+    write(0, Op.Hello, (to) => {
+      putRaw(to, utf8("fris\x01"));
+      const most = session ? SERVED_MAX : 0;
+      [BODY_MAX, most, most, WINDOW].forEach((value, at) => putItem(to, at + 1, () => putVarint(to, value)));
+      for (const service of serving?.services ?? []) putItem(to, 32, () => writeLayout(to, service));
+      for (const service of named) putItem(to, 33, () => writeLayout(to, service));
+    });
+    write(1, Op.Ping);
+    flush();
+    // Signs of life are counted and not timed: the timers of a page in the background come late.
+    beat = setInterval(() => {
+      if (++silent > SILENT_BEATS) return fail("the server is silent");
+      if (silent > 1 || !hasSent) write(0, Op.Ping);
+      hasSent = false;
+      // Calls with the default timeout have no timer of their own, which would cost as much as the call.
+      const now = performance.now();
+      for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.look(call);
+    }, BEAT);
+  };
+  // A transport may report events before `dial` returns, when neither it nor this link is known yet.
+  let transport: Transport | undefined;
+  const dialled = (run: () => void): void => (transport ? run() : queueMicrotask(run));
+  const close = (reason: string): void => dialled(() => closed(reason));
+  try {
+    transport = dial({ open: () => dialled(greet), data, close });
+  } catch (error) {
+    close(textOf(error));
+  }
   return link;
 }

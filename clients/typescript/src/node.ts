@@ -8,12 +8,12 @@ import { Channel, type ChannelOptions } from "./index.js";
 import type { Dial } from "./index.js";
 
 /** The address of a server: host and port, or the path of a Unix socket. */
-export type Address = { readonly host?: string; readonly port: number } | { readonly path: string };
+export type Address = { readonly host?: string | undefined; readonly port: number } | { readonly path: string };
 
 /** The settings of a connection over a socket. */
 export interface SocketOptions extends ChannelOptions {
   /** Speaks TLS, with these settings of `node:tls` beside the address. */
-  readonly tls?: ConnectionOptions;
+  readonly tls?: ConnectionOptions | undefined;
 }
 
 /** What sockets read into: a buffer for each read would cost more than the read of a short reply. */

@@ -49,10 +49,10 @@ export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 /** What a status has besides its code and text. */
 export interface StatusOptions {
   /** Bytes whose format is up to the programs. */
-  readonly details?: Uint8Array;
-  readonly metadata?: Metadata;
+  readonly details?: Uint8Array | undefined;
+  readonly metadata?: Metadata | undefined;
   /** Whether the handler may have run. Default: `true`. */
-  readonly mayHaveRun?: boolean;
+  readonly mayHaveRun?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -70,13 +70,14 @@ export class Status extends Error {
 
   constructor(code: Code, message: string, options?: StatusOptions) {
     super(message, options);
-    Object.assign(this, { details: new Uint8Array(), metadata: {}, mayHaveRun: true, ...options, code });
+    const { details = new Uint8Array(), metadata = {}, mayHaveRun = true } = options ?? {};
+    Object.assign(this, { details, metadata, mayHaveRun, code });
   }
 
   /** Returns `error` if it is a status, and otherwise a status of code `UNKNOWN` with its text. */
   static from(error: unknown): Status {
     if (error instanceof Status) return error;
-    return new Status(Is.UNKNOWN, error instanceof Error ? error.message : String(error), { cause: error });
+    return new Status(Is.UNKNOWN, textOf(error), { cause: error });
   }
 }
 
@@ -84,6 +85,9 @@ function coded(): object {
   const names = "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED";
   return Object.fromEntries(names.split(" ").map((name, code) => [name, code]));
 }
+
+/** The text of anything thrown. */
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A status of a call that has not reached a handler. */
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
@@ -97,5 +101,5 @@ export const ended = (code: Code, message: string, isSent: boolean): Status => n
 /** The status of a call that its caller has given up. */
 export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller gave the call up", isSent);
 
-/** The status of a call without a reply in its time. */
-export const late = (isSent: boolean): Status => ended(Is.DEADLINE_EXCEEDED, "no answer before the deadline", isSent);
+/** The status of a call without a reply in its time, and why it was not sent. */
+export const late = (isSent: boolean, trouble = ""): Status => ended(Is.DEADLINE_EXCEEDED, `no answer before the deadline${trouble}`, isSent);

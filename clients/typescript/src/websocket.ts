@@ -11,9 +11,9 @@ export const SUBPROTOCOL = "frisbee.1";
 /** The settings of a connection over WebSocket. */
 export interface WebSocketOptions extends ChannelOptions {
   /** Further subprotocols to offer. A token stands here or in `metadata`, never in the URL, which is logged. */
-  readonly protocols?: readonly string[];
+  readonly protocols?: readonly string[] | undefined;
   /** The class, where there is no global one. */
-  readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
+  readonly WebSocket?: (new (url: string, protocols: string[]) => WebSocketLike) | undefined;
 }
 
 /** What is needed of a WebSocket. */
@@ -32,6 +32,7 @@ export interface WebSocketLike {
 /** Dials a WebSocket. */
 export function webSocket(url: string | URL, { protocols = [], WebSocket = globalThis.WebSocket }: WebSocketOptions = {}): Dial {
   return (events) => {
+    if (!WebSocket) throw new Error("no global WebSocket; set the option `WebSocket`, or connect by frisbee-rpc/node");
     const socket: WebSocketLike = new WebSocket(String(url), [SUBPROTOCOL, ...protocols]);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {

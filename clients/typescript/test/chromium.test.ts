@@ -42,7 +42,7 @@ if (!open) {
     const server = await start();
     const stranger = await yard(here);
     const strange = await open(`${stranger.origin}/`);
-    const refused = /there is no connection to the server; the WebSocket was closed \(1006/;
+    const refused = /no connection to the server: the WebSocket was closed \(1006/;
     assert.match(await strange.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), refused);
     assert.match(await page.evaluate(`attempt("ws://rebound.example:${server.port}/")`), refused);
     assert.equal(await page.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), "answered");

@@ -495,6 +495,13 @@ impl Builder {
         self
     }
 
+    /// Sets the extension with which generated TypeScript imports the modules of other packages: `js`, `ts` for runtimes
+    /// that strip types, or an empty text for bundlers and CommonJS. Default: `js`.
+    pub fn typescript_import_extension(mut self, extension: impl Into<String>) -> Self {
+        self.typescript_options.extension = extension.into();
+        self
+    }
+
     /// Also writes the parsed schema to this path, as an encoded `FileDescriptorSet`.
     pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
         self.file_descriptor_set_path = Some(path.as_ref().to_owned());

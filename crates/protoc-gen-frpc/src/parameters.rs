@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 32] = [
+const PARAMETERS: [Parameter; 33] = [
     Parameter {
         name: "lang",
         value: "=rust|ts|py",
@@ -67,6 +67,18 @@ const PARAMETERS: [Parameter; 32] = [
         value: SWITCH,
         help: "make integers of 64 bits `number` in TypeScript instead of `bigint`",
         set: |builder, value| Ok(builder.typescript_numbers(switch(value)?)),
+    },
+    Parameter {
+        name: "ts_import_extension",
+        value: "=js|ts|none",
+        help: "the extension of imported modules in TypeScript; `js` if absent",
+        set: |builder, value| {
+            Ok(builder.typescript_import_extension(match text(value)? {
+                extension @ ("js" | "ts") => extension,
+                "none" => "",
+                _ => return Err(Problem::Form),
+            }))
+        },
     },
     Parameter {
         name: "ts_runtime",

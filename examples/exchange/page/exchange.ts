@@ -89,7 +89,10 @@ export const Exchange: $.Service<{
 });
 /** A market of one paper. Prices are in cents. */
 export class ExchangeClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Exchange);
   }
 
@@ -117,7 +120,10 @@ export const Trader: $.Service<{
 });
 /** What a trader serves, on the connection that it has made. */
 export class TraderClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Trader);
   }
 

@@ -4,6 +4,7 @@
 mod first;
 
 mod calls;
+mod golden;
 mod json;
 mod options;
 mod random;

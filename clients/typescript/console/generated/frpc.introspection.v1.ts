@@ -239,7 +239,10 @@ export const Introspection: $.Service<{
 });
 /** Calls the service `frpc.introspection.v1.Introspection`. */
 export class IntrospectionClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Introspection);
   }
 

@@ -112,7 +112,10 @@ export const Reflection: $.Service<{
 });
 /** Says what a server offers. Answers come in pieces, since a schema may be longer than a packet. */
 export class ReflectionClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Reflection);
   }
 

@@ -141,7 +141,10 @@ export const Desk: $.Service<{
 });
 /** Calls the service `desk.Desk`. */
 export class DeskClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Desk);
   }
 
@@ -243,7 +246,10 @@ export const Page: $.Service<{
 });
 /** The page serves this. */
 export class PageClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Page);
   }
 

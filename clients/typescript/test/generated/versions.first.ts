@@ -23,7 +23,10 @@ export const Parrot: $.Service<{
 });
 /** Calls the service `versions.Parrot`. */
 export class ParrotClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Parrot);
   }
 

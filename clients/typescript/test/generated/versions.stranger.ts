@@ -15,7 +15,10 @@ export const Counter: $.Service<{
 });
 /** Calls the service `versions.Counter`. */
 export class CounterClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Counter);
   }
 

@@ -21,7 +21,7 @@ use crate::output::OutputFile;
 use crate::schema::comments::clean;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{Found, Index, Schema, full_name, is_map_entry, tag, within};
-use names::{Names, attribute};
+use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
 const TENSOR: &str = ".frpc.Tensor";
@@ -111,15 +111,15 @@ impl Generator<'_> {
         text.push_str("import dataclasses as _dataclasses\nimport enum as _enum\nimport typing as _typing\n\n");
         text.push_str("from frisbee_rpc import generated as _frpc\n");
         for import in &module.imports {
-            let name = self.names.module(import);
-            let _ = writeln!(text, "from . import {name} as _{name}");
+            let (name, alias) = (self.names.module(import), self.names.import(import));
+            let _ = writeln!(text, "from . import {name} as {alias}");
         }
         text.push_str(&module.text);
         if !module.hidden.is_empty() {
             text.push('\n');
         }
         for hidden in &module.hidden {
-            let _ = writeln!(text, "\n_{hidden} = {hidden}");
+            let _ = writeln!(text, "\n_own_{hidden} = {hidden}");
         }
         text.push_str("\n\n_PACKAGE = _frpc.Package(\n    {\n");
         for (full, own) in &module.classes {
@@ -127,7 +127,7 @@ impl Generator<'_> {
         }
         text.push_str("    },\n    lambda: [");
         let imports: Vec<String> =
-            module.imports.iter().map(|import| format!("_{}._PACKAGE", self.names.module(import))).collect();
+            module.imports.iter().map(|import| format!("{}._PACKAGE", self.names.import(import))).collect();
         let _ = writeln!(text, "{}],\n    [\n{layouts}    ],", imports.join(", "));
         for line in files.chunks(60) {
             let _ = writeln!(text, "    b\"{}\"", line.escape_ascii());
@@ -155,24 +155,22 @@ impl Generator<'_> {
     fn message(&self, module: &mut Module<'_>, name: &str, found: &Found<'_, DescriptorProto>) {
         let ident = self.names.own(name).to_owned();
         let proto = found.proto;
+        let names = Attributes::of(proto);
         let _ = writeln!(module.text, "\n\n@_dataclasses.dataclass(slots=True)\nclass {ident}:");
         self.docs(&mut module.text, found.file, &found.path, "    ", name.trim_start_matches('.'));
         for (at, field) in proto.field.iter().enumerate() {
-            let (declared, default) = self.declared(module, proto, field);
+            let (declared, default) = self.declared(module, &names, field);
             self.remarks(&mut module.text, found.file, &within(&found.path, tag::MESSAGE_FIELD, at));
-            let _ = writeln!(module.text, "    {}: {declared} = {default}", attribute(field.name()));
+            let _ = writeln!(module.text, "    {}: {declared} = {default}", names.field(field));
         }
-        for (at, oneof) in proto.oneof_decl.iter().enumerate() {
+        for at in 0..proto.oneof_decl.len() {
             let members = proto.field.iter().filter(|field| oneof_of(field) == Some(at));
-            let members: Vec<String> = members.map(|field| format!("\"{}\"", attribute(field.name()))).collect();
+            let members: Vec<String> = members.map(|field| format!("\"{}\"", names.field(field))).collect();
             if members.is_empty() {
                 continue; // That of an optional field.
             }
-            // Behind the fields, so that it hides none of their types.
-            let (mut name, members) = (attribute(oneof.name()), members.join(", "));
-            while proto.field.iter().any(|field| attribute(field.name()) == name) {
-                name.push('_');
-            }
+            // After the fields, so that it hides none of their types.
+            let (name, members) = (names.oneof(at), members.join(", "));
             let _ = writeln!(module.text, "\n    @_builtins.property");
             let _ = writeln!(module.text, "    def {name}(self) -> _typing.Literal[{members}] | None:");
             let _ = writeln!(module.text, "        \"\"\"The member that is set.\"\"\"");
@@ -185,22 +183,22 @@ impl Generator<'_> {
     fn declared(
         &self,
         module: &mut Module<'_>,
-        message: &DescriptorProto,
+        names: &Attributes,
         field: &FieldDescriptorProto,
     ) -> (String, String) {
-        let builtin = |name: &str| self.builtin(module.package, message, name);
+        let builtin = |name: &str| Self::builtin(names, name);
         if let Some(entry) = self.entry(field) {
             let [key, value] = &entry.field[..] else { return ("object".to_owned(), "None".to_owned()) };
             let dict = builtin("dict");
-            let (key, value) = (self.type_of(module, message, key), self.type_of(module, message, value));
+            let (key, value) = (self.type_of(module, names, key), self.type_of(module, names, value));
             return (format!("{dict}[{key}, {value}]"), format!("_dataclasses.field(default_factory={dict})"));
         }
         if field.label() == Label::Repeated {
             let list = builtin("list");
-            let of = self.type_of(module, message, field);
+            let of = self.type_of(module, names, field);
             return (format!("{list}[{of}]"), format!("_dataclasses.field(default_factory={list})"));
         }
-        let of = self.type_of(module, message, field);
+        let of = self.type_of(module, names, field);
         if field.r#type() == Type::Message || field.proto3_optional() || oneof_of(field).is_some() {
             return (format!("{of} | None"), "None".to_owned());
         }
@@ -217,23 +215,22 @@ impl Generator<'_> {
     }
 
     /// A type of Python as a class refers to it, whose fields may be called so.
-    fn builtin(&self, package: &str, message: &DescriptorProto, name: &str) -> String {
-        let is_hidden = names::is_field(message, name) || self.names.is_type(package, name);
-        if is_hidden { format!("_builtins.{name}") } else { name.to_owned() }
+    fn builtin(names: &Attributes, name: &str) -> String {
+        if names.hide(name) { format!("_builtins.{name}") } else { name.to_owned() }
     }
 
-    fn type_of(&self, module: &mut Module<'_>, message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
+    fn type_of(&self, module: &mut Module<'_>, names: &Attributes, field: &FieldDescriptorProto) -> String {
         let name = match field.r#type() {
             Type::Bool => "bool",
             Type::Float | Type::Double => "float",
             Type::String => "str",
             Type::Bytes => "bytes",
             Type::Enum | Type::Message | Type::Group => {
-                return self.used(module, field.type_name(), |name| names::is_field(message, name));
+                return self.used(module, field.type_name(), |name| names.hide(name));
             }
             _ => "int",
         };
-        self.builtin(module.package, message, name)
+        Self::builtin(names, name)
     }
 
     /// The name of a type as this module writes it, in a class some of whose members may hide it.
@@ -250,10 +247,10 @@ impl Generator<'_> {
                 return ident.to_owned();
             }
             module.hidden.insert(ident.to_owned());
-            return format!("_{ident}");
+            return format!("_own_{ident}");
         }
         module.imports.insert(package.to_owned());
-        format!("_{}.{ident}", self.names.module(package))
+        format!("{}.{ident}", self.names.import(package))
     }
 
     /// What peers compare before calls, and the methods on the wire.

@@ -1,5 +1,6 @@
 //! The names of generated Python: those of the schema as Python writes them, none of which is a word of the language or
-//! is there twice. A name that cannot stay as it is gets a `_` at its end.
+//! is there twice. A name that cannot stay as it is gets a `_` at its end. Generated modules keep `_in_` and `_own_` as
+//! prefixes of their own names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,6 +8,7 @@ use heck::ToSnakeCase as _;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use crate::generate::typescript::names::{flat, short_values};
+use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, full_name, is_map_entry};
 
 /// The words that are no names, as in the codec of the Python package.
@@ -16,8 +18,30 @@ const KEYWORDS: [&str; 35] = [
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// What every enum has as attributes of its own.
-const OF_ENUMS: [&str; 3] = ["mro", "name", "value"];
+/// The types of fields.
+const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
+
+/// Attributes of every `IntEnum`.
+const OF_ENUMS: [&str; 14] = [
+    "as_integer_ratio",
+    "bit_count",
+    "bit_length",
+    "conjugate",
+    "denominator",
+    "from_bytes",
+    "imag",
+    "is_integer",
+    "mro",
+    "name",
+    "numerator",
+    "real",
+    "to_bytes",
+    "value",
+];
+
+/// Names that generated classes and `dataclasses` use in the scope of a class.
+const PRIVATE: [&str; 6] = ["_HAS_DEFAULT_FACTORY", "_builtins", "_dataclasses", "_enum", "_frpc", "_typing"];
+const PRIVATE_PREFIXES: [&str; 3] = ["_dflt_", "_in_", "_own_"];
 
 /// The names of messages, enums and services, by full name with a leading dot, and those of modules by package.
 pub(super) struct Names {
@@ -35,9 +59,9 @@ impl Names {
         let messages = messages.map(|(name, found)| (name, found.file));
         for (name, file) in messages.chain(index.enums.iter().map(|(name, found)| (name, found.file))) {
             let taken = taken.entry(file.package().to_owned()).or_default();
-            names.own.insert(name.clone(), free(&flat(name, file.package()), taken));
+            names.own.insert(name.clone(), free(&public(&flat(name, file.package())), taken));
         }
-        let mut modules = HashSet::new();
+        let mut modules: HashSet<String> = ["__init__", "__main__"].map(str::to_owned).into();
         for file in files {
             let package = file.package();
             if !names.modules.contains_key(package) {
@@ -47,9 +71,10 @@ impl Names {
             let taken = taken.entry(package.to_owned()).or_default();
             for service in &file.service {
                 let name = format!(".{}", full_name(package, service.name()));
-                let clients = ["Client", "AsyncClient"].map(|kind| free(&format!("{}{kind}", service.name()), taken));
+                let own = public(service.name());
+                let clients = ["Client", "AsyncClient"].map(|kind| free(&format!("{own}{kind}"), taken));
                 names.clients.insert(name.clone(), clients);
-                names.own.insert(name, free(service.name(), taken));
+                names.own.insert(name, free(&own, taken));
             }
         }
         names
@@ -70,10 +95,9 @@ impl Names {
         self.modules.get(package).map_or("_", String::as_str)
     }
 
-    /// Whether a type of the module of these files has this name.
-    pub(super) fn is_type(&self, package: &str, name: &str) -> bool {
-        let full_name = format!(".{}", full_name(package, name));
-        self.own.get(&full_name).is_some_and(|own| own == name)
+    /// The name under which a module imports that of a package.
+    pub(super) fn import(&self, package: &str) -> String {
+        format!("_in_{}", self.module(package).trim_start_matches('_'))
     }
 }
 
@@ -85,16 +109,66 @@ fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
     name
 }
 
-/// The name of a field or of a oneof.
-pub(super) fn attribute(name: &str) -> String {
-    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+/// The name of a class. It does not begin with an underscore, since such names are private, or mangled in classes, and
+/// is not that of a builtin type that fields have.
+fn public(name: &str) -> String {
+    let name = identifier(name.trim_start_matches('_'));
+    if BUILTINS.contains(&&*name) { format!("{name}_") } else { name }
+}
+
+/// The name with an underscore in front if it begins with a digit.
+fn identifier(name: &str) -> String {
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
+}
+
+/// The attributes of a message.
+pub(super) struct Attributes {
+    /// By number.
+    fields: HashMap<i32, String>,
+    oneofs: Vec<String>,
+}
+
+impl Attributes {
+    pub(super) fn of(message: &DescriptorProto) -> Self {
+        let mut taken = HashSet::new();
+        let fields = message.field.iter().map(|field| (field.number(), free(&attribute(field.name()), &mut taken)));
+        let fields = fields.collect();
+        let is_real = |at| message.field.iter().any(|field| oneof_of(field) == Some(at));
+        let oneofs = message.oneof_decl.iter().enumerate().map(|(at, oneof)| match is_real(at) {
+            true => free(&attribute(oneof.name()), &mut taken),
+            false => String::new(), // That of an optional field.
+        });
+        let oneofs = oneofs.collect();
+        Self { fields, oneofs }
+    }
+
+    pub(super) fn field(&self, field: &FieldDescriptorProto) -> &str {
+        self.fields.get(&field.number()).map_or("", String::as_str)
+    }
+
+    /// The name of a oneof; empty for the hidden one of an optional field.
+    pub(super) fn oneof(&self, at: usize) -> &str {
+        self.oneofs.get(at).map_or("", String::as_str)
+    }
+
+    /// Whether an attribute hides a name to which the class refers.
+    pub(super) fn hide(&self, name: &str) -> bool {
+        self.fields.values().chain(&self.oneofs).any(|own| own == name)
+    }
+}
+
+/// The name of a field or of a oneof. Classes mangle names with two underscores in front.
+fn attribute(name: &str) -> String {
+    let name = if name.starts_with("__") { format!("_{}", name.trim_start_matches('_')) } else { name.to_owned() };
+    let is_private = PRIVATE.contains(&&*name) || PRIVATE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    if is_private { format!("{name}_") } else { name }
 }
 
 /// The names of methods that stand in one class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // What clients have already.
     let mut taken: HashSet<String> = ["close".to_owned()].into();
-    names.map(|name| free(&name.to_snake_case(), &mut taken)).collect()
+    names.map(|name| free(&identifier(&name.to_snake_case()), &mut taken)).collect()
 }
 
 /// The names of the values of an enum, without the name of the enum in front if all have it.
@@ -111,10 +185,4 @@ pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
         free(&name, &mut taken)
     };
     short_values(of).into_iter().map(name).collect()
-}
-
-/// Whether a field of a message is called as something that its other fields refer to.
-pub(super) fn is_field(message: &DescriptorProto, name: &str) -> bool {
-    message.field.iter().map(FieldDescriptorProto::name).any(|field| field == name)
-        || message.oneof_decl.iter().any(|oneof| oneof.name() == name)
 }

@@ -80,9 +80,20 @@ const TAKEN: [&str; 64] = [
     "yield",
 ];
 
-/// Properties that every object or class has already.
-const INHERITED: [&str; 7] =
-    ["constructor", "hasOwnProperty", "toJSON", "toLocaleString", "toString", "valueOf", "prototype"];
+/// Properties of all objects and classes, one that `JSON.stringify` calls, and `__proto__`, with which an object literal
+/// sets the prototype.
+const INHERITED: [&str; 10] = [
+    "__proto__",
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "prototype",
+    "toJSON",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+];
 
 /// The names of messages, enums, services and clients, by full name with a leading dot.
 pub(super) struct Names {
@@ -142,15 +153,17 @@ pub(super) fn module(package: &str) -> &str {
     if package.is_empty() { "_" } else { package }
 }
 
-/// The name under which a module imports another.
+/// The name under which a module imports another. No type begins with a `$`, and no two packages share a name.
 pub(super) fn import(package: &str) -> String {
-    format!("{}$", module(package).replace('.', "_"))
+    format!("${}", module(package).replace('.', "$"))
 }
 
-/// A name for a property that is not one of those that objects have, or of `others`.
+/// A name for a property that is not one of those that objects have, or of `others`, and that is an identifier.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
     let is_taken = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
-    if is_taken { format!("{name}$") } else { name.to_owned() }
+    let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
+    let after = if is_taken { "$" } else { "" };
+    format!("{before}{name}{after}")
 }
 
 /// Makes names unique among each other.

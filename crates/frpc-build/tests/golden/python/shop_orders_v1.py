@@ -8,8 +8,8 @@ import enum as _enum
 import typing as _typing
 
 from frisbee_rpc import generated as _frpc
-from . import money as _money
-from . import shop as _shop
+from . import money as _in_money
+from . import shop as _in_shop
 
 
 @_dataclasses.dataclass(slots=True)
@@ -21,13 +21,13 @@ class Item:
 @_dataclasses.dataclass(slots=True)
 class Order:
     """shop.orders.v1.Order"""
-    total: _money.Amount | None = None
+    total: _in_money.Amount | None = None
     items: list[Item] = _dataclasses.field(default_factory=list)
-    code: _money.Currency_Code = _dataclasses.field(default_factory=lambda: _money.Currency_Code(0))
-    address: _shop.Address | None = None
-    amounts: dict[str, _money.Amount] = _dataclasses.field(default_factory=dict)
-    cash: _money.Amount | None = None
-    card: _money.Currency_Code | None = None
+    code: _in_money.Currency_Code = _dataclasses.field(default_factory=lambda: _in_money.Currency_Code(0))
+    address: _in_shop.Address | None = None
+    amounts: dict[str, _in_money.Amount] = _dataclasses.field(default_factory=dict)
+    cash: _in_money.Amount | None = None
+    card: _in_money.Currency_Code | None = None
 
     @_builtins.property
     def payment(self) -> _typing.Literal["cash", "card"] | None:
@@ -40,7 +40,7 @@ _PACKAGE = _frpc.Package(
         "shop.orders.v1.Item": Item,
         "shop.orders.v1.Order": Order,
     },
-    lambda: [_money._PACKAGE, _shop._PACKAGE],
+    lambda: [_in_money._PACKAGE, _in_shop._PACKAGE],
     [
         ("shop.orders.v1.Items", 0x83138269bb8ea91f, [], [
             ("List", 10, 0, 0, False),
@@ -319,8 +319,8 @@ class OrdersClient(_frpc.ServiceClient):
 
     def place(
         self, request: Order, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _money.Amount:
-        result: _money.Amount = self._unary("Place", request, timeout, metadata)
+    ) -> _in_money.Amount:
+        result: _in_money.Amount = self._unary("Place", request, timeout, metadata)
         return result
 
 
@@ -330,8 +330,8 @@ class OrdersAsyncClient(_frpc.AsyncServiceClient):
 
     async def place(
         self, request: Order, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _money.Amount:
-        result: _money.Amount = await self._unary("Place", request, timeout, metadata)
+    ) -> _in_money.Amount:
+        result: _in_money.Amount = await self._unary("Place", request, timeout, metadata)
         return result
 
 
@@ -340,5 +340,5 @@ class Orders(_frpc.Service):
     _package, _service = _PACKAGE, "shop.orders.v1.Orders"
     _methods = {"place": "Place"}
 
-    def place(self, request: Order, context: _frpc.Context) -> _frpc.Reply[_money.Amount]:
+    def place(self, request: Order, context: _frpc.Context) -> _frpc.Reply[_in_money.Amount]:
         raise _frpc.unimplemented("Place")

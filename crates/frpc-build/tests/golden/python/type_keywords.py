@@ -439,9 +439,9 @@ class type_fn:
     """type.keywords.type.fn"""
 
 
-_crate = crate
+_own_crate = crate
 
-_self = self
+_own_self = self
 
 
 _PACKAGE = _frpc.Package(
@@ -996,333 +996,333 @@ class KeywordsClient(_frpc.ServiceClient):
     _package, _service = _PACKAGE, "type.keywords.Keywords"
 
     def as_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("as", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("as", request, timeout, metadata)
         return result
 
     def break_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("break", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("break", request, timeout, metadata)
         return result
 
     def const(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("const", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("const", request, timeout, metadata)
         return result
 
     def continue_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("continue", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("continue", request, timeout, metadata)
         return result
 
     def else_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("else", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("else", request, timeout, metadata)
         return result
 
     def enum(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("enum", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("enum", request, timeout, metadata)
         return result
 
     def extern(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("extern", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("extern", request, timeout, metadata)
         return result
 
     def false(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("false", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("false", request, timeout, metadata)
         return result
 
     def fn(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("fn", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("fn", request, timeout, metadata)
         return result
 
     def for_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("for", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("for", request, timeout, metadata)
         return result
 
     def if_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("if", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("if", request, timeout, metadata)
         return result
 
     def impl(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("impl", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("impl", request, timeout, metadata)
         return result
 
     def in_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("in", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("in", request, timeout, metadata)
         return result
 
     def let(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("let", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("let", request, timeout, metadata)
         return result
 
     def loop(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("loop", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("loop", request, timeout, metadata)
         return result
 
     def match(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("match", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("match", request, timeout, metadata)
         return result
 
     def mod(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("mod", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("mod", request, timeout, metadata)
         return result
 
     def move(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("move", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("move", request, timeout, metadata)
         return result
 
     def mut(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("mut", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("mut", request, timeout, metadata)
         return result
 
     def pub(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("pub", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("pub", request, timeout, metadata)
         return result
 
     def ref(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("ref", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("ref", request, timeout, metadata)
         return result
 
     def return_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("return", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("return", request, timeout, metadata)
         return result
 
     def self(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("self", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("self", request, timeout, metadata)
         return result
 
     def static(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("static", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("static", request, timeout, metadata)
         return result
 
     def struct(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("struct", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("struct", request, timeout, metadata)
         return result
 
     def super(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("super", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("super", request, timeout, metadata)
         return result
 
     def trait(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("trait", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("trait", request, timeout, metadata)
         return result
 
     def true(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("true", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("true", request, timeout, metadata)
         return result
 
     def type(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("type", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("type", request, timeout, metadata)
         return result
 
     def unsafe(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("unsafe", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("unsafe", request, timeout, metadata)
         return result
 
     def use(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("use", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("use", request, timeout, metadata)
         return result
 
     def where(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("where", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("where", request, timeout, metadata)
         return result
 
     def while_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("while", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("while", request, timeout, metadata)
         return result
 
     def async_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("async", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("async", request, timeout, metadata)
         return result
 
     def await_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("await", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("await", request, timeout, metadata)
         return result
 
     def dyn(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("dyn", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("dyn", request, timeout, metadata)
         return result
 
     def abstract(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("abstract", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("abstract", request, timeout, metadata)
         return result
 
     def become(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("become", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("become", request, timeout, metadata)
         return result
 
     def box(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("box", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("box", request, timeout, metadata)
         return result
 
     def do(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("do", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("do", request, timeout, metadata)
         return result
 
     def final(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("final", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("final", request, timeout, metadata)
         return result
 
     def macro(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("macro", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("macro", request, timeout, metadata)
         return result
 
     def override(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("override", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("override", request, timeout, metadata)
         return result
 
     def priv(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("priv", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("priv", request, timeout, metadata)
         return result
 
     def typeof(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("typeof", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("typeof", request, timeout, metadata)
         return result
 
     def unsized(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("unsized", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("unsized", request, timeout, metadata)
         return result
 
     def virtual(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("virtual", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("virtual", request, timeout, metadata)
         return result
 
     def yield_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("yield", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("yield", request, timeout, metadata)
         return result
 
     def try_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("try", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("try", request, timeout, metadata)
         return result
 
     def gen(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("gen", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("gen", request, timeout, metadata)
         return result
 
     def crate(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("crate", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("crate", request, timeout, metadata)
         return result
 
     def union(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("union", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("union", request, timeout, metadata)
         return result
 
     def auto(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("auto", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("auto", request, timeout, metadata)
         return result
 
     def raw(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("raw", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("raw", request, timeout, metadata)
         return result
 
     def default(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = self._unary("default", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = self._unary("default", request, timeout, metadata)
         return result
 
     def into(
@@ -1397,333 +1397,333 @@ class KeywordsAsyncClient(_frpc.AsyncServiceClient):
     _package, _service = _PACKAGE, "type.keywords.Keywords"
 
     async def as_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("as", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("as", request, timeout, metadata)
         return result
 
     async def break_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("break", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("break", request, timeout, metadata)
         return result
 
     async def const(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("const", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("const", request, timeout, metadata)
         return result
 
     async def continue_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("continue", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("continue", request, timeout, metadata)
         return result
 
     async def else_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("else", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("else", request, timeout, metadata)
         return result
 
     async def enum(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("enum", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("enum", request, timeout, metadata)
         return result
 
     async def extern(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("extern", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("extern", request, timeout, metadata)
         return result
 
     async def false(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("false", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("false", request, timeout, metadata)
         return result
 
     async def fn(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("fn", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("fn", request, timeout, metadata)
         return result
 
     async def for_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("for", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("for", request, timeout, metadata)
         return result
 
     async def if_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("if", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("if", request, timeout, metadata)
         return result
 
     async def impl(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("impl", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("impl", request, timeout, metadata)
         return result
 
     async def in_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("in", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("in", request, timeout, metadata)
         return result
 
     async def let(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("let", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("let", request, timeout, metadata)
         return result
 
     async def loop(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("loop", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("loop", request, timeout, metadata)
         return result
 
     async def match(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("match", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("match", request, timeout, metadata)
         return result
 
     async def mod(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("mod", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("mod", request, timeout, metadata)
         return result
 
     async def move(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("move", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("move", request, timeout, metadata)
         return result
 
     async def mut(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("mut", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("mut", request, timeout, metadata)
         return result
 
     async def pub(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("pub", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("pub", request, timeout, metadata)
         return result
 
     async def ref(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("ref", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("ref", request, timeout, metadata)
         return result
 
     async def return_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("return", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("return", request, timeout, metadata)
         return result
 
     async def self(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("self", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("self", request, timeout, metadata)
         return result
 
     async def static(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("static", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("static", request, timeout, metadata)
         return result
 
     async def struct(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("struct", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("struct", request, timeout, metadata)
         return result
 
     async def super(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("super", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("super", request, timeout, metadata)
         return result
 
     async def trait(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("trait", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("trait", request, timeout, metadata)
         return result
 
     async def true(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("true", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("true", request, timeout, metadata)
         return result
 
     async def type(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("type", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("type", request, timeout, metadata)
         return result
 
     async def unsafe(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("unsafe", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("unsafe", request, timeout, metadata)
         return result
 
     async def use(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("use", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("use", request, timeout, metadata)
         return result
 
     async def where(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("where", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("where", request, timeout, metadata)
         return result
 
     async def while_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("while", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("while", request, timeout, metadata)
         return result
 
     async def async_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("async", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("async", request, timeout, metadata)
         return result
 
     async def await_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("await", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("await", request, timeout, metadata)
         return result
 
     async def dyn(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("dyn", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("dyn", request, timeout, metadata)
         return result
 
     async def abstract(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("abstract", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("abstract", request, timeout, metadata)
         return result
 
     async def become(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("become", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("become", request, timeout, metadata)
         return result
 
     async def box(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("box", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("box", request, timeout, metadata)
         return result
 
     async def do(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("do", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("do", request, timeout, metadata)
         return result
 
     async def final(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("final", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("final", request, timeout, metadata)
         return result
 
     async def macro(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("macro", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("macro", request, timeout, metadata)
         return result
 
     async def override(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("override", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("override", request, timeout, metadata)
         return result
 
     async def priv(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("priv", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("priv", request, timeout, metadata)
         return result
 
     async def typeof(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("typeof", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("typeof", request, timeout, metadata)
         return result
 
     async def unsized(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("unsized", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("unsized", request, timeout, metadata)
         return result
 
     async def virtual(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("virtual", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("virtual", request, timeout, metadata)
         return result
 
     async def yield_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("yield", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("yield", request, timeout, metadata)
         return result
 
     async def try_(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("try", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("try", request, timeout, metadata)
         return result
 
     async def gen(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("gen", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("gen", request, timeout, metadata)
         return result
 
     async def crate(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("crate", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("crate", request, timeout, metadata)
         return result
 
     async def union(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("union", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("union", request, timeout, metadata)
         return result
 
     async def auto(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("auto", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("auto", request, timeout, metadata)
         return result
 
     async def raw(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("raw", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("raw", request, timeout, metadata)
         return result
 
     async def default(
-        self, request: _self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _crate:
-        result: _crate = await self._unary("default", request, timeout, metadata)
+        self, request: _own_self, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _own_crate:
+        result: _own_crate = await self._unary("default", request, timeout, metadata)
         return result
 
     async def into(
@@ -1798,169 +1798,169 @@ class Keywords(_frpc.Service):
     _package, _service = _PACKAGE, "type.keywords.Keywords"
     _methods = {"as_": "as", "break_": "break", "const": "const", "continue_": "continue", "else_": "else", "enum": "enum", "extern": "extern", "false": "false", "fn": "fn", "for_": "for", "if_": "if", "impl": "impl", "in_": "in", "let": "let", "loop": "loop", "match": "match", "mod": "mod", "move": "move", "mut": "mut", "pub": "pub", "ref": "ref", "return_": "return", "self": "self", "static": "static", "struct": "struct", "super": "super", "trait": "trait", "true": "true", "type": "type", "unsafe": "unsafe", "use": "use", "where": "where", "while_": "while", "async_": "async", "await_": "await", "dyn": "dyn", "abstract": "abstract", "become": "become", "box": "box", "do": "do", "final": "final", "macro": "macro", "override": "override", "priv": "priv", "typeof": "typeof", "unsized": "unsized", "virtual": "virtual", "yield_": "yield", "try_": "try", "gen": "gen", "crate": "crate", "union": "union", "auto": "auto", "raw": "raw", "default": "default", "into": "Into", "as_ref": "AsRef", "borrow": "Borrow", "to_owned": "ToOwned", "fmt": "Fmt", "drop": "Drop", "eq": "Eq", "type_id": "TypeId", "channel": "Channel", "unary": "Unary", "methods": "Methods"}
 
-    def as_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def as_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("as")
 
-    def break_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def break_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("break")
 
-    def const(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def const(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("const")
 
-    def continue_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def continue_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("continue")
 
-    def else_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def else_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("else")
 
-    def enum(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def enum(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("enum")
 
-    def extern(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def extern(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("extern")
 
-    def false(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def false(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("false")
 
-    def fn(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def fn(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("fn")
 
-    def for_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def for_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("for")
 
-    def if_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def if_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("if")
 
-    def impl(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def impl(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("impl")
 
-    def in_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def in_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("in")
 
-    def let(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def let(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("let")
 
-    def loop(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def loop(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("loop")
 
-    def match(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def match(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("match")
 
-    def mod(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def mod(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("mod")
 
-    def move(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def move(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("move")
 
-    def mut(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def mut(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("mut")
 
-    def pub(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def pub(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("pub")
 
-    def ref(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def ref(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("ref")
 
-    def return_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def return_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("return")
 
-    def self(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def self(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("self")
 
-    def static(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def static(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("static")
 
-    def struct(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def struct(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("struct")
 
-    def super(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def super(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("super")
 
-    def trait(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def trait(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("trait")
 
-    def true(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def true(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("true")
 
-    def type(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def type(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("type")
 
-    def unsafe(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def unsafe(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("unsafe")
 
-    def use(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def use(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("use")
 
-    def where(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def where(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("where")
 
-    def while_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def while_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("while")
 
-    def async_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def async_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("async")
 
-    def await_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def await_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("await")
 
-    def dyn(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def dyn(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("dyn")
 
-    def abstract(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def abstract(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("abstract")
 
-    def become(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def become(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("become")
 
-    def box(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def box(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("box")
 
-    def do(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def do(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("do")
 
-    def final(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def final(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("final")
 
-    def macro(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def macro(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("macro")
 
-    def override(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def override(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("override")
 
-    def priv(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def priv(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("priv")
 
-    def typeof(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def typeof(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("typeof")
 
-    def unsized(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def unsized(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("unsized")
 
-    def virtual(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def virtual(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("virtual")
 
-    def yield_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def yield_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("yield")
 
-    def try_(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def try_(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("try")
 
-    def gen(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def gen(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("gen")
 
-    def crate(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def crate(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("crate")
 
-    def union(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def union(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("union")
 
-    def auto(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def auto(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("auto")
 
-    def raw(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def raw(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("raw")
 
-    def default(self, request: _self, context: _frpc.Context) -> _frpc.Reply[_crate]:
+    def default(self, request: _own_self, context: _frpc.Context) -> _frpc.Reply[_own_crate]:
         raise _frpc.unimplemented("default")
 
     def into(self, request: Result, context: _frpc.Context) -> _frpc.Reply[Option]:

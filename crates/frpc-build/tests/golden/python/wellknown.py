@@ -8,19 +8,19 @@ import enum as _enum
 import typing as _typing
 
 from frisbee_rpc import generated as _frpc
-from . import google_protobuf as _google_protobuf
+from . import google_protobuf as _in_google_protobuf
 
 
 @_dataclasses.dataclass(slots=True)
 class Event:
     """wellknown.Event"""
-    at: _google_protobuf.Timestamp | None = None
-    name: _google_protobuf.StringValue | None = None
-    numbers: list[_google_protobuf.Int64Value] = _dataclasses.field(default_factory=list)
-    details: dict[str, _google_protobuf.Value] = _dataclasses.field(default_factory=dict)
-    key: _google_protobuf.BytesValue | None = None
-    described: _google_protobuf.Struct | None = None
-    none: _google_protobuf.NullValue | None = None
+    at: _in_google_protobuf.Timestamp | None = None
+    name: _in_google_protobuf.StringValue | None = None
+    numbers: list[_in_google_protobuf.Int64Value] = _dataclasses.field(default_factory=list)
+    details: dict[str, _in_google_protobuf.Value] = _dataclasses.field(default_factory=dict)
+    key: _in_google_protobuf.BytesValue | None = None
+    described: _in_google_protobuf.Struct | None = None
+    none: _in_google_protobuf.NullValue | None = None
 
     @_builtins.property
     def source(self) -> _typing.Literal["key", "described", "none"] | None:
@@ -32,7 +32,7 @@ _PACKAGE = _frpc.Package(
     {
         "wellknown.Event": Event,
     },
-    lambda: [_google_protobuf._PACKAGE],
+    lambda: [_in_google_protobuf._PACKAGE],
     [
         ("wellknown.Events", 0x1257a834fbc9ae48, [], [
             ("Record", 10, 0, 0, False),
@@ -101,14 +101,14 @@ class EventsClient(_frpc.ServiceClient):
 
     def record(
         self, request: Event, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _google_protobuf.Empty:
-        result: _google_protobuf.Empty = self._unary("Record", request, timeout, metadata)
+    ) -> _in_google_protobuf.Empty:
+        result: _in_google_protobuf.Empty = self._unary("Record", request, timeout, metadata)
         return result
 
     def names(
-        self, request: _google_protobuf.Empty, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _frpc.Stream[_google_protobuf.StringValue]:
-        result: _frpc.Stream[_google_protobuf.StringValue] = self._server_streaming("Names", request, timeout, metadata)
+        self, request: _in_google_protobuf.Empty, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _frpc.Stream[_in_google_protobuf.StringValue]:
+        result: _frpc.Stream[_in_google_protobuf.StringValue] = self._server_streaming("Names", request, timeout, metadata)
         return result
 
 
@@ -118,14 +118,14 @@ class EventsAsyncClient(_frpc.AsyncServiceClient):
 
     async def record(
         self, request: Event, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _google_protobuf.Empty:
-        result: _google_protobuf.Empty = await self._unary("Record", request, timeout, metadata)
+    ) -> _in_google_protobuf.Empty:
+        result: _in_google_protobuf.Empty = await self._unary("Record", request, timeout, metadata)
         return result
 
     def names(
-        self, request: _google_protobuf.Empty, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
-    ) -> _frpc.AsyncStream[_google_protobuf.StringValue]:
-        result: _frpc.AsyncStream[_google_protobuf.StringValue] = self._server_streaming("Names", request, timeout, metadata)
+        self, request: _in_google_protobuf.Empty, *, timeout: _frpc.Timeout = None, metadata: _frpc.Metadata | None = None
+    ) -> _frpc.AsyncStream[_in_google_protobuf.StringValue]:
+        result: _frpc.AsyncStream[_in_google_protobuf.StringValue] = self._server_streaming("Names", request, timeout, metadata)
         return result
 
 
@@ -134,8 +134,8 @@ class Events(_frpc.Service):
     _package, _service = _PACKAGE, "wellknown.Events"
     _methods = {"record": "Record", "names": "Names"}
 
-    def record(self, request: Event, context: _frpc.Context) -> _frpc.Reply[_google_protobuf.Empty]:
+    def record(self, request: Event, context: _frpc.Context) -> _frpc.Reply[_in_google_protobuf.Empty]:
         raise _frpc.unimplemented("Record")
 
-    def names(self, request: _google_protobuf.Empty, context: _frpc.Context) -> _frpc.Replies[_google_protobuf.StringValue]:
+    def names(self, request: _in_google_protobuf.Empty, context: _frpc.Context) -> _frpc.Replies[_in_google_protobuf.StringValue]:
         raise _frpc.unimplemented("Names")

@@ -19,7 +19,10 @@ export const Root: $.Service<{
 });
 /** Calls the service `Root`. */
 export class RootClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Root);
   }
 

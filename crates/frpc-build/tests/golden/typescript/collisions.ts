@@ -42,7 +42,10 @@ export const echo: $.Service<{
 });
 /** Calls the service `collisions.echo`. */
 export class echoClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(echo);
   }
 
@@ -75,7 +78,10 @@ export const S: $.Service<{
 });
 /** Calls the service `collisions.S`. */
 export class SClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(S);
   }
 
@@ -92,7 +98,10 @@ export const S_A: $.Service<{
 });
 /** Calls the service `collisions.S_A`. */
 export class S_AClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(S_A);
   }
 
@@ -109,7 +118,10 @@ export const self: $.Service<{
 });
 /** Calls the service `collisions.self`. */
 export class selfClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(self);
   }
 

@@ -78,7 +78,10 @@ export const Documented: $.Service<{
  * ```
  */
 export class DocumentedClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Documented);
   }
 

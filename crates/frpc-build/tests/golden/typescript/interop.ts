@@ -168,7 +168,10 @@ export const Interop: $.Service<{
 });
 /** Calls the service `interop.Interop`. */
 export class InteropClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Interop);
   }
 

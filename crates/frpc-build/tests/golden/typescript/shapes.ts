@@ -75,7 +75,10 @@ export const First: $.Service<{
 });
 /** Calls the service `shapes.First`. */
 export class FirstClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(First);
   }
 
@@ -101,7 +104,10 @@ export const Second: $.Service<{
  * @deprecated
  */
 export class SecondClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Second);
   }
 
@@ -124,7 +130,10 @@ export const Silent: $.Service<{
 });
 /** It has no methods. */
 export class SilentClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Silent);
   }
 }

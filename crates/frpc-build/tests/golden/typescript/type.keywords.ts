@@ -521,7 +521,10 @@ export const Keywords: $.Service<{
 });
 /** Calls the service `type.keywords.Keywords`. */
 export class KeywordsClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(Keywords);
   }
 

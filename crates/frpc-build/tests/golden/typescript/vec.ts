@@ -366,7 +366,10 @@ export const VecDummy: $.Service<{
 });
 /** Calls the service `vec.VecDummy`. */
 export class VecDummyClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(VecDummy);
   }
 

@@ -17,7 +17,10 @@ export const VecOptDummy: $.Service<{
 });
 /** Calls the service `vecopt.VecOptDummy`. */
 export class VecOptDummyClient {
-  constructor(readonly channel: $.Channel) {
+  readonly channel: $.Channel;
+
+  constructor(channel: $.Channel) {
+    this.channel = channel;
     channel.name(VecOptDummy);
   }
 
