@@ -50,7 +50,8 @@ enum Parts {
 impl Channel {
     /// A channel to `host:port` or `unix:PATH`, which connects at the first call.
     #[new]
-    #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None))]
+    #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None, body_max = None))]
+    #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
     fn new(
         py: Python<'_>,
         address: &str,
@@ -59,8 +60,9 @@ impl Channel {
         server_name: Option<String>,
         timeout: Option<f64>,
         serves: Option<Offered>,
+        body_max: Option<u32>,
     ) -> PyResult<Self> {
-        let settings = Settings::new(address, tls, server_name, timeout)?;
+        let settings = Settings::new(address, tls, server_name, timeout, body_max)?;
         let parts = if let Some(serves) = serves {
             Parts::Serving(Serving::new(py, settings, serves)?)
         } else if blocking {

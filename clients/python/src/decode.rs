@@ -8,6 +8,7 @@ use crate::image;
 use crate::payload::is_nil;
 use crate::plan::{Absent, FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
+use crate::time;
 use crate::untyped;
 use bytes::Bytes;
 use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Kind as WireKind, NESTING_MAX};
@@ -63,6 +64,8 @@ impl Reader<'_> {
             tensor::decode(py, plan, from)?
         } else if matches!(plan.form, PyForm::Image) {
             image::decode(py, plan, from)?
+        } else if let PyForm::Time(time) = plan.form {
+            time::decode(py, plan, time, from)?
         } else {
             let mut values = self.fields(py, plan, from, is_root)?;
             finish(py, plan, &mut values)?
@@ -153,7 +156,7 @@ impl Reader<'_> {
             }
         };
         tensor::check_dtype(field, &value)?;
-        Ok(Some(value))
+        converted(field, value).map(Some)
     }
 
     /// Reads the value of a oneof of the rich form, and says which field it is.
@@ -207,7 +210,7 @@ impl Reader<'_> {
             Element::Enum(indexes) => {
                 let index = from.u32().map_err(refused)?;
                 let unknown = || PyValueError::new_err(format!("{} has no value {index}", indexes.name));
-                self.plans.member(py, indexes, indexes.number(index).ok_or_else(unknown)?)
+                self.plans.member(py, indexes, indexes.number(index).ok_or_else(unknown)?)?
             }
             Element::Message(_) => return Err(PyValueError::new_err("a message stands among scalars")),
         })
@@ -219,6 +222,7 @@ impl Reader<'_> {
         match plan.form {
             PyForm::Tensor => Err(PyValueError::new_err("the tensor has no type")),
             PyForm::Image => Err(PyValueError::new_err("the image is empty")),
+            PyForm::Time(time) => time::read(py, time, 0, 0),
             _ => finish(py, plan, &mut vec![None; plan.fields.len()]),
         }
     }
@@ -245,28 +249,50 @@ pub(crate) fn finish<'py>(
     values: &mut [Option<Bound<'py, PyAny>>],
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut ordered = Vec::with_capacity(plan.declared.len());
+    let mut missing = Vec::new();
     for place in &plan.declared {
         let value = values.get_mut(*place).and_then(Option::take);
         let Some(field) = plan.fields.get(*place) else { continue };
         ordered.push(match value {
             Some(value) => value,
-            None => absent(py, plan, field)?,
+            None => match absent(py, field)? {
+                Some(value) => value,
+                None => {
+                    missing.push(&field.text[..]);
+                    continue;
+                }
+            },
         });
+    }
+    if !missing.is_empty() {
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        return Err(PyValueError::new_err(format!("{}: {} {verb} missing", plan.name, missing.join(", "))));
     }
     match &plan.form {
         PyForm::Object(class) => class.bind(py).call1(PyTuple::new(py, ordered)?),
         PyForm::Arguments => Ok(PyTuple::new(py, ordered)?.into_any()),
         PyForm::Any => Ok(untyped::value(py, ordered)),
-        PyForm::Value | PyForm::Tensor | PyForm::Image => Ok(ordered.pop().unwrap_or_else(|| py.None().into_bound(py))),
+        PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => {
+            Ok(ordered.pop().unwrap_or_else(|| py.None().into_bound(py)))
+        }
     }
 }
 
-/// What stands for a field that was not sent.
-fn absent<'py>(py: Python<'py>, plan: &Plan, field: &FieldPlan) -> PyResult<Bound<'py, PyAny>> {
-    match &field.absent {
-        Absent::Value(value) => Ok(value.bind(py).clone()),
-        Absent::Required => Err(PyValueError::new_err(format!("{}: {} is missing", plan.name, field.text))),
-        Absent::Default => Ok(match &field.kind {
+/// The value that the hint of a field stands for.
+pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match &field.convert {
+        Some(convert) => convert.bind(value.py()).call1((value,)),
+        None => Ok(value),
+    }
+}
+
+/// What stands for a field that was not sent; nothing if it has to be sent.
+fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let default = match &field.absent {
+        Absent::Value(value) => return Ok(Some(value.bind(py).clone())),
+        Absent::Factory(factory) => return factory.bind(py).call0().map(Some),
+        Absent::Required => return Ok(None),
+        Absent::Default => match &field.kind {
             Kind::List(_) => PyList::empty(py).into_any(),
             Kind::Map(..) => PyDict::new(py).into_any(),
             Kind::Plain(Item::Scalar(element)) => match element {
@@ -276,9 +302,10 @@ fn absent<'py>(py: Python<'py>, plan: &Plan, field: &FieldPlan) -> PyResult<Boun
                 Element::Bytes => tensor::own(py, b""),
                 _ => PyInt::new(py, 0).into_any(),
             },
-            _ => py.None().into_bound(py),
-        }),
-    }
+            _ => return Ok(Some(py.None().into_bound(py))),
+        },
+    };
+    converted(field, default).map(Some)
 }
 
 /// Names the field in an error of a peer's bytes.

@@ -5,12 +5,13 @@ use crate::image;
 use crate::payload::{Encoding, Payload, Written};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor::{self, Seen};
+use crate::time;
 use crate::untyped;
 use frpc::polyglot::{BULK_MIN, Encoder, Form, NESTING_CEILING};
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 /// The value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, place: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
@@ -54,6 +55,8 @@ impl Writer<'_> {
             tensor::encode(plan, value, self.seen, to)?;
         } else if matches!(plan.form, PyForm::Image) {
             image::encode(plan, value, to)?;
+        } else if let PyForm::Time(time) = plan.form {
+            time::encode(plan, time, value, to)?;
         } else {
             for (place, field) in plan.fields.iter().enumerate() {
                 let value = field_value(plan, place, field, value)?;
@@ -166,7 +169,7 @@ impl Writer<'_> {
             Item::Scalar(element) => element,
         };
         match element {
-            Element::Bool => to.bool(value.cast::<PyBool>().map_err(|_| expected("a bool", value))?.is_true()),
+            Element::Bool => to.bool(truth(value)?),
             Element::I32 => to.i32(integer(value)?),
             Element::I64 => to.i64(integer(value)?),
             Element::U32 => to.u32(integer(value)?),
@@ -183,7 +186,7 @@ impl Writer<'_> {
                 _ => to.shared(&buffer::shared(value)?).map_err(refused)?,
             },
             Element::Enum(indexes) => {
-                let number: i32 = integer(value)?;
+                let number = self.plans.number(indexes, value)?;
                 let unknown = || PyValueError::new_err(format!("{} has no number {number}", indexes.name));
                 to.u32(indexes.place(number).ok_or_else(unknown)?);
             }
@@ -218,12 +221,24 @@ fn field_value<'py>(plan: &Plan, place: usize, field: &FieldPlan, message: &Boun
         })?,
         PyForm::Arguments => {
             let at = plan.declared.iter().position(|declared| *declared == place).unwrap_or(place);
-            message.cast::<PyTuple>()?.get_item(at)?
+            row(plan, message)?.get_item(at)?
         }
-        PyForm::Value | PyForm::Tensor | PyForm::Image => message.clone(),
+        PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => message.clone(),
         PyForm::Any => untyped::held(&field.text, message)?,
     };
     Ok(Given { value, message: message.clone() })
+}
+
+/// A tuple, or a list, with a value for each field.
+pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let row = match value.cast::<PyTuple>() {
+        Ok(row) => row.clone(),
+        Err(_) => value.cast::<PyList>().map_err(|_| expected("a tuple", value))?.to_tuple(),
+    };
+    if row.len() == plan.declared.len() {
+        return Ok(row);
+    }
+    Err(PyValueError::new_err(format!("a tuple of {} values expected, not of {}", plan.declared.len(), row.len())))
 }
 
 /// Writes an absent value in the flat form.
@@ -244,7 +259,12 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
     }
 }
 
-fn integer<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
+/// A bool, also of NumPy.
+pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| expected("a bool", value))
+}
+
+pub(crate) fn integer<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -257,7 +277,7 @@ where
     })
 }
 
-fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     value.extract().map_err(|_| expected("a float", value))
 }
 
@@ -274,7 +294,7 @@ pub(crate) fn refused(error: impl ToString) -> PyErr {
 
 /// Puts the name of the field in front of the text of an error of this file.
 #[cold]
-fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
+pub(crate) fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
     let text = error.value(py).to_string();
     if error.is_instance_of::<PyTypeError>(py) {
         PyTypeError::new_err(format!("{field}: {text}"))

@@ -8,11 +8,13 @@ use crate::encode;
 use crate::inbox::{Sender, settle};
 use crate::incoming::Incoming;
 use crate::json;
-use crate::payload::{Encoding, Payload};
+use crate::payload::{Beside, Encoding, Payload};
 use crate::plan::Plans;
+use crate::proto;
 use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
 use frpc::{Metadata, Request, Response, Status, Streaming};
+use frpc_dynamic::MessageDescriptor;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
@@ -26,6 +28,8 @@ use tokio::sync::oneshot;
 /// A function that serves a method.
 pub(crate) struct Function {
     pub(crate) endpoint: Endpoint,
+    /// The messages of requests and of replies.
+    pub(crate) descriptors: (MessageDescriptor, MessageDescriptor),
     pub(crate) plans: Arc<Plans>,
     pub(crate) call: Py<PyAny>,
     /// The name of the parameter that takes the context of the call.
@@ -39,9 +43,12 @@ pub(crate) struct Function {
 /// What a handler is told of a call beside its arguments.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Context {
-    /// The metadata of the request.
+    /// The metadata of the request that is text.
     #[pyo3(get)]
     metadata: Py<PyDict>,
+    /// The metadata of the request that is bytes.
+    #[pyo3(get)]
+    binary_metadata: Py<PyDict>,
     /// The address of the caller, if it has one.
     #[pyo3(get)]
     remote_address: Option<String>,
@@ -119,6 +126,10 @@ impl Function {
             Encoding::Native => decode::body(py, plans, place, body, 0),
             Encoding::Json(nesting) => json::read(py, plans, place, body, nesting, false),
             Encoding::JsonPositional(nesting) => json::read(py, plans, place, body, nesting, true),
+            Encoding::Protobuf => {
+                let body = proto::to_native(&self.descriptors.0, body)?;
+                decode::body(py, plans, place, &body, 0)
+            }
         };
         read.map_err(|error| Status::invalid_argument(error.value(py).to_string()))
     }
@@ -154,21 +165,34 @@ impl Function {
         let json = || json::write(plans, place, value).map(Payload::json);
         let payload = match encoding {
             Some(Encoding::Native) => encode::payload(plans, place, value),
+            Some(Encoding::Protobuf) => encode::payload(plans, place, value).and_then(|payload| self.protobuf(payload)),
             Some(_) => json(),
             None => encode::payload(plans, place, value).and_then(|payload| {
-                let beside = Some(json()?.written.bytes);
-                Ok(Payload { beside, ..payload })
+                let beside =
+                    Beside { json: json()?.written.bytes, protobuf: self.protobuf(payload.clone())?.written.bytes };
+                Ok(Payload { beside: Some(beside), ..payload })
             }),
         };
         payload.map_err(|error| self.raised(value.py(), &error))
     }
 
+    /// A reply in protobuf's encoding.
+    fn protobuf(&self, payload: Payload) -> PyResult<Payload> {
+        proto::of_native(&self.descriptors.1, &payload).map(Payload::protobuf)
+    }
+
     /// The status of an exception. One that is no status is reported here, and tells callers nothing.
     #[cold]
     pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
-        if let Some(status) = of_exception(py, error) {
-            return status;
-        }
+        let invalid;
+        let error = match of_exception(py, error) {
+            Ok(Some(status)) => return status,
+            Ok(None) => error,
+            Err(wrong) => {
+                invalid = wrong;
+                &invalid
+            }
+        };
         // With its traceback, which the value of an error lacks before Python 3.12.
         let raised = error.clone_ref(py).into_value(py);
         let reported = self.report.call1(py, (self.endpoint.method.to_string(), raised));
@@ -261,12 +285,13 @@ impl Spoken {
 
 impl About {
     fn keyword<'py>(self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        let metadata = match &self.metadata {
+        let (metadata, binary_metadata) = match &self.metadata {
             Some(metadata) => shown(py, metadata)?,
-            None => PyDict::new(py),
+            None => (PyDict::new(py), PyDict::new(py)),
         };
         let context = Context {
             metadata: metadata.unbind(),
+            binary_metadata: binary_metadata.unbind(),
             remote_address: self.remote.map(|address| address.to_string()),
             timeout: self.timeout.map(|timeout| timeout.as_secs_f64()),
             caller: self.caller,

@@ -1,19 +1,21 @@
 //! Python's values from JSON and to JSON, by their plans and the JSON mapping of proto3.
 
-use crate::decode::finish;
-use crate::encode::{expected, refused};
+use crate::decode::{converted, finish};
+use crate::encode::{expected, float, integer, named, refused, row, truth};
 use crate::image;
-use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
+use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm, Time};
 use crate::tensor;
+use crate::time;
 use crate::untyped;
 use bytes::Bytes;
+use frpc::json::wellknown::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
 use frpc::json::{DecodeError, EncodeError, Json, Options, Reader, Writer};
 use frpc::polyglot::Nesting;
 use frpc::tensor::{Image, Tensor};
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 /// What a value takes in Python beside the bytes of its text.
 const VALUE: usize = 64;
@@ -61,6 +63,13 @@ impl<'py> FromJson<'py, '_> {
             let mut file = Image::default();
             from.value(&mut file)?;
             return image::picture(self.py, &file).map_err(|error| said(at, &error));
+        }
+        if let PyForm::Time(time) = plan.form {
+            let (seconds, nanos) = match time {
+                Time::Timestamp => decode_timestamp(from)?,
+                Time::Duration => decode_duration(from)?,
+            };
+            return time::read(self.py, time, seconds, nanos).map_err(|error| said(at, &error));
         }
         let mut values = vec![None; plan.fields.len()];
         from.level(|from| {
@@ -113,6 +122,7 @@ impl<'py> FromJson<'py, '_> {
             return Ok(None);
         }
         let value = match &field.kind {
+            Kind::Optional(Item::Message(_)) if field.dtype.is_some() => self.array(field, from)?,
             Kind::Plain(of) | Kind::Optional(of) | Kind::Member { of, .. } => self.item(of, from)?,
             Kind::List(of) => {
                 let list = PyList::empty(self.py);
@@ -137,8 +147,16 @@ impl<'py> FromJson<'py, '_> {
                 map.into_any()
             }
         };
-        tensor::check_dtype(field, &value).map_err(|error| said(at, &error))?;
-        Ok(Some(value))
+        let value = tensor::check_dtype(field, &value).and_then(|()| converted(field, value));
+        value.map(Some).map_err(|error| said(at, &error))
+    }
+
+    /// Reads an array whose elements have the type of a hint. Lists of numbers have no type of their own.
+    fn array(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Read<'py> {
+        let at = from.place();
+        from.charge_bytes(4 * VALUE)?;
+        let tensor = Tensor::decode_json_as(from, field.dtype.as_deref().unwrap_or_default())?;
+        tensor::array(self.py, &tensor).map_err(|error| said(at, &error))
     }
 
     fn key(&self, of: &Item, name: &str, at: usize) -> Read<'py> {
@@ -168,7 +186,16 @@ impl<'py> FromJson<'py, '_> {
         Ok(match element {
             Element::Bool => PyBool::new(py, value(from)?).to_owned().into_any(),
             Element::I32 => PyInt::new(py, value::<i32>(from)?).into_any(),
-            Element::Enum(indexes) => self.plans.member(py, indexes, value::<i32>(from)?),
+            Element::Enum(indexes) => {
+                let number = if from.peek() == Some(b'"') {
+                    let name = PyString::new(py, &from.string("the name of a value")?).into_any();
+                    self.plans.number(indexes, &name)
+                } else {
+                    Ok(value::<i32>(from)?)
+                };
+                let member = number.and_then(|number| self.plans.member(py, indexes, number));
+                member.map_err(|error| said(at, &error))?
+            }
             Element::I64 => PyInt::new(py, value::<i64>(from)?).into_any(),
             Element::U32 => PyInt::new(py, value::<u32>(from)?).into_any(),
             Element::U64 => PyInt::new(py, value::<u64>(from)?).into_any(),
@@ -211,6 +238,14 @@ impl ToJson<'_> {
         if matches!(plan.form, PyForm::Image) {
             return put(to, &image::file(value)?);
         }
+        if let PyForm::Time(time) = plan.form {
+            let (seconds, nanos) = time::parts(time, value)?;
+            return match time {
+                Time::Timestamp => encode_timestamp(seconds, nanos, to),
+                Time::Duration => encode_duration(seconds, nanos, to),
+            }
+            .map_err(refused);
+        }
         let mut failure = None;
         let written = to.level(|to| {
             failure = self.fields(plan, value, to).err();
@@ -227,11 +262,11 @@ impl ToJson<'_> {
             let Some(field) = plan.fields.get(*place) else { continue };
             let value = match &plan.form {
                 PyForm::Object(_) => value.getattr(field.name.bind(value.py()))?,
-                PyForm::Arguments => value.cast::<PyTuple>()?.get_item(at)?,
-                PyForm::Value | PyForm::Tensor | PyForm::Image => value.clone(),
+                PyForm::Arguments => row(plan, value)?.get_item(at)?,
+                PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => value.clone(),
                 PyForm::Any => untyped::held(&field.text, value)?,
             };
-            if value.is_none() {
+            if self.is_omitted(field, &value).map_err(|error| named(value.py(), error, &field.text))? {
                 continue;
             }
             if !std::mem::take(&mut is_first) {
@@ -239,10 +274,32 @@ impl ToJson<'_> {
             }
             to.string(&field.json);
             to.raw(":");
-            self.field(field, &value, to)?;
+            self.field(field, &value, to).map_err(|error| named(value.py(), error, &field.text))?;
         }
         to.raw("}");
         Ok(())
+    }
+
+    /// Whether a field is left out, as proto3's mapping says: one that is absent, or has the default of a type without
+    /// presence.
+    fn is_omitted(&self, field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match &field.kind {
+            Kind::Optional(_) | Kind::Member { .. } => Ok(value.is_none()),
+            Kind::List(_) | Kind::Map(..) => Ok(value.len().is_ok_and(|length| length == 0)),
+            Kind::Plain(Item::Message(_)) => Ok(value.is_none()),
+            Kind::Plain(Item::Scalar(element)) => Ok(match element {
+                Element::Bool => !truth(value)?,
+                Element::I32 => integer::<i32>(value)? == 0,
+                Element::I64 => integer::<i64>(value)? == 0,
+                Element::U32 => integer::<u32>(value)? == 0,
+                Element::U64 => integer::<u64>(value)? == 0,
+                // Not the negative zero.
+                Element::F32 | Element::F64 => float(value)?.to_bits() == 0,
+                Element::String | Element::Bytes => value.len().is_ok_and(|length| length == 0),
+                Element::Enum(indexes) => self.plans.number(indexes, value)? == 0,
+                Element::Message(_) => false,
+            }),
+        }
     }
 
     fn field(&self, field: &FieldPlan, value: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
@@ -271,8 +328,8 @@ impl ToJson<'_> {
                     if at > 0 {
                         to.raw(",");
                     }
-                    if let Ok(flag) = name.cast::<PyBool>() {
-                        to.string(if flag.is_true() { "true" } else { "false" });
+                    if let Ok(flag) = name.extract::<bool>() {
+                        to.string(if flag { "true" } else { "false" });
                     } else {
                         to.string(name.str()?.to_str()?);
                     }
@@ -291,13 +348,22 @@ impl ToJson<'_> {
             Item::Scalar(element) => element,
         };
         match element {
-            Element::Bool => put(to, &value.cast::<PyBool>().map_err(|_| expected("a bool", value))?.is_true()),
-            Element::I32 | Element::Enum(_) => put(to, &value.extract::<i32>()?),
-            Element::I64 => put(to, &value.extract::<i64>()?),
-            Element::U32 => put(to, &value.extract::<u32>()?),
-            Element::U64 => put(to, &value.extract::<u64>()?),
-            Element::F32 => put(to, &value.extract::<f32>()?),
-            Element::F64 => put(to, &value.extract::<f64>()?),
+            Element::Bool => put(to, &truth(value)?),
+            Element::I32 => put(to, &integer::<i32>(value)?),
+            Element::Enum(indexes) => {
+                let number = self.plans.number(indexes, value)?;
+                match self.plans.enum_name(indexes, number) {
+                    Some(name) => to.string(name),
+                    None => put(to, &number)?,
+                }
+                Ok(())
+            }
+            Element::I64 => put(to, &integer::<i64>(value)?),
+            Element::U32 => put(to, &integer::<u32>(value)?),
+            Element::U64 => put(to, &integer::<u64>(value)?),
+            #[allow(clippy::cast_possible_truncation)] // As a float of NumPy is rounded.
+            Element::F32 => put(to, &(float(value)? as f32)),
+            Element::F64 => put(to, &float(value)?),
             Element::String => {
                 to.string(value.cast::<PyString>().map_err(|_| expected("a str", value))?.to_str()?);
                 Ok(())

@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     tls: Option<ClientTls>,
     server_name: Option<String>,
     pub(crate) timeout: Option<f64>,
+    /// The longest body in bytes, if it is not the default.
+    body_max: Option<u32>,
 }
 
 impl Settings {
@@ -35,6 +37,7 @@ impl Settings {
         tls: Option<Tls>,
         server_name: Option<String>,
         timeout: Option<f64>,
+        body_max: Option<u32>,
     ) -> PyResult<Self> {
         let tls = tls.map(|(authorities, identity)| {
             let refused = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
@@ -46,7 +49,7 @@ impl Settings {
                 None => Ok(tls),
             }
         });
-        Ok(Self { address: address.to_owned(), tls: tls.transpose()?, server_name, timeout })
+        Ok(Self { address: address.to_owned(), tls: tls.transpose()?, server_name, timeout, body_max })
     }
 
     fn builder(&self) -> PyResult<frpc::ChannelBuilder> {
@@ -56,6 +59,9 @@ impl Settings {
         }
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone());
+        }
+        if let Some(body_max) = self.body_max {
+            builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
         }
         Ok(match &self.server_name {
             Some(name) => builder.server_name(name.clone()),

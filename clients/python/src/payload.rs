@@ -17,8 +17,15 @@ pub(crate) struct Payload {
     /// Whether the flat form has lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
-    /// The message in JSON, of a reply whose caller has not yet shown which encoding it speaks.
-    pub(crate) beside: Option<Bytes>,
+    /// The message in the other encodings, of a reply whose caller has not yet shown which one it speaks.
+    pub(crate) beside: Option<Beside>,
+}
+
+/// A message in the encodings of the gateway.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    pub(crate) json: Bytes,
+    pub(crate) protobuf: Bytes,
 }
 
 /// How the bytes of a payload are to be read.
@@ -29,6 +36,7 @@ pub(crate) enum Encoding {
     Json(Nesting),
     /// JSON whose root is an array of the fields.
     JsonPositional(Nesting),
+    Protobuf,
 }
 
 /// Encoded bytes, in which long values are set aside.
@@ -49,6 +57,11 @@ impl Payload {
         Self::foreign(&bytes.into(), Encoding::Json(Nesting::default()))
     }
 
+    /// A reply in protobuf's encoding.
+    pub(crate) fn protobuf(bytes: Bytes) -> Self {
+        Self::foreign(&bytes, Encoding::Protobuf)
+    }
+
     /// The bytes of a payload that was received.
     pub(crate) fn received(&self) -> &Bytes {
         &self.written.bytes
@@ -58,13 +71,21 @@ impl Payload {
 /// The format of callers that speak JSON. Requests are read by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
-        Ok(payload.beside.as_ref().unwrap_or(&payload.written.bytes).clone())
+        Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.json).clone())
     };
     Format::new("json", |bytes, terms| Ok(Payload::foreign(bytes, Encoding::Json(terms.nesting()))), encode)
         .fields(fields)
         .positional("json-positional", |bytes, terms| {
             Ok(Payload::foreign(bytes, Encoding::JsonPositional(terms.nesting())))
         })
+}
+
+/// The format of callers that speak protobuf, such as those of gRPC. Requests are read by the handler, as those in JSON.
+pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
+    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+        Ok(payload.beside.as_ref().map_or(&payload.written.bytes, |beside| &beside.protobuf).clone())
+    };
+    Format::new("proto", |bytes, _| Ok(Payload::foreign(bytes, Encoding::Protobuf)), encode)
 }
 
 impl Message for Payload {

@@ -1,12 +1,29 @@
 //! [`Plans`]: for each message of a schema, what Python's value of it is and how it stands on the wire. The codecs in
 //! `encode.rs`, `decode.rs` and `json.rs` follow them, so that no tree of values stands between Python and the wire.
 
+use crate::encode::integer;
+use crate::schema::enum_of;
 use frpc_dynamic::MessageDescriptor;
 use frpc_dynamic::layout::{Element, Indexes, Layout, Shape};
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use prost_reflect::EnumDescriptor;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use std::collections::HashMap;
+
+/// `DarkBlue` as `DARK_BLUE`.
+fn screaming(name: &str) -> String {
+    let mut out = String::new();
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && was_lower {
+            out.push('_');
+        }
+        was_lower = letter.is_lowercase() || letter.is_numeric();
+        out.extend(letter.to_uppercase());
+    }
+    out
+}
 
 /// The words that are no names in Python, of those that fields may have. An underscore makes them such.
 const KEYWORDS: [&str; 35] = [
@@ -20,8 +37,19 @@ const KEYWORDS: [&str; 35] = [
 pub(crate) struct Plans {
     messages: Vec<Plan>,
     by_name: HashMap<String, usize>,
-    /// The members of enums that have a class, by full name and number.
-    enums: HashMap<String, HashMap<i32, Py<PyAny>>>,
+    /// The enums, by full name.
+    enums: HashMap<String, Names>,
+}
+
+/// The values of an enum.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// The names in the schema, with their numbers.
+    names: Vec<(String, i32)>,
+    /// The members of its class in Python, if it has one.
+    members: HashMap<i32, Py<PyAny>>,
+    /// Whether numbers without a member are refused.
+    is_closed: bool,
 }
 
 /// The plan of a message.
@@ -53,8 +81,17 @@ pub(crate) enum PyForm {
     Tensor,
     /// An image of Pillow.
     Image,
+    /// A `datetime` or a `timedelta`.
+    Time(Time),
     /// A value of any type, for which one member of a oneof stands.
     Any,
+}
+
+/// What a message with `seconds` and `nanos` is in Python.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    Timestamp,
+    Duration,
 }
 
 /// The plan of a field.
@@ -69,6 +106,8 @@ pub(crate) struct FieldPlan {
     pub(crate) absent: Absent,
     /// The type that the elements of an array must have.
     pub(crate) dtype: Option<String>,
+    /// Makes the value of the hint of the one that was read, or refuses it.
+    pub(crate) convert: Option<Py<PyAny>>,
 }
 
 /// What stands for an absent value.
@@ -78,6 +117,8 @@ pub(crate) enum Absent {
     Default,
     /// This value.
     Value(Py<PyAny>),
+    /// What this function returns.
+    Factory(Py<PyAny>),
     /// Nothing: the caller has to send it.
     Required,
 }
@@ -110,8 +151,9 @@ impl Item {
 
 impl Plans {
     /// The plans of all messages that can be reached from `roots`. `forms` says for a full name what the message is: a
-    /// class, "arguments", "value", "tensor", "image" or "any"; or the class of an enum; `fields` holds, for `message.field`, what stands for an absent value and
-    /// the type of an array's elements.
+    /// class, "arguments", "value", "tensor", "image", "datetime", "timedelta" or "any"; of an enum, the class, or a dict of
+    /// its members by their numbers. `fields` holds, for `message.field`, what stands for an absent value, the type of an
+    /// array's elements, and what converts the value.
     pub(crate) fn new(
         roots: impl Iterator<Item = MessageDescriptor>,
         forms: &Bound<'_, PyDict>,
@@ -131,10 +173,11 @@ impl Plans {
                     Shape::Plain(of) | Shape::Optional(of) | Shape::List(of) | Shape::Map(_, of) => of,
                     Shape::Member { of, .. } => of,
                 };
-                match of {
-                    Element::Message(inner) => open.push(inner.clone()),
-                    Element::Enum(indexes) => plans.name_members(indexes, forms)?,
-                    _ => {}
+                if let Element::Message(inner) = of {
+                    open.push(inner.clone());
+                }
+                if let Some(descriptor) = enum_of(&field.descriptor) {
+                    plans.name_members(&descriptor, forms)?;
                 }
             }
             found.push((message, layout));
@@ -161,6 +204,8 @@ impl Plans {
             Some("value") => PyForm::Value,
             Some("tensor") => PyForm::Tensor,
             Some("image") => PyForm::Image,
+            Some("datetime") => PyForm::Time(Time::Timestamp),
+            Some("timedelta") => PyForm::Time(Time::Duration),
             Some("any") => PyForm::Any,
             Some(other) => return Err(PyTypeError::new_err(format!("a message is no {other}"))),
             None => PyForm::Object(form.unbind()),
@@ -178,24 +223,24 @@ impl Plans {
             };
             let text = field.descriptor.name().to_owned();
             let said = fields.get_item(format!("{name}.{text}"))?;
-            let (absent, dtype) = match said {
-                None => (self.absent(py, &kind), None),
-                Some(said) => said.extract::<(Bound<'_, PyAny>, Option<String>)>().and_then(|(absent, dtype)| {
-                    let is_word = |word: &str| absent.cast::<PyString>().is_ok_and(|text| text == word);
-                    let absent = if is_word("required") {
-                        Absent::Required
-                    } else if is_word("default") {
-                        self.absent(py, &kind)
-                    } else {
-                        Absent::Value(absent.get_item(0)?.unbind())
+            let (absent, dtype, convert) = match said {
+                None => (self.absent(py, &kind), None, None),
+                Some(said) => {
+                    type Said<'py> = ((String, Py<PyAny>), Option<String>, Option<Py<PyAny>>);
+                    let ((word, value), dtype, convert) = said.extract::<Said<'_>>()?;
+                    let absent = match &word[..] {
+                        "required" => Absent::Required,
+                        "value" => Absent::Value(value),
+                        "factory" => Absent::Factory(value),
+                        _ => self.absent(py, &kind),
                     };
-                    PyResult::Ok((absent, dtype))
-                })?,
+                    (absent, dtype, convert)
+                }
             };
             let json = field.descriptor.json_name().to_owned();
             let name = if KEYWORDS.contains(&&*text) { format!("{text}_") } else { text.clone() };
             let name = PyString::intern(py, &name).unbind();
-            planned.push(FieldPlan { name, text, json, kind, absent, dtype });
+            planned.push(FieldPlan { name, text, json, kind, absent, dtype, convert });
         }
         let place = |number: i32| {
             let number = u32::try_from(number).ok()?;
@@ -207,26 +252,75 @@ impl Plans {
         Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone(), has_presence })
     }
 
-    /// Takes the members of an enum, if `forms` has its class.
-    fn name_members(&mut self, indexes: &Indexes, forms: &Bound<'_, PyDict>) -> PyResult<()> {
-        if self.enums.contains_key(&indexes.name) {
+    /// Takes the names of an enum, and the members of its class if `forms` has it.
+    fn name_members(&mut self, descriptor: &EnumDescriptor, forms: &Bound<'_, PyDict>) -> PyResult<()> {
+        let name = descriptor.full_name();
+        if self.enums.contains_key(name) {
             return Ok(());
         }
-        let Some(class) = forms.get_item(&indexes.name)? else { return Ok(()) };
-        let members = class.try_iter()?.map(|member| {
-            let member = member?;
-            Ok((member.extract()?, member.unbind()))
-        });
-        self.enums.insert(indexes.name.clone(), members.collect::<PyResult<_>>()?);
+        let names = descriptor.values().map(|value| (value.name().to_owned(), value.number())).collect();
+        let mut found = Names { names, ..Names::default() };
+        if let Some(class) = forms.get_item(name)? {
+            if let Ok(members) = class.cast::<PyDict>() {
+                found.is_closed = true;
+                found.members = members.extract()?;
+            } else {
+                let members = class.try_iter()?.map(|member| {
+                    let member = member?;
+                    Ok((member.extract()?, member.unbind()))
+                });
+                found.members = members.collect::<PyResult<_>>()?;
+            }
+        }
+        self.enums.insert(name.to_owned(), found);
         Ok(())
     }
 
     /// A value of an enum: the member of its class, if it has one, and else the number.
-    pub(crate) fn member<'py>(&self, py: Python<'py>, indexes: &Indexes, number: i32) -> Bound<'py, PyAny> {
-        match self.enums.get(&indexes.name).and_then(|members| members.get(&number)) {
-            Some(member) => member.bind(py).clone(),
-            None => PyInt::new(py, number).into_any(),
+    pub(crate) fn member<'py>(&self, py: Python<'py>, indexes: &Indexes, number: i32) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.enums.get(&indexes.name);
+        match names.and_then(|names| names.members.get(&number)) {
+            Some(member) => Ok(member.bind(py).clone()),
+            None if names.is_some_and(|names| names.is_closed) => {
+                Err(PyValueError::new_err(format!("{} has no value {number}", indexes.name)))
+            }
+            None => Ok(PyInt::new(py, number).into_any()),
         }
+    }
+
+    /// The number of a member of an enum, of its name, or of the value of a member that is text.
+    pub(crate) fn number(&self, indexes: &Indexes, value: &Bound<'_, PyAny>) -> PyResult<i32> {
+        if value.is_exact_instance_of::<PyInt>() {
+            return integer(value);
+        }
+        let names = self.enums.get(&indexes.name);
+        for (number, member) in names.into_iter().flat_map(|names| &names.members) {
+            if value.is(member) {
+                return Ok(*number);
+            }
+        }
+        let Ok(text) = value.cast::<PyString>() else { return integer(value) };
+        let text = text.to_str()?;
+        let Some(names) = names else { return integer(value) };
+        let prefix = format!("{}_", screaming(indexes.name.rsplit('.').next().unwrap_or_default()));
+        let is_named = |name: &str| name == text || name.strip_prefix(&*prefix) == Some(text);
+        if let Some((_, number)) = names.names.iter().find(|(name, _)| is_named(name)) {
+            return Ok(*number);
+        }
+        for (number, member) in &names.members {
+            let member = member.bind(value.py());
+            let is_it = |part: &str| member.getattr(part).and_then(|part| part.eq(text)).unwrap_or(false);
+            if is_it("name") || is_it("value") {
+                return Ok(*number);
+            }
+        }
+        Err(PyValueError::new_err(format!("{} has no value {text:?}", indexes.name)))
+    }
+
+    /// The name of a number of an enum.
+    pub(crate) fn enum_name(&self, indexes: &Indexes, number: i32) -> Option<&str> {
+        let names = self.enums.get(&indexes.name)?;
+        names.names.iter().find(|(_, own)| *own == number).map(|(name, _)| &name[..])
     }
 
     /// What stands for an absent field of this kind, if nothing else is said.
@@ -234,7 +328,11 @@ impl Plans {
         match kind {
             // `None` where the wire knows absence.
             Kind::Optional(_) | Kind::Member { .. } => Absent::Value(py.None()),
-            Kind::Plain(Item::Scalar(Element::Enum(indexes))) => Absent::Value(self.member(py, indexes, 0).unbind()),
+            Kind::Plain(Item::Scalar(Element::Enum(indexes))) => match self.member(py, indexes, 0) {
+                Ok(member) => Absent::Value(member.unbind()),
+                // An enum of Python without a member for 0.
+                Err(_) => Absent::Required,
+            },
             _ => Absent::Default,
         }
     }

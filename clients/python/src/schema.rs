@@ -10,7 +10,7 @@ use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
-use prost_reflect::{Cardinality, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -114,9 +114,43 @@ impl Schema {
         self.methods.iter().map(shown).collect()
     }
 
+    /// The enums of the messages that methods can reach: full names, and names and numbers of their values.
+    fn enums(&self) -> Vec<(String, Vec<(String, i32)>)> {
+        let mut found: Vec<EnumDescriptor> = Vec::new();
+        for message in self.reached() {
+            for field in message.fields() {
+                if let Some(descriptor) = enum_of(&field)
+                    && !found.contains(&descriptor)
+                {
+                    found.push(descriptor);
+                }
+            }
+        }
+        let values = |descriptor: &EnumDescriptor| {
+            descriptor.values().map(|value| (value.name().to_owned(), value.number())).collect()
+        };
+        found.iter().map(|descriptor| (descriptor.full_name().to_owned(), values(descriptor))).collect()
+    }
+
     /// The messages that methods can reach, with their fields: name, shape (`plain`, `optional`, `list` or `map`), and the
     /// types of the value and of the key.
     fn messages(&self) -> Vec<(String, Vec<Shown>)> {
+        self.reached().iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
+    }
+}
+
+/// The enum of a field, or of the values of a map.
+pub(crate) fn enum_of(field: &FieldDescriptor) -> Option<EnumDescriptor> {
+    match field.kind() {
+        Kind::Enum(descriptor) => Some(descriptor),
+        Kind::Message(entry) if field.is_map() => entry.map_entry_value_field().kind().as_enum().cloned(),
+        _ => None,
+    }
+}
+
+impl Schema {
+    /// The messages that methods can reach.
+    fn reached(&self) -> Vec<MessageDescriptor> {
         let mut open: Vec<MessageDescriptor> = self.roots().collect();
         let mut found: Vec<MessageDescriptor> = Vec::new();
         while let Some(message) = open.pop() {
@@ -136,7 +170,7 @@ impl Schema {
             }
             found.push(message);
         }
-        found.iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
+        found
     }
 }
 
@@ -172,6 +206,7 @@ fn type_name(kind: &Kind) -> String {
         Kind::String => "str",
         Kind::Bytes => "bytes",
         Kind::Float | Kind::Double => "float",
+        Kind::Enum(descriptor) => return descriptor.full_name().to_owned(),
         _ => "int",
     }
     .to_owned()

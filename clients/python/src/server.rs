@@ -1,12 +1,13 @@
 //! [`Server`]: functions of Python as services, at the native door and at those of the gateway.
 
 use crate::batch::{Batch, Terms};
-use crate::drive;
+use crate::drive::{self, Waiter};
 use crate::encode::refused;
 use crate::fork;
 use crate::handler::{AsyncGenerated, Call, Function, Generated, announce, run_elsewhere, run_in_loop};
 use crate::inbox::Inbox;
-use crate::payload::{Payload, json_format};
+use crate::openrpc;
+use crate::payload::{Payload, json_format, protobuf_format};
 use crate::schema::Api;
 use crate::status::failed;
 use crate::topics::Topics;
@@ -40,11 +41,37 @@ pub(crate) struct Server {
     made: fork::Generation,
 }
 
+/// What a server is made of, as Python's class has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    shows_errors: bool,
+    threads: usize,
+    workers: usize,
+    doors: Vec<String>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    tls: Option<Tls>,
+    has_topics: bool,
+    body_max: Option<u32>,
+    /// In seconds.
+    shutdown_timeout: f64,
+}
+
 /// The functions of a service.
 pub(crate) struct Functions {
     layout: &'static Layout,
     schema: &'static Embedded,
-    served: Vec<(Arc<Function>, Mode, &'static [&'static str])>,
+    served: Vec<Served>,
+}
+
+/// A function, and what documents state about its method.
+struct Served {
+    function: Arc<Function>,
+    mode: Mode,
+    fields: &'static [&'static str],
+    comment: &'static str,
+    schemas: &'static [(&'static str, &'static str)],
 }
 
 /// How a function is called.
@@ -80,23 +107,27 @@ type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 impl Server {
     /// Binds an address, and serves in the background.
     #[new]
-    #[pyo3(signature = (address, functions, report, shows_errors, threads, workers, doors, hosts, origins, tls = None, event_loop = None, has_topics = false))]
-    #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
+    #[pyo3(signature = (address, functions, report, settings, event_loop = None))]
     fn new(
         py: Python<'_>,
         address: String,
         functions: Vec<Described>,
         report: &Bound<'_, PyAny>,
-        shows_errors: bool,
-        threads: usize,
-        workers: usize,
-        doors: Vec<String>,
-        hosts: Vec<String>,
-        origins: Vec<String>,
-        tls: Option<Tls>,
+        settings: Settings,
         event_loop: Option<(Py<Inbox>, Py<PyAny>)>,
-        has_topics: bool,
     ) -> PyResult<Self> {
+        let Settings {
+            shows_errors,
+            threads,
+            workers,
+            doors,
+            hosts,
+            origins,
+            tls,
+            has_topics,
+            body_max,
+            shutdown_timeout,
+        } = settings;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(threads.max(1))
@@ -113,6 +144,10 @@ impl Server {
             builder = builder.mount(OPERATIONS, broker.clone());
         }
         builder = opened(builder, &doors, hosts, origins)?;
+        if let Some(body_max) = body_max {
+            builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
+        }
+        builder = builder.shutdown_timeout(Duration::try_from_secs_f64(shutdown_timeout).map_err(refused)?);
         if let Some((chain, key, clients)) = tls {
             let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(error.to_string());
             let identity = Identity::from_pem(chain, key).map_err(wrong)?;
@@ -191,11 +226,15 @@ impl Server {
                     announce(&sender, future);
                 });
             }
-            _ => py.detach(|| {
-                // An error says that the task has ended.
-                let _ = handle.block_on(ended.wait_for(|ended| *ended));
-                self.end();
-            }),
+            _ => {
+                let ended = async move {
+                    // An error says that the task has ended.
+                    let _ = ended.wait_for(|ended| *ended).await;
+                };
+                let waited = Waiter::Other(&handle).wait(py, ended);
+                py.detach(|| self.end());
+                waited?;
+            }
         }
         Ok(())
     }
@@ -248,11 +287,23 @@ fn opened(
                 has_http = true;
                 http = http.connect().health();
             }
-            "websocket" => gateway = gateway.web_socket(),
+            "grpc" => {
+                has_http = true;
+                http = http.grpc();
+            }
+            "websocket" => {
+                // It has the hosts and origins of HTTP.
+                has_http = true;
+                gateway = gateway.web_socket();
+            }
             other => {
-                return Err(PyValueError::new_err(format!("there is no door {other:?}: json-rpc, http or websocket")));
+                let text = format!("door {other:?} is unknown: use \"json-rpc\", \"http\", \"grpc\" or \"websocket\"");
+                return Err(PyValueError::new_err(text));
             }
         }
+    }
+    if !origins.is_empty() {
+        http = http.cors();
     }
     http = hosts.into_iter().fold(http, Http::host);
     http = origins.into_iter().fold(http, Http::origin);
@@ -281,6 +332,7 @@ pub(crate) fn services(
         let callable = schema.methods.get(place).ok_or_else(|| refused("the schema has no such method"))?;
         let function = Arc::new(Function {
             endpoint: api.endpoint(place)?,
+            descriptors: (callable.descriptor.input(), callable.descriptor.output()),
             plans: api.plans.clone(),
             call,
             context,
@@ -314,7 +366,13 @@ pub(crate) fn services(
             .iter()
             .map(|field| &*field.json_name().to_owned().leak())
             .collect();
-        let served = (function, mode, &*names.leak());
+        let served = Served {
+            function,
+            mode,
+            fields: names.leak(),
+            comment: openrpc::comment(&callable.descriptor).leak(),
+            schemas: openrpc::schemas(&callable.descriptor).leak(),
+        };
         match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
             Some(service) => service.served.push(served),
             None => {
@@ -331,8 +389,9 @@ impl Service for Functions {
 
     fn methods(&self) -> Methods {
         let mut builder = Methods::new(&Arc::new(()), self.layout);
-        for (function, mode, names) in &self.served {
-            builder = add(builder, function.clone(), mode.clone()).format(json_format(names));
+        for Served { function, mode, fields, comment, schemas } in &self.served {
+            let json = json_format(fields).described(comment, schemas);
+            builder = add(builder, function.clone(), mode.clone()).format(json).format(protobuf_format());
         }
         builder.schema(self.schema).done()
     }

@@ -4,7 +4,7 @@ use frpc::{Code, Metadata, Status};
 use pyo3::exceptions::{PyConnectionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyMapping, PyString, PyType};
 
 static STATUS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -18,55 +18,67 @@ pub(crate) fn raised(py: Python<'_>, status: &Status) -> PyErr {
 }
 
 pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyAny>> {
-    let metadata = match status.metadata() {
-        Some(metadata) => shown(py, metadata)?,
-        None => PyDict::new(py),
-    };
+    let metadata = PyDict::new(py);
+    if let Some(own) = status.metadata() {
+        let (texts, binary) = shown(py, own)?;
+        metadata.update(texts.as_mapping())?;
+        metadata.update(binary.as_mapping())?;
+    }
     let details = PyBytes::new(py, status.details());
     class(py)?.call1((status.code() as i32, status.message(), details, metadata, status.may_have_run()))
 }
 
-/// The status of an exception of Python's class, or nothing for others.
-pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> Option<Status> {
+/// The status of an exception of Python's class, or nothing for others. Parts that no status can have are an error.
+pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Status>> {
     let value = error.value(py);
-    if !value.is_instance(class(py).ok()?).ok()? {
-        return None;
+    if !value.is_instance(class(py)?)? {
+        return Ok(None);
     }
-    let code = Code::from_i32(value.getattr("code").ok()?.extract().ok()?);
-    let message: String = value.getattr("message").ok()?.extract().ok()?;
-    let details: Vec<u8> = value.getattr("details").ok()?.extract().ok()?;
-    let metadata = metadata(&value.getattr("metadata").ok()?).ok()?;
+    let code = Code::from_i32(value.getattr("code")?.extract()?);
+    let message: String = value.getattr("message")?.extract()?;
+    let details: Vec<u8> = value.getattr("details")?.extract()?;
+    let mut all = metadata(&value.getattr("metadata")?)?;
+    put_metadata(&mut all, &value.getattr("binary_metadata")?)?;
     let status = Status::new(code, message).with_details(details);
-    Some(if metadata.is_empty() { status } else { status.with_metadata(metadata) })
+    Ok(Some(if all.is_empty() { status } else { status.with_metadata(all) }))
 }
 
-/// Metadata as a dict, whose values are bytes under keys that end with `-bin`.
-pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
+/// Metadata as two dicts: that of texts, and that of bytes, whose keys end with `-bin`.
+pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {
         match std::str::from_utf8(value).ok().filter(|_| !key.ends_with("-bin")) {
-            Some(text) => dict.set_item(key, text)?,
-            None => dict.set_item(key, PyBytes::new(py, value))?,
+            Some(text) => texts.set_item(key, text)?,
+            None => binary.set_item(key, PyBytes::new(py, value))?,
         }
     }
-    Ok(dict)
+    Ok((texts, binary))
 }
 
 /// Metadata of a dict.
 pub(crate) fn metadata(given: &Bound<'_, PyAny>) -> PyResult<Metadata> {
     let mut metadata = Metadata::new();
+    put_metadata(&mut metadata, given)?;
+    Ok(metadata)
+}
+
+fn put_metadata(metadata: &mut Metadata, given: &Bound<'_, PyAny>) -> PyResult<()> {
     if given.is_none() {
-        return Ok(metadata);
+        return Ok(());
     }
-    for (key, value) in given.cast::<PyDict>().map_err(|_| PyTypeError::new_err("metadata has to be a dict"))? {
-        let key: String = key.extract()?;
+    let given = given.cast::<PyMapping>().map_err(|_| PyTypeError::new_err("metadata: a dict expected"))?;
+    for item in given.items()? {
+        let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
         let put = match value.cast::<PyString>() {
             Ok(text) => metadata.insert(&key, text.to_str()?),
-            Err(_) => metadata.insert_bin(&key, value.extract::<Vec<u8>>()?),
+            Err(_) => {
+                let wrong = || PyTypeError::new_err(format!("metadata {key}: a str or bytes expected"));
+                metadata.insert_bin(&key, value.extract::<Vec<u8>>().map_err(|_| wrong())?)
+            }
         };
         put.map_err(|error| PyValueError::new_err(format!("metadata {key}: {error}")))?;
     }
-    Ok(metadata)
+    Ok(())
 }
 
 /// An error of connecting or binding.

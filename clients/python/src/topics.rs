@@ -44,7 +44,7 @@ impl Topics {
     #[new]
     #[pyo3(signature = (address, tls = None, server_name = None))]
     fn new(address: &str, tls: Option<Tls>, server_name: Option<String>) -> PyResult<Self> {
-        Self::of(From::Server(Settings::new(address, tls, server_name, None)?))
+        Self::of(From::Server(Settings::new(address, tls, server_name, None, None)?))
     }
 
     /// Publishes a message. It is on its way when this returns.

@@ -28,6 +28,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
         // Scalars of NumPy are numbers.
         match value.hasattr("__setitem__")? {
             true => "array",
+            false if value.extract::<bool>().is_ok() => "truth",
             false if value.hasattr("__index__")? => "integer",
             false => "number",
         }

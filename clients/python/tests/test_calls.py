@@ -8,11 +8,12 @@ import signal
 import threading
 import time
 from pathlib import Path
-from typing import Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional
 
+import numpy
 import pytest
 
-from frisbee_rpc import Client, Code, Context, Server, Status
+from frisbee_rpc import Client, Code, Context, Server, ServerTls, Status, Tls
 
 from .conftest import LIMIT
 
@@ -101,7 +102,7 @@ def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, co
         client.sum(a="2", b=2)
     with pytest.raises(ValueError, match="a: .* does not fit"):
         client.sum(a=2**63, b=2)
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match=r"sum\(\) has no argument 'c'; it has: a, b"):
         client.sum(c=2)
     with pytest.raises(AttributeError, match="no method product; it has: sum"):
         client.product
@@ -116,7 +117,7 @@ def test_a_status_is_raised_with_all_of_its_parts(server: Server, connect: Conne
         connect().find("cup")
     status = caught.value
     assert (status.code, status.message, status.details, status.may_have_run) == (Code.NOT_FOUND, "no cup", b"\1\2", True)
-    assert status.metadata == {"hint": "look", "raw-bin": b"\xff"}
+    assert (status.metadata, status.binary_metadata) == ({"hint": "look"}, {"raw-bin": b"\xff"})
 
 
 def test_the_text_of_an_exception_is_sent_only_if_asked_for(caplog: pytest.LogCaptureFixture) -> None:
@@ -195,7 +196,7 @@ def test_metadata_and_the_deadline_reach_the_handler(server: Server, connect: Co
     def show(context: Context) -> str:
         assert context.timeout is not None and 50 < context.timeout <= 60
         assert context.remote_address is not None
-        return f"{context.metadata['user']!r} {context.metadata['key-bin']!r}"
+        return f"{context.metadata['user']!r} {context.binary_metadata['key-bin']!r}"
 
     client = connect().with_options(timeout=60, metadata={"user": "Ada", "key-bin": b"\0"})
     assert client.show() == "'Ada' b'\\x00'"
@@ -391,3 +392,119 @@ def test_a_call_that_is_given_up_ends_its_stream_of_requests(server: Server, con
     with pytest.raises(KeyError, match="enough"):
         client.total(requests())
     assert gone.wait(LIMIT)
+
+
+def test_numpy_bools_are_bools(server: Server, connect: Connect) -> None:
+    @dataclasses.dataclass
+    class Flags:
+        first: bool
+        others: list[bool]
+
+    @server
+    def check(flag: bool, flags: list[bool], by_flag: dict[bool, bool]) -> Flags:
+        assert type(flag) is bool
+        return Flags(numpy.bool_(flag), [numpy.bool_(True)])  # type: ignore[arg-type, list-item]
+
+    @server
+    def anything(value: Any) -> Any:
+        assert type(value) is bool, value
+        return numpy.array([1]).all()
+
+    client = connect()
+    array = numpy.array([1, 2])
+    reply = client.check((array > 0).all(), [array[0] > 1], {numpy.bool_(True): numpy.bool_(False)})
+    assert (reply.first, reply.others) == (True, [True])
+    assert client.anything(numpy.bool_(True)) is True
+    with pytest.raises(TypeError, match="flag: a bool expected, not int"):
+        client.check(1, [], {})
+
+
+@pytest.mark.parametrize("kind", ["def", "blocking", "generator", "batch"])
+def test_exceptions_are_logged_with_their_traceback(kind: str, server: Server, connect: Connect, caplog: Any) -> None:
+    if kind == "generator":
+
+        @server
+        def fail(number: int) -> Iterator[int]:
+            yield number // 0
+
+    elif kind == "batch":
+
+        @server.batch(max_size=1, name="fail")
+        def fail_all(number: list[int]) -> list[int]:
+            return [one // 0 for one in number]
+
+    else:
+
+        @server(blocking=kind == "blocking", name="fail")
+        def fail_one(number: int) -> int:
+            return number // 0
+
+    client = connect()
+    with pytest.raises(Status):
+        list(client.fail(1)) if kind == "generator" else client.fail(1)
+    (record,) = [record for record in caplog.records if record.name == "frisbee_rpc"]
+    assert "ZeroDivisionError" in record.exc_text and "// 0" in record.exc_text
+
+
+def test_status_with_wrong_metadata_is_logged(server: Server, connect: Connect, caplog: Any) -> None:
+    @server
+    def fail() -> None:
+        raise Status(Code.NOT_FOUND, "none", metadata={"count": 7})  # type: ignore[dict-item]
+
+    with pytest.raises(Status) as caught:
+        connect().fail()
+    assert caught.value.code is Code.INTERNAL
+    assert "metadata count: a str or bytes expected" in caplog.text
+
+
+def test_messages_are_as_long_as_both_ends_allow() -> None:
+    server = Server("test.Functions", body_max=16 << 20)
+
+    @server
+    def length(array: numpy.ndarray) -> int:
+        return array.nbytes
+
+    array = numpy.zeros(2 << 20)
+    with server.start("127.0.0.1:0"), Client(server.address) as short, Client(server.address, body_max=32 << 20) as long:
+        assert long.length(array[: 15 << 17]) == 15 << 20
+        for client in (short, long):
+            with pytest.raises(Status, match="body_max") as caught:
+                client.length(array)
+            assert caught.value.code is Code.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ServerTls("cert.pem", "key.pem"), "certificate: not in PEM; pass the content of the file"),
+        (lambda: ServerTls(7, b""), "certificate: PEM as bytes or str expected, not int"),  # type: ignore[arg-type]
+        (lambda: Tls("ca.pem"), "authorities: not in PEM"),
+    ],
+)
+def test_tls_of_a_path_is_refused(make: Callable[[], object], text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        make()
+
+
+def test_tls_takes_text() -> None:
+    text = "-----BEGIN CERTIFICATE-----\n"
+    assert ServerTls(text, text.encode()).pem == (text.encode(), text.encode(), None)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda client: client.sum(c=2), r"sum\(\) has no argument 'c'; it has: a, b"),
+        (lambda client: client.sum(1, a=2), r"sum\(\) got 'a' by its position and by its name"),
+        (lambda client: client.sum(1, 2, 3), r"sum\(\) has 2 arguments, not 3; it has: a, b"),
+    ],
+)
+def test_misspelt_arguments_name_the_function(
+    call: Callable[[Client], Any], text: str, server: Server, connect: Connect
+) -> None:
+    @server
+    def sum(a: int, b: int) -> int:
+        return a + b
+
+    with pytest.raises(TypeError, match=text):
+        call(connect())

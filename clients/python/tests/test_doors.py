@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import datetime
+import enum
 import json
 import socket
 import urllib.error
@@ -12,6 +14,7 @@ from typing import Any, Iterator, Optional
 
 import numpy
 import pytest
+from numpy.typing import NDArray
 
 from frisbee_rpc import Server
 
@@ -22,13 +25,55 @@ class Point:
     y: Optional[float] = None
 
 
+class Color(enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Mark:
+    color: Color
+    when: datetime.datetime
+
+
 @pytest.fixture
 def address() -> Iterator[str]:
-    server = Server("test.Functions", doors=["json-rpc", "http"])
+    server = Server("test.Functions", doors=["json-rpc", "http", "grpc"])
 
     @server
     def sum(a: int, b: int = 1) -> int:
+        """Adds.
+
+        Two numbers."""
         return a + b
+
+    @server
+    def narrow(array: NDArray[numpy.float32]) -> numpy.ndarray:
+        assert array.dtype == numpy.float32
+        return array
+
+    @server
+    def count(array: NDArray[numpy.bool_], flags: list[bool]) -> bool:
+        return array.any()  # type: ignore[return-value]
+
+    @server
+    def ratio() -> float:
+        return -0.0
+
+    @server
+    def split(text: str) -> list[str]:
+        return text.split()
+
+    @server
+    def join(words: list[str] = ["a"]) -> str:
+        return " ".join(words)
+
+    @server
+    def mark(color: Color, when: datetime.datetime) -> Mark:
+        return Mark(color, when)
+
+    @server
+    def heavy(points: list[Point]) -> int:
+        raise AssertionError("it is refused before")
 
     @server
     def move(point: Point, names: list[str], ages: dict[int, bool], raw: bytes = b"") -> Point:
@@ -82,6 +127,149 @@ def test_arrays_come_as_lists_and_go_as_bytes(address: str) -> None:
     reply = connect(address, "scale", {"array": [[1, 2], [3, 4]]})["result"]
     assert (reply["dtype"], reply["shape"]) == ("int64", [2, 2])
     assert list(numpy.frombuffer(base64.b64decode(reply["data"]), "int64")) == [2, 4, 6, 8]
+
+
+def test_lists_have_the_type_of_the_hint(address: str) -> None:
+    for rows in ([[1, 2.5]], {"data": [[1, 2.5]]}):
+        reply = connect(address, "narrow", {"array": rows})["result"]
+        assert (reply["dtype"], reply["shape"]) == ("float32", [1, 2])
+    code, text = connect(address, "narrow", {"array": {"dtype": "float64", "data": [[1]]}})
+    assert code == 400 and "an array of float32 expected, not of float64" in text
+    assert connect(address, "count", {"array": [True, False], "flags": [True]}) == {"result": True}
+
+
+def test_replies_leave_defaults_out(address: str) -> None:
+    assert connect(address, "sum", {"a": 1, "b": -1}) == {}
+    assert connect(address, "ratio", {}) == {"result": -0.0}
+    assert connect(address, "split", {"text": ""}) == {}
+    assert connect(address, "split", {"text": "a b"}) == {"result": ["a", "b"]}
+
+
+def test_json_of_enums_and_times_is_that_of_proto3(address: str) -> None:
+    for color in ("COLOR_RED", "RED", "red", 1):
+        reply = connect(address, "mark", {"color": color, "when": "2026-01-02T03:04:05.5Z"})
+        assert reply == {"color": "COLOR_RED", "when": "2026-01-02T03:04:05.500Z"}
+    code, text = connect(address, "mark", {"color": "GREEN"})
+    assert code == 400 and "GREEN" in text
+    assert connect(address, "mark", {})[1].endswith("color, when are missing")
+
+
+def test_absent_lists_have_their_default(address: str) -> None:
+    assert connect(address, "join", {}) == {"result": "a"}
+    assert connect(address, "join", {"words": []}) == {}
+
+
+def test_discover_describes_functions(address: str) -> None:
+    document = json_rpc(address, '{"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"}')["result"]
+    methods = {method["name"]: method for method in document["methods"]}
+    method = methods["test.Functions/sum"]
+    assert method["description"] == "Adds.\n\nTwo numbers."
+    assert [parameter["name"] for parameter in method["params"]] == ["a", "b"]
+    schemas = document["components"]["schemas"]
+    assert schemas["test.SumRequest"]["properties"]["a"]["type"] == "string"
+    assert schemas["test.MarkResult" if "test.MarkResult" in schemas else "test.Mark"]["properties"]["when"] == {
+        "$ref": "#/components/schemas/google.protobuf.Timestamp"
+    }
+    references = {text.split('"')[0] for text in json.dumps(document).split('"#/components/schemas/')[1:]}
+    assert {reference.split("/")[0] for reference in references} <= set(schemas)
+
+
+def post(address: str, path: str, body: bytes, **headers: str) -> Any:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return urllib.request.urlopen(urllib.request.Request(f"http://{address}{path}", body, names), timeout=30)
+
+
+def test_protobuf_calls_functions(address: str) -> None:
+    # a = 2, b = 3, and the reply 5.
+    with post(address, "/test.Functions/sum", b"\x08\x02\x10\x03", content_type="application/proto") as reply:
+        assert reply.read() == b"\x08\x05"
+    # Absent: b has its default.
+    with post(address, "/test.Functions/sum", b"\x08\x02", content_type="application/proto") as reply:
+        assert reply.read() == b"\x08\x03"
+    message = b"\x0a\x02ab"
+    framed = b"\0" + len(message).to_bytes(4, "big") + message
+    with post(address, "/test.Functions/split", framed, content_type="application/grpc-web+proto") as reply:
+        body = reply.read()
+    assert body.startswith(b"\0\0\0\0\x04\x0a\x02ab") and b"grpc-status:0" in body.replace(b" ", b"")
+
+
+@pytest.mark.parametrize("body", [b"\x08", b"\xff" * 20, b"\x0a\xff\xff\xff\xff\x0f", b"\x0b" * 500])
+def test_hostile_protobuf_is_refused(address: str, body: bytes) -> None:
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        post(address, "/test.Functions/sum", body, content_type="application/proto")
+    assert caught.value.code == 400
+
+
+def test_protobuf_of_many_parts_is_refused_before_it_is_decoded(address: str) -> None:
+    # Half a million empty messages in two bytes each.
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        post(address, "/test.Functions/heavy", b"\x0a\x00" * 500_000, content_type="application/proto")
+    assert "takes too much memory" in json.load(caught.value)["message"]
+
+
+def test_pages_of_an_origin_may_fetch() -> None:
+    server = Server("test.Functions", doors=["http"], origins=["https://app.example.com"])
+
+    @server
+    def one() -> int:
+        return 1
+
+    with server.start("127.0.0.1:0"):
+        path = "/test.Functions/one"
+        headers = {"content_type": "application/json", "origin": "https://app.example.com"}
+        with post(server.address, path, b"{}", **headers) as reply:
+            assert reply.headers["access-control-allow-origin"] == "https://app.example.com"
+        request = urllib.request.Request(
+            f"http://{server.address}{path}",
+            headers={
+                "origin": "https://app.example.com",
+                "access-control-request-method": "POST",
+                "access-control-request-headers": "content-type",
+            },
+            method="OPTIONS",
+        )
+        with urllib.request.urlopen(request, timeout=30) as preflight:
+            assert "content-type" in preflight.headers["access-control-allow-headers"].lower()
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            post(server.address, path, b"{}", content_type="application/json", origin="https://evil.example.com")
+        assert caught.value.code == 403 and "Http::" not in caught.value.read().decode()
+
+
+def upgrade(address: str, **headers: str) -> str:
+    host, port = address.rsplit(":", 1)
+    fields = {
+        "host": address, "upgrade": "websocket", "connection": "Upgrade", "sec-websocket-version": "13",
+        "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==", "sec-websocket-protocol": "frisbee.1", **headers,
+    }  # fmt: skip
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    with socket.create_connection((host, int(port)), 30) as connection:
+        connection.sendall(f"GET / HTTP/1.1\r\n{head}\r\n".encode())
+        return connection.makefile(newline="\r\n", encoding="latin-1").readline().split()[1]
+
+
+def test_websocket_alone_has_origins_and_hosts() -> None:
+    server = Server("test.Functions", doors=["websocket"], origins=["https://app.example.com"], hosts=["api.example.com"])
+
+    @server
+    def one() -> int:
+        return 1
+
+    with server.start("127.0.0.1:0"):
+        assert upgrade(server.address, origin="https://app.example.com") == "101"
+        assert upgrade(server.address, origin="https://app.example.com", host="api.example.com") == "101"
+        assert upgrade(server.address, origin="https://evil.example.com") == "403"
+        assert upgrade(server.address, host="evil.example.com") in ("403", "421")
+
+
+def test_unknown_door_is_refused_with_the_known_ones() -> None:
+    server = Server(doors=["htpp"])
+
+    @server
+    def one() -> int:
+        return 1
+
+    with pytest.raises(ValueError, match='door "htpp" is unknown: use "json-rpc", "http", "grpc" or "websocket"'):
+        server.start("127.0.0.1:0")
 
 
 def test_hostile_json_is_refused(address: str) -> None:

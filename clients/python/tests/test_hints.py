@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, AsyncIterator, Callable, Iterator, Optional
+import datetime
+import enum
+import functools
+from typing import Any, AsyncIterator, Awaitable, Callable, Iterator, Literal, NamedTuple, Optional
 
 import numpy
 import numpy.typing
 import pytest
 
-from frisbee_rpc import Server
+from frisbee_rpc import AsyncClient, Client, Server, Status
+
+from .conftest import run
 
 
 @dataclasses.dataclass
@@ -53,7 +58,23 @@ def untyped(a, b: int) -> int:  # type: ignore[no-untyped-def]
     return b
 
 
-def nested(a: list[list[int]]) -> int:
+def optional_list(a: Optional[list[int]]) -> int:
+    return 0
+
+
+def ambiguous(a: tuple[Literal["a"], int], b: tuple[Literal["b"], int]) -> int:
+    return 0
+
+
+def mixed(a: Literal[1, "b"]) -> int:
+    return 0
+
+
+class Rights(enum.Flag):
+    READ = 1
+
+
+def flags(a: Rights) -> int:
     return 0
 
 
@@ -81,7 +102,10 @@ def no_list(a: int) -> Iterator[int]:
     ("function", "text"),
     [
         (untyped, "a needs a type"),
-        (nested, "nested: a: "),
+        (optional_list, "a: a list or dict is empty rather than None"),
+        (ambiguous, "b: .* are one message; make one a dataclass"),
+        (mixed, "a: the values of a Literal are of one type"),
+        (flags, "a: Rights is a flag"),
         (choice, "is a choice that no field has"),
         (keys, "keys of a dict"),
         (anything, "has no place in a schema"),
@@ -129,3 +153,202 @@ def test_any_is_a_message_that_holds_values_of_every_type() -> None:
     assert "message FindRequest {\n  AnyValue what = 1;\n  repeated AnyValue others = 2;\n}" in proto
     assert "message FindResult {\n  AnyValue result = 1;\n}" in proto
     assert proto.count("message AnyValue {") == 1
+
+
+class Color(enum.Enum):
+    RED = "red"
+    DARK_BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    HIGH = 5
+    LOW = 0
+
+
+class Place(NamedTuple):
+    x: float
+    y: float = 0.5
+
+
+@dataclasses.dataclass
+class Item:
+    place: Place
+    color: Color = Color.RED
+    tags: frozenset[str] = frozenset()
+
+
+UTC = datetime.timezone.utc
+
+
+def rich() -> Server:
+    server = Server("rich.Rich", shows_errors=True)
+
+    @server
+    def paint(color: Color, level: Level, mode: Literal["a", "b"] = "b") -> list[Color]:
+        assert isinstance(color, Color) and isinstance(level, Level)
+        return [color, Color.DARK_BLUE] if mode == "b" else []
+
+    @server
+    def later(when: datetime.datetime, by: datetime.timedelta) -> datetime.datetime:
+        return when + by
+
+    @server
+    def transposed(rows: list[list[int]]) -> list[tuple[int, ...]]:
+        return list(zip(*rows))
+
+    @server
+    def pair(point: tuple[int, str], sizes: tuple[int, ...], names: dict[str, list[str]]) -> tuple[str, int]:
+        assert isinstance(point, tuple) and isinstance(sizes, tuple)
+        return point[1] + names["a"][0], point[0] + sizes[-1]
+
+    @server
+    def move(item: Item) -> Item:
+        assert isinstance(item.place, Place) and isinstance(item.tags, frozenset)
+        return item
+
+    @server
+    def longest(times: list[datetime.timedelta], modes: list[Literal[1, 2]]) -> datetime.timedelta:
+        return max(times)
+
+    return server
+
+
+def test_hints_of_enums_times_tuples_and_nested_lists_arrive() -> None:
+    when = datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC)
+    with rich().start("127.0.0.1:0") as server, Client(server.address) as client:
+        red, blue = client.paint("RED", Level.HIGH)
+        assert (red, blue, red.name) == (1, 2, "COLOR_RED")
+        assert client.paint(color=blue, level=0, mode="a") == []
+        assert client.later(when, datetime.timedelta(microseconds=1)) == datetime.datetime(1970, 1, 1, tzinfo=UTC)
+        assert client.later(when, datetime.timedelta(days=-1, microseconds=-1)).microsecond == 999_998
+        assert client.transposed([[1, 2], [3, 4]]) == [[1, 3], [2, 4]]
+        assert client.pair((1, "b"), [2, 3], {"a": ["c"]}) == ("bc", 4)
+        assert client.longest([datetime.timedelta(0), datetime.timedelta(hours=-1)], [1]) == datetime.timedelta(0)
+        item = client.move(client._schemas.forms["rich.Item"](client._schemas.forms["rich.Place"](1.5, None), None, ["b"]))  # type: ignore[union-attr]
+        assert (item.place.x, item.place.y, item.color, item.tags) == (1.5, 0.5, 1, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda client: client.paint(level=0), "color is missing"),
+        (lambda client: client.paint("GREEN", 0), "no value 'GREEN'|no value \"GREEN\""),
+        (lambda client: client.paint("RED", 0, mode="c"), "mode: 'c' is none of 'a', 'b'"),
+        (lambda client: client.longest([], [1, 3]), "modes: 3 is none of 1, 2"),
+        (lambda client: client.later(datetime.datetime(2000, 1, 1), datetime.timedelta()), "without a time zone"),
+        (lambda client: client.pair((1,), [], {}), "a tuple of 2 values expected, not of 1"),
+        (lambda client: client.pair(), "PairRequest: point is missing"),
+        (lambda client: client.later(), "LaterRequest: when, by are missing"),
+    ],
+)
+def test_values_that_do_not_fit_a_hint_are_refused(call: Callable[[Client], Any], text: str) -> None:
+    with rich().start("127.0.0.1:0") as server, Client(server.address) as client:
+        with pytest.raises((Status, TypeError, ValueError), match=text):
+            call(client)
+
+
+made: list[int] = []
+
+
+def new_id() -> str:
+    made.append(len(made))
+    return f"id{made[-1]}"
+
+
+@dataclasses.dataclass
+class Record:
+    id: str = dataclasses.field(default_factory=new_id)
+    place: Place = dataclasses.field(default_factory=lambda: Place(7, 8))
+
+
+def test_default_factory_makes_absent_fields() -> None:
+    server = Server("test.Records")
+
+    @server
+    def store(record: Record, label: str = "x") -> str:
+        return f"{record.id} {record.place.x} {label}"
+
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        record = client._call(client._schemas or (client.store and client._schemas), "store")  # type: ignore[arg-type]
+        forms = client._schemas.forms  # type: ignore[union-attr]
+        made.clear()
+        absent = forms["test.Record"](None, None)
+        assert [record(absent), record(absent)] == ["id0 7 x", "id1 7 x"]
+        assert record(forms["test.Record"]("", None), "") == " 7 "
+
+
+class Scaler:
+    def __call__(self, number: int) -> int:
+        return 3 * number
+
+
+def test_partials_and_callable_objects_are_served() -> None:
+    def scaled(factor: int, number: int, offset: int) -> int:
+        return factor * number + offset
+
+    server = Server()
+    server(functools.partial(scaled, 2, offset=1))
+    server(name="triple")(Scaler())
+    with pytest.raises(TypeError, match=r"an object of Scaler has no name as a method: server\(name=…\)\(object\)"):
+        server(Scaler())
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        assert (client.scaled(number=4), client.triple(4)) == (9, 12)
+
+
+def test_coroutine_behind_a_plain_wrapper_is_awaited() -> None:
+    def logged(function: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
+        @functools.wraps(function)
+        def wrapper(*arguments: Any) -> Awaitable[int]:
+            return function(*arguments)
+
+        return wrapper
+
+    server = Server()
+
+    @server
+    @logged
+    async def double(number: int) -> int:
+        return 2 * number
+
+    async def main() -> None:
+        import asyncio
+
+        started = asyncio.Event()
+        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
+        await started.wait()
+        async with AsyncClient(server.address) as client:
+            assert await client.double(4) == 8
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+    assert server._needs_loop()
+    run(main)
+
+
+def test_local_classes_are_known_where_the_function_is() -> None:
+    @dataclasses.dataclass
+    class Local:
+        x: int
+
+    server = Server()
+
+    @server
+    def show(local: Local) -> int:
+        return local.x
+
+    assert "message Local {" in server.proto()
+    with pytest.raises(TypeError, match="function lost: b: 'Unknown' of the hint 'list\\[Unknown\\]' is not defined"):
+
+        @server
+        def lost(a: int, b: list[Unknown]) -> int:  # type: ignore[name-defined]  # noqa: F821
+            return 0
+
+
+def test_coroutine_that_returns_a_stream_is_refused() -> None:
+    async def walk() -> AsyncIterator[int]:
+        raise NotImplementedError
+
+    server = Server()
+    server(walk)
+    with pytest.raises(TypeError, match="function walk: .* has to be a generator"):
+        server.proto()

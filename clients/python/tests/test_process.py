@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 
@@ -145,6 +146,93 @@ server.run("127.0.0.1:0")
 print("stopped")
 """
     assert program(text) == "stopped\n"
+
+
+DRAIN = """
+import asyncio, os, signal, sys, threading
+from frisbee_rpc import Client, Context, Server
+server = Server("zoo.Zoo", doors=["http"])
+asynchronous = {asynchronous}
+leave = threading.Event()
+if asynchronous:
+    @server
+    async def wait() -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        # The signal is noticed by the loop before this ends.
+        await asyncio.get_running_loop().run_in_executor(None, leave.wait)
+        return 7
+else:
+    @server(blocking=True)
+    def wait() -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        leave.wait()
+        return 7
+stop = server._native_stop = None
+def call():
+    while server._native is None:
+        pass
+    client = Client(server.address)
+    client.wait
+    thread = threading.Thread(target=lambda: print(client.wait(), flush=True))
+    thread.start()
+    # The server takes no new connections, or does not live any more.
+    while server._native is not None:
+        pass
+    leave.set()
+    thread.join()
+threading.Thread(target=call).start()
+server.run("127.0.0.1:0")
+print("stopped")
+"""
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_sigterm_lets_calls_in_flight_end(asynchronous: bool) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", DRAIN.replace("{asynchronous}", str(asynchronous))],
+        capture_output=True, text=True, timeout=LIMIT,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "7\nstopped\n"), ran
+    assert ran.stderr.startswith("zoo.Zoo: listening on 127.0.0.1:"), ran.stderr
+    assert ran.stderr.endswith(" (native, http); Ctrl-C stops it\n"), ran.stderr
+
+
+def can_be_first() -> bool:
+    """Whether a program can be the first process of a namespace."""
+    return subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("unshare") or not can_be_first(), reason="it needs the right to make a namespace")
+def test_sigterm_ends_the_first_process_of_a_container() -> None:
+    text = DRAIN.replace("{asynchronous}", "False").replace("signal.SIGTERM)", "signal.SIGTERM); assert os.getpid() == 1")
+    ran = subprocess.run(
+        ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", text],
+        capture_output=True, text=True, timeout=LIMIT,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "7\nstopped\n"), ran
+
+
+def test_mypy_accepts_a_natural_program() -> None:
+    text = """
+import asyncio
+from frisbee_rpc import AsyncClient, Client, Code, Context, Server, Status
+
+server = Server()
+
+@server
+def greet(name: str, context: Context) -> str:
+    language: str = context.metadata.get("language", "en")
+    user = context.metadata.get("user")
+    token = context.binary_metadata.get("token-bin", b"")
+    return f"{language.upper()} {user.title() if user else name} {len(token)}"
+
+def hint(status: Status) -> str:
+    return status.metadata["hint"]
+"""
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "-c", text], capture_output=True, text=True, timeout=10 * LIMIT
+    )
+    assert ran.returncode == 0, ran.stdout
 
 
 def test_mypy_finds_nothing_in_a_program_that_uses_the_package() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from frisbee_rpc import Context, Server
 
-from .conftest import program
+from .conftest import LIMIT, program
 
 PROGRAM = """
 import os, time
+from typing import Any
 import numpy
 from frisbee_rpc import Client, Code, Server, Status
 
@@ -34,6 +37,26 @@ def die() -> None:
 @server(process=True)
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
+
+class Picky(Exception):
+    def __init__(self, first, second):
+        super().__init__(f"{first} {second}")
+
+class Broken:
+    def __reduce__(self):
+        return eval, ("1 / 0",)
+
+@server(process=True)
+def picky() -> int:
+    raise Picky("a", "b")
+
+@server(process=True)
+def broken() -> Any:
+    return Broken()
+
+@server(process=True)
+def leave() -> int:
+    raise SystemExit(3)
 
 def status(call):
     try:
@@ -98,6 +121,51 @@ for thread in threads:
 print(client.pid(numpy.arange(2))[1])
 """
     assert ran(tmp_path, main) == "refused\n1\n"
+
+
+@pytest.mark.parametrize("method", ["picky", "broken", "leave"])
+def test_outcome_that_does_not_unpickle_fails_its_call_alone(tmp_path: Path, method: str) -> None:
+    main = f"""
+import threading
+first = client.pid(numpy.arange(1))[0]
+codes = []
+slow = threading.Thread(target=lambda: codes.append(status(lambda: client.sleep(0.3))))
+slow.start()
+print(status(lambda: client.{method}()))
+slow.join()
+print(codes, client.pid(numpy.arange(1))[0] == first)
+"""
+    assert ran(tmp_path, main) == "INTERNAL: the handler has failed\n[None] True\n"
+
+
+def test_traceback_of_a_process_is_logged(tmp_path: Path) -> None:
+    main = """
+import io, logging
+logged = io.StringIO()
+logging.getLogger("frisbee_rpc").addHandler(logging.StreamHandler(logged))
+status(lambda: client.picky())
+print("raise Picky" in logged.getvalue())
+"""
+    assert ran(tmp_path, main) == "True\n"
+
+
+def test_processes_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    file = tmp_path / "served.py"
+    main = """
+if __name__ == '__main__':
+    server.start('127.0.0.1:0')
+    with Client(server.address) as client:
+        print(client.pid(numpy.arange(1))[0], flush=True)
+    os.kill(os.getpid(), 9)
+"""
+    file.write_text(PROGRAM + main)
+    # A pipe that the process inherits has its end when the process has.
+    with subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout is not None
+        pid = int(killed.stdout.readline())
+        assert killed.stdout.read() == ""
+        assert killed.wait(LIMIT) == -9
+    assert pid > 0
 
 
 def test_only_plain_functions_run_in_processes() -> None:

@@ -302,7 +302,7 @@ if (!open) {
 
   test("neither the page nor its socket is for other origins, and a rebound name gets nothing", async () => {
     const rebound = await open(at(server.port, "rebound.example"));
-    assert.match(await rebound.evaluate("document.body.textContent"), /the server does not go by this name/);
+    assert.match(await rebound.evaluate("document.body.textContent"), /host not allowed/);
     const stranger = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
       response.end("<!doctype html><title>stranger</title>");

@@ -52,11 +52,10 @@ impl Locks {
         if !std::str::from_utf8(host).is_ok_and(|host| self.knows(host, local)) {
             return Err(Answer::refusal(
                 403,
-                "the server does not go by this name; use its address, or add the name by `Http::host`",
+                "host not allowed: use the address of the server, or add the name to its hosts",
             ));
         }
-        let refused =
-            || Answer::refusal(403, "pages of this origin may not call the server; add the origin by `Http::origin`");
+        let refused = || Answer::refusal(403, "origin not allowed: add it to the origins of the server");
         let Some(origin) = known.origin else {
             // Pages send some requests without their origin: those for images, for example.
             return match known.site {

@@ -1,46 +1,33 @@
-//! Floats of two bytes, which Rust does not have: their bits from those of a double.
+//! Floats of two bytes: their bits from those of a double.
+//!
+//! `half::f16::from_f64` rounds twice, or drops the lower half of the double, so that values next to the middle of two
+//! floats round to the wrong one: NumPy rounds `2049.0000000000005` up to 2050, and the crate down to 2048. So a double is
+//! rounded to an odd float of four bytes first, which keeps the second rounding exact.
+
+use ::half::{bf16, f16};
 
 /// The bits of the float of two bytes that is nearest to `value`, of two equally near ones the even one. Values above the
 /// largest are infinite.
 pub(crate) fn float16(value: f64) -> u16 {
-    nearest(value, 5, 10)
+    f16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
 /// As [`float16`], for the upper half of a float of four bytes.
 pub(crate) fn bfloat16(value: f64) -> u16 {
-    nearest(value, 8, 7)
+    bf16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// The bits of the float with so many bits of exponent and fraction that is nearest to `value`.
-#[allow(clippy::arithmetic_side_effects)] // The numbers are those of a double's parts: none comes near a limit.
-fn nearest(value: f64, exponent_bits: u32, fraction_bits: u32) -> u16 {
-    const FRACTION: u32 = 52;
-    const BIAS: i64 = 1023;
-    let bits = value.to_bits();
-    let sign = (bits >> 63) << 15;
-    let infinity = ((1_u64 << exponent_bits) - 1) << fraction_bits;
-    let rounded = if value.is_nan() {
-        infinity | 1 << (fraction_bits - 1)
-    } else if value.is_infinite() {
-        infinity
-    } else {
-        let exponent = i64::try_from(bits >> FRACTION & 0x7ff).unwrap_or_default() - BIAS;
-        let least = 2 - (1_i64 << (exponent_bits - 1));
-        // Doubles without the hidden bit are far below half of the smallest value.
-        let significand = (bits & ((1 << FRACTION) - 1)) | 1 << FRACTION;
-        // Below the least exponent a value has fewer bits.
-        let dropped = u32::try_from(least - exponent).unwrap_or(0).min(FRACTION) + FRACTION - fraction_bits;
-        let (kept, rest, half) = if dropped > FRACTION + 1 {
-            (0, 0, 1)
-        } else {
-            (significand >> dropped, significand & ((1 << dropped) - 1), 1 << (dropped - 1))
-        };
-        let up = u64::from(rest > half || (rest == half && kept & 1 == 1));
-        // The hidden bit adds one to the exponent, and so does a carry.
-        let above = u64::try_from(exponent - least).unwrap_or(0);
-        ((above << fraction_bits) + kept + up).min(infinity)
-    };
-    u16::try_from(sign | rounded).unwrap_or_default()
+/// The float below or above a double whose last bit is one, unless a float is exact.
+#[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // It rounds, and looks whether it has.
+fn rounded_to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    let exact = f64::from(nearest);
+    let bits = nearest.to_bits();
+    if exact == value || value.is_nan() || bits & 1 == 1 {
+        return nearest;
+    }
+    // Neighbours differ by one in their bits, also those of infinity and zero.
+    f32::from_bits(if exact.abs() < value.abs() { bits.wrapping_add(1) } else { bits.wrapping_sub(1) })
 }
 
 #[cfg(test)]

@@ -11,6 +11,18 @@ use crate::npy;
 use crate::tensor::Tensor;
 use lists::Lists;
 
+impl Tensor {
+    /// Reads a tensor in JSON whose lists of numbers have elements of this type, unless they state one.
+    ///
+    /// # Errors
+    ///
+    /// If it is no tensor, or a number does not fit the type.
+    pub fn decode_json_as(from: &mut Reader<'_>, dtype: &str) -> Result<Self, DecodeError> {
+        let offset = from.place();
+        Parts::read(from)?.tensor(offset, dtype)
+    }
+}
+
 impl Json for Tensor {
     const NAME: &'static str = "frpc.Tensor";
     const IS_OBJECT: bool = true;
@@ -25,14 +37,7 @@ impl Json for Tensor {
     }
 
     fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let offset = from.place();
-        let mut parts = Parts::default();
-        if from.peek() == Some(b'{') {
-            parts.decode_json(from)?;
-        } else {
-            parts.data.decode_json(from)?;
-        }
-        *self = parts.tensor(offset)?;
+        *self = Self::decode_json_as(from, "")?;
         Ok(())
     }
 
@@ -40,7 +45,7 @@ impl Json for Tensor {
         let offset = from.place();
         let mut parts = Parts::default();
         parts.decode_positional(from)?;
-        *self = parts.tensor(offset)?;
+        *self = parts.tensor(offset, "")?;
         Ok(())
     }
 }
@@ -77,13 +82,26 @@ impl Fields for Parts {
 }
 
 impl Parts {
-    /// The tensor of these members, which began at `offset`.
-    fn tensor(self, offset: usize) -> Result<Tensor, DecodeError> {
-        self.assembled().map_err(|reason| Reader::refuse(offset, reason))
+    fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut parts = Self::default();
+        if from.peek() == Some(b'{') {
+            parts.decode_json(from)?;
+        } else {
+            parts.data.decode_json(from)?;
+        }
+        Ok(parts)
     }
 
-    fn assembled(self) -> Result<Tensor, String> {
-        let Self { dtype, shape, data } = self;
+    /// The tensor of these members, which began at `offset`. Lists without a type have elements of the type `default`.
+    fn tensor(self, offset: usize, default: &str) -> Result<Tensor, DecodeError> {
+        self.assembled(default).map_err(|reason| Reader::refuse(offset, reason))
+    }
+
+    fn assembled(self, default: &str) -> Result<Tensor, String> {
+        let Self { mut dtype, shape, data } = self;
+        if dtype.is_empty() && matches!(data, Data::Lists(_)) {
+            default.clone_into(&mut dtype);
+        }
         let said = |error: TensorError| error.to_string();
         let tensor = match data {
             Data::Absent if dtype.is_empty() && shape.is_none() => return Ok(Tensor::default()),

@@ -1,6 +1,10 @@
 //! NumPy's files of one array: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A magic, a
 //! version, and a header in front of the data, which is a literal of Python: a dictionary of three entries. Only those
 //! literals are understood, nothing is evaluated.
+//!
+//! The crate `npyz` is not used, since its limits come late (0.9.1): a file of 12 bytes that states a header of 4 GiB has
+//! it reserve that, `{` repeated 24 times in a header keeps its parser busy for more than 20 s, and a shape whose product
+//! overflows panics. Objects are left to its caller to refuse.
 
 use bytes::{Buf as _, Bytes};
 
@@ -215,16 +219,9 @@ impl<'a> Literal<'a> {
 /// Elements that stand in the order of Fortran, the first dimension first, in that of C. The data is as long as `shape`
 /// says.
 fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
-    if shape.iter().filter(|size| **size > 1).count() < 2 || data.is_empty() {
+    let mut dimensions = Dimension::of(shape, size);
+    if dimensions.len() < 2 || data.is_empty() {
         return data; // Both orders are the same.
-    }
-    let sizes: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
-    // The distance of neighbours in each dimension, in bytes.
-    let mut distance = size;
-    let mut dimensions: Vec<Dimension> = Vec::with_capacity(sizes.len());
-    for size in sizes {
-        dimensions.push(Dimension { size, distance, at: 0 });
-        distance = distance.saturating_mul(size);
     }
     let mut ordered = Vec::with_capacity(data.len());
     let mut place = 0_usize;
@@ -246,7 +243,39 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
 
 /// A dimension, and how far it has been counted.
 struct Dimension {
+    /// At least two.
     size: usize,
+    /// Of neighbours, in bytes.
     distance: usize,
     at: usize,
+}
+
+impl Dimension {
+    /// The dimensions of a shape, without those of one element: these would come round with each element, while the others
+    /// do so for every second at most.
+    fn of(shape: &[u32], size: usize) -> Vec<Self> {
+        let mut distance = size;
+        let mut dimensions = Vec::with_capacity(shape.len());
+        for size in shape.iter().filter(|size| **size != 1) {
+            let size = usize::try_from(*size).unwrap_or(usize::MAX);
+            dimensions.push(Self { size, distance, at: 0 });
+            distance = distance.saturating_mul(size);
+        }
+        dimensions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_of_one_element_cost_no_steps() {
+        let mut shape = vec![1; 62];
+        shape.extend([2, 3]);
+        let dimensions: Vec<_> = Dimension::of(&shape, 4).iter().map(|found| (found.size, found.distance)).collect();
+        assert_eq!(dimensions, [(2, 4), (3, 8)]);
+        let data = Bytes::from_static(&[0, 1, 2, 3, 4, 5]);
+        assert_eq!(in_c_order(data, &shape, 1)[..], [0, 2, 4, 1, 3, 5]);
+    }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import keyword
 from typing import Any
 
@@ -10,6 +11,8 @@ from ._native import Schema
 
 _ANY = ["truth", "integer", "number", "text", "raw", "array", "image", "list", "dict"]
 """The fields of the message for values of any type, in a schema that is made of type hints."""
+
+_TIMES = {"google.protobuf.Timestamp": "datetime", "google.protobuf.Duration": "timedelta"}
 
 _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "bytes": b""}
 
@@ -21,22 +24,30 @@ def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]
     values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}
     streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
+    for name, members in schema.enums():
+        forms[name] = enum.IntEnum(name.rpartition(".")[2], members, module="frisbee_rpc.messages")
     for name, fields in schema.messages():
         names = [field for field, *_ in fields]
         if name == "frpc.Tensor":
             forms[name] = "tensor"
         elif name == "frpc.Image":
-            forms[name] = "image" if _has_pillow() else _class(name, fields)
+            forms[name] = "image" if _has_pillow() else _class(name, fields, forms)
+        elif name in _TIMES:
+            forms[name] = _TIMES[name]
         elif name.rpartition(".")[2] == "AnyValue" and names == _ANY:
             forms[name] = "any"
         elif name.rpartition(".")[2] in ("AnyList", "AnyDict") and names in (["items"], ["entries"]):
             forms[name] = "value"
+        elif name.rpartition(".")[2].startswith(("ListOf", "MapOf")) and names in (["items"], ["entries"]):
+            forms[name] = "value"
+        elif name.rpartition(".")[2].startswith("TupleOf") and names == [f"item{at}" for at in range(1, len(names) + 1)]:
+            forms[name] = "arguments"
         elif name in values and names in (["result"], []):
             forms[name] = "value"
         elif name in streamed and len(names) == 1:
             forms[name] = "value"
         else:
-            forms[name] = _class(name, fields)
+            forms[name] = _class(name, fields, forms)
     return forms
 
 
@@ -50,7 +61,7 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
-def _class(name: str, fields: list[tuple[str, str, str, str]]) -> type:
+def _class(name: str, fields: list[tuple[str, str, str, str]], forms: dict[str, Any]) -> type:
     made: list[tuple[str, Any, Any]] = []
     for field, shape, kind, _ in fields:
         field = f"{field}_" if keyword.iskeyword(field) else field
@@ -59,6 +70,7 @@ def _class(name: str, fields: list[tuple[str, str, str, str]]) -> type:
         elif shape == "map":
             made.append((field, dict, dataclasses.field(default_factory=dict)))
         else:
-            made.append((field, Any, None if shape == "optional" else _ZERO.get(kind)))
+            zero = forms[kind](0) if isinstance(forms.get(kind), enum.EnumType) else _ZERO.get(kind)
+            made.append((field, Any, None if shape == "optional" else zero))
     short = name.rpartition(".")[2]
     return dataclasses.make_dataclass(short, made, slots=True, namespace={"__module__": "frisbee_rpc.messages"})

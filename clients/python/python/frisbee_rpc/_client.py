@@ -24,21 +24,32 @@ DEFAULT_ADDRESS = "127.0.0.1:8545"
 _Self = TypeVar("_Self", bound="_Base")
 
 
+def pem(name: str, content: str | bytes) -> bytes:
+    """The content of a file in PEM."""
+    if isinstance(content, str):
+        content = content.encode()
+    if not isinstance(content, bytes):
+        raise TypeError(f"{name}: PEM as bytes or str expected, not {type(content).__name__}")
+    if b"-----BEGIN " not in content:
+        raise ValueError(f"{name}: not in PEM; pass the content of the file, such as Path(path).read_bytes()")
+    return content
+
+
 class Tls:
     """How a client trusts its server: PEM of authorities, and of its own certificate with the key, if it has one."""
 
     def __init__(
         self,
-        authorities: bytes,
+        authorities: str | bytes,
         *,
-        certificate: bytes | None = None,
-        key: bytes | None = None,
+        certificate: str | bytes | None = None,
+        key: str | bytes | None = None,
         server_name: str | None = None,
     ) -> None:
         if (certificate is None) != (key is None):
             raise ValueError("a certificate comes with its key")
-        identity = None if certificate is None or key is None else (certificate, key)
-        self.pem = (authorities, identity)
+        identity = None if certificate is None or key is None else (pem("certificate", certificate), pem("key", key))
+        self.pem = (pem("authorities", authorities), identity)
         self.server_name = server_name
 
 
@@ -59,6 +70,9 @@ class _Schemas:
             for place, (of, method, *_) in enumerate(self.methods)
             if name in (method, _snake(method)) and service in (None, of, of.rpartition(".")[2])
         ]
+        if len(found) > 1:
+            # Those of the server's own services have to be chosen.
+            found = [place for place in found if not _is_own(self.methods[place][0])] or found
         if len(found) == 1:
             return found[0]
         if found:
@@ -99,9 +113,11 @@ class _Base:
         schema: Schema | None = None,
         proto: str | os.PathLike[str] | None = None,
         serves: Server | None = None,
+        body_max: int | None = None,
     ) -> None:
         pem, name = (None, None) if tls is None else (tls.pem, tls.server_name)
-        self._channel = Channel(address, self._blocking, pem, name, timeout, None if serves is None else serves._offered())
+        offered = None if serves is None else serves._offered()
+        self._channel = Channel(address, self._blocking, pem, name, timeout, offered, body_max)
         self._where = (address, pem, name)
         self._schemas = _schema(schema, proto)
         self._service = self._timeout = self._metadata = None
@@ -201,16 +217,33 @@ class Client(_Base):
             def call(*values: Any, **fields: Any) -> Any:
                 if len(values) == 1 and isinstance(values[0], make):
                     return calls(api, place, values[0])
-                return calls(api, place, make(*values, **fields))
+                return calls(api, place, _message(name, make, values, fields))
 
             return call
 
         def call_with_options(*values: Any, **fields: Any) -> Any:
             if len(values) == 1 and isinstance(values[0], make):
                 return calls(api, place, values[0], timeout, metadata)
-            return calls(api, place, make(*values, **fields), timeout, metadata)
+            return calls(api, place, _message(name, make, values, fields), timeout, metadata)
 
         return call_with_options
+
+
+def _message(name: str, make: type, values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
+    """The request that the arguments of a call make."""
+    try:
+        return make(*values, **fields)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+    known = list(getattr(make, "__match_args__", ()))
+    has = f"it has: {', '.join(known)}" if known else "it has none"
+    for field in fields:
+        if field not in known:
+            raise TypeError(f"{name}() has no argument {field!r}; {has}")
+        if field in known[: len(values)]:
+            raise TypeError(f"{name}() got {field!r} by its position and by its name")
+    raise TypeError(f"{name}() has {len(known)} arguments, not {len(values)}; {has}")
 
 
 #: A loop owns its inbox as long as it watches it, which is until it is closed.
@@ -311,7 +344,8 @@ class AsyncClient(_Base):
             return lambda value: calls(channel, api, place, value, timeout, metadata)
 
         def call(*values: Any, **fields: Any) -> Any:
-            value = values[0] if len(values) == 1 and isinstance(values[0], make) else make(*values, **fields)
+            is_message = len(values) == 1 and isinstance(values[0], make)
+            value = values[0] if is_message else _message(name, make, values, fields)
             return calls(channel, api, place, value, timeout, metadata)
 
         return call

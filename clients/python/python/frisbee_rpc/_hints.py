@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import datetime
+import enum
+import functools
 import inspect
+import re
 import sys
 import types
 import typing
-from typing import Any, Callable
+from typing import Any, Callable, Iterator, Mapping
 
 from ._native import Context
 
@@ -47,8 +51,83 @@ message AnyDict {
   map<string, AnyValue> entries = 1;
 }"""
 
-Absent = Any
-"""``"required"``, ``"default"``, or a tuple with the value."""
+Absent = tuple[str, Any]
+"""What stands for an absent field: ``"required"``, ``"default"``, ``"value"`` and it, or ``"factory"`` and it."""
+
+_TIMES = {datetime.datetime: "google.protobuf.Timestamp", datetime.timedelta: "google.protobuf.Duration"}
+_SETS = {set: set, frozenset: frozenset, collections.abc.Set: frozenset, collections.abc.MutableSet: set}
+
+
+class _Factory:
+    """Makes the default of a field."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+@dataclasses.dataclass
+class _Type:
+    """What a hint is in the schema."""
+
+    label: str
+    #: Messages have a dot.
+    kind: str
+    #: The type of an array's elements.
+    dtype: str | None = None
+    is_optional: bool = False
+    #: Makes the value of what was read, or refuses it.
+    convert: Callable[[Any], Any] | None = None
+    #: Whether there is no default.
+    is_required: bool = False
+
+
+def base_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function within partial ones, or the method that calls an object."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isroutine(function) or isinstance(function, type):
+        return function
+    call: Callable[..., Any] = type(function).__call__
+    return call
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__name__", None)
+    if name is None:
+        raise TypeError(f"an object of {type(function).__name__} has no name as a method: server(name=…)(object)")
+    return str(name)
+
+
+def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The type hints of a function or class; ``local`` has the names around its definition."""
+    try:
+        return typing.get_type_hints(holder, localns=dict(local) if local else None)
+    except NameError as error:
+        unknown = error.name
+        for name, hint in getattr(holder, "__annotations__", {}).items():
+            if isinstance(hint, str) and unknown in re.findall(r"\w+", hint):
+                part = "what it returns" if name == "return" else name
+                raise TypeError(f"{what}: {part}: {unknown!r} of the hint {hint!r} is not defined") from None
+        raise TypeError(f"{what}: {error}") from None
+
+
+def form_of(function: Callable[..., Any]) -> str:
+    """``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``; of a plain wrapper, that of what it wraps."""
+    base: Any = base_of(function)
+    while True:
+        if inspect.isasyncgenfunction(base):
+            return "async generator"
+        if inspect.iscoroutinefunction(base):
+            return "coroutine"
+        if inspect.isgeneratorfunction(base):
+            return "generator"
+        wrapped = getattr(base, "__wrapped__", None)
+        if wrapped is None:
+            return ""
+        base = base_of(wrapped)
 
 
 def camel(name: str) -> str:
@@ -74,11 +153,15 @@ class Builder:
         package, _, name = service.rpartition(".")
         self.package, self.service = package, name
         self.forms: dict[str, Any] = {}
-        self.fields: dict[str, tuple[Absent, str | None]] = {}
+        self.fields: dict[str, tuple[Absent, str | None, Callable[[Any], Any] | None]] = {}
         self.functions: list[Described] = []
         self._messages: list[str] = []
         self._classes: dict[str, type] = {}
         self._methods: list[str] = []
+        #: The hints of messages that have no name in Python.
+        self._unnamed: dict[str, Any] = {}
+        #: The names around the functions.
+        self._local: dict[str, Any] = {}
 
     def full_name(self, name: str) -> str:
         return f"{self.package}.{name}" if self.package else name
@@ -90,6 +173,9 @@ class Builder:
             head.append(f"package {self.package};")
         if "frpc.Tensor" in self.forms or "frpc.Image" in self.forms:
             head.append('import "frpc/tensor.proto";')
+        for time in _TIMES.values():
+            if time in self.forms:
+                head.append(f'import "{time.lower().replace(".", "/")}.proto";')
         service = "\n".join([f"service {self.service} {{", *self._methods, "}"])
         return "\n\n".join([*head, service, *self._messages]) + "\n"
 
@@ -100,14 +186,18 @@ class Builder:
         blocking: bool,
         batch: tuple[int, float] | None,
         in_process: bool = False,
+        local: Mapping[str, Any] | None = None,
     ) -> None:
         """Adds a function."""
-        hints = typing.get_type_hints(function)
-        what = f"function {function.__name__}"
+        what = f"function {name}"
+        self._local.update(local or {})
+        hints = hints_of(base_of(function), what, local)
         context, request = None, f"{camel(name)}Request"
         lines: list[str] = []
         streams: list[tuple[str, Any]] = []
         for parameter in inspect.signature(function).parameters.values():
+            if isinstance(function, functools.partial) and parameter.name in function.keywords:
+                continue
             if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise TypeError(f"{what}: {parameter} has to be a parameter that can be given by its position")
             hint = hints.get(parameter.name)
@@ -160,16 +250,19 @@ class Builder:
     ) -> tuple[str, Any]:
         """How a function is called, and what it returns for a call, or for a message of a stream."""
         origin = typing.get_origin(returned)
+        form = form_of(function)
         if batch:
-            if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            if form:
                 raise TypeError(f"{what}: a batch is a plain function")
             return "batch", self._element(returned, f"{what}: what it returns")
-        if inspect.isasyncgenfunction(function) or origin in _ASYNC_STREAMS:
+        if form == "coroutine" and origin in _ASYNC_STREAMS + _STREAMS[:2]:
+            raise TypeError(f"{what}: a coroutine function that returns a stream has to be a generator: `yield` its messages")
+        if form == "async generator" or origin in _ASYNC_STREAMS:
             return "async generator", self._argument(returned, _ASYNC_STREAMS, f"{what}: what it returns")
-        if inspect.isgeneratorfunction(function) or origin in _STREAMS[:2]:
+        if form == "generator" or origin in _STREAMS[:2]:
             kind = "pool generator" if blocking else "generator"
             return kind, self._argument(returned, _STREAMS, f"{what}: what it returns")
-        if inspect.iscoroutinefunction(function):
+        if form == "coroutine":
             return "loop", returned
         return ("pool" if blocking else "here"), returned
 
@@ -197,60 +290,99 @@ class Builder:
         return reply
 
     def _field(self, lines: list[str], message: str, name: str, hint: Any, default: Any, what: str) -> None:
-        label, kind, dtype, is_optional = self._type(hint, f"{what}: {name}")
-        empty = inspect.Parameter.empty
-        absent: Absent = "default"
+        of = self._type(hint, f"{what}: {name}")
+        is_message = "." in of.kind
+        is_given = default is not inspect.Parameter.empty
+        given: Absent = ("factory", default.make) if isinstance(default, _Factory) else ("value", default)
+        absent: Absent = ("default", None)
+        label, is_optional = of.label, of.is_optional
         if is_optional:
-            absent = (None if default is empty else default,)
-        elif label == "" and "." in kind:
-            absent = "required" if default is empty else (default,)
-        elif label == "" and default is not empty and (bool(default) or default is None):
+            absent = given if is_given else ("value", None)
+        elif label:
+            # Only JSON tells an absent list or dict from an empty one.
+            absent = given if is_given else absent
+        elif is_message or of.is_required:
+            absent, is_optional = given if is_given else ("required", None), True
+        elif is_given and (isinstance(default, _Factory) or default is None or bool(default)):
             # The wire does not tell the default of a type from an absent value, unless it is optional.
-            absent, is_optional = (default,), True
-        if is_optional and "." not in kind:
+            absent, is_optional = given, True
+        if is_optional and not is_message:
             label = "optional "
-        if absent != "default" or dtype:
-            self.fields[f"{self.full_name(message)}.{name}"] = (absent, dtype)
-        kind = kind[len(self.package) + 1 :] if self.package and kind.startswith(f"{self.package}.") else kind.lstrip(".")
-        lines.append(f"  {'' if label == 'map' else label}{kind} {name} = {len(lines) + 1};")
+        if absent[0] != "default" or of.dtype or of.convert:
+            self.fields[f"{self.full_name(message)}.{name}"] = (absent, of.dtype, of.convert)
+        lines.append(f"  {'' if label == 'map' else label}{self._shown(of.kind)} {name} = {len(lines) + 1};")
 
-    def _type(self, hint: Any, what: str) -> tuple[str, str, str | None, bool]:
-        """Label, type, the type of an array's elements, and whether it may be ``None``. Messages have a dot."""
-        origin = typing.get_origin(hint)
+    def _shown(self, kind: str) -> str:
+        """A type as the file has it."""
+        kind = kind[len(self.package) + 1 :] if self.package and kind.startswith(f"{self.package}.") else kind
+        return kind.lstrip(".")
+
+    def _type(self, hint: Any, what: str) -> _Type:
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin is typing.Union or origin is types.UnionType:
-            others = [argument for argument in typing.get_args(hint) if argument is not type(None)]
-            if len(others) != 1 or len(others) == len(typing.get_args(hint)):
+            others = [argument for argument in arguments if argument is not type(None)]
+            if len(others) != 1 or len(others) == len(arguments):
                 raise TypeError(f"{what}: {hint} is a choice that no field has; Optional is")
-            label, kind, dtype, _ = self._type(others[0], what)
-            if label:
+            of = self._type(others[0], what)
+            if of.label:
                 raise TypeError(f"{what}: a list or dict is empty rather than None")
-            return label, kind, dtype, True
+            return dataclasses.replace(of, is_optional=True)
+        if origin is typing.Literal:
+            return _Type("", self._single(hint, what), convert=_one_of(arguments), is_required=True)
         if origin in _LISTS or hint is list:
-            inner = self._argument(hint, _LISTS, what)
-            return "repeated ", self._single(inner, what), None, False
+            return self._repeated(self._argument(hint, _LISTS, what), None, what)
+        if origin in _SETS:
+            return self._repeated(self._argument(hint, tuple(_SETS), what), _SETS[origin], what)
+        if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
+            return self._repeated(arguments[0], tuple, what)
         if origin in _DICTS or hint is dict:
-            arguments = typing.get_args(hint)
             if len(arguments) != 2 or arguments[0] not in _KEYS:
                 raise TypeError(f"{what}: the keys of a dict are of the type str, int or bool")
-            value = self._single(arguments[1], what)
-            value = value[len(self.package) + 1 :] if self.package and value.startswith(f"{self.package}.") else value
-            return "map", f"map<{_KEYS[arguments[0]]}, {value.lstrip('.')}>", None, False
+            value = self._shown(self._single(arguments[1], what))
+            return _Type("map", f"map<{_KEYS[arguments[0]]}, {value}>")
         dtype = _dtype(hint)
         if dtype is not None:
             self.forms["frpc.Tensor"] = "tensor"
-            return "", "frpc.Tensor", dtype or None, False
+            return _Type("", "frpc.Tensor", dtype or None)
         if hint is Any:
-            return "", self._any(), None, True
-        return "", self._single(hint, what), None, False
+            return _Type("", self._any(), is_optional=True)
+        kind = self._single(hint, what)
+        is_required = isinstance(hint, enum.EnumType) and 0 not in self.forms[self.full_name(kind)]
+        return _Type("", kind, is_required=is_required)
+
+    def _repeated(self, inner: Any, make: Callable[[Any], Any] | None, what: str) -> _Type:
+        """The type of a list, of which ``make`` makes the value of the hint."""
+        convert = make
+        if typing.get_origin(inner) is typing.Literal:
+            check = _one_of(typing.get_args(inner))
+
+            def convert(values: Any) -> Any:
+                return (make or list)(check(value) for value in values)
+
+        return _Type("repeated ", self._single(inner, what), convert=convert)
 
     def _single(self, hint: Any, what: str) -> str:
+        """The type of one value."""
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         scalar = _SCALARS.get(hint) if isinstance(hint, type) else None
         if scalar is not None:
             return scalar
-        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            name = self._dataclass(hint)
-            # A dot tells messages from scalars, also without a package.
-            return self.full_name(name) if self.package else f".{name}"
+        if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_field_defaults")):
+            return self._full(self._dataclass(hint))
+        if isinstance(hint, enum.EnumType):
+            return self._enum(hint, what)
+        if isinstance(hint, type) and hint in _TIMES:
+            self.forms[_TIMES[hint]] = hint.__name__
+            return _TIMES[hint]
+        if origin is typing.Literal:
+            kinds = {type(value) for value in arguments}
+            if len(kinds) != 1 or not kinds <= {str, int, bool}:
+                raise TypeError(f"{what}: the values of a Literal are of one type: str, int or bool")
+            return _SCALARS[kinds.pop()]
+        if origin is tuple and Ellipsis not in arguments:
+            return self._full(self._tuple(arguments, what))
+        if origin in _LISTS or origin in _SETS or origin in _DICTS or origin is tuple:
+            return self._full(self._nested(hint, what))
         if _dtype(hint) is not None:
             self.forms["frpc.Tensor"] = "tensor"
             return "frpc.Tensor"
@@ -261,9 +393,72 @@ class Builder:
             return "frpc.Image"
         shown = hint.__name__ if isinstance(hint, type) else hint
         raise TypeError(
-            f"{what}: {shown} has no place in a schema; int, float, str, bytes, bool, dataclasses, arrays of NumPy, images "
-            "of Pillow, and lists and dicts of these have"
+            f"{what}: {shown} has no place in a schema; int, float, str, bytes, bool, enums, Literal, datetime, timedelta, "
+            "dataclasses, arrays of NumPy, images of Pillow, and lists, tuples, sets and dicts of these have"
         )
+
+    def _full(self, name: str) -> str:
+        # A dot tells messages from scalars, also without a package.
+        return self.full_name(name) if self.package else f".{name}"
+
+    def _nested(self, hint: Any, what: str) -> str:
+        """The message that holds a list or dict within another one."""
+        of = self._type(hint, what)
+        field, kind = ("entries", "MapOf") if of.label == "map" else ("items", "ListOf")
+        words = re.findall(r"\w+", self._shown(of.kind).rpartition(".")[2] if of.label != "map" else of.kind[4:])
+        name = kind + "".join(camel(word) for word in words)
+        if of.convert is not None:
+            # Sets and tuples are lists of their own in Python.
+            name += "As" + camel(getattr(typing.get_origin(hint), "__name__", "") or "list")
+        lines: list[str] = []
+        self._field(lines, name, field, hint, inspect.Parameter.empty, what)
+        self._add_unnamed(name, "value", lines, hint, what)
+        return name
+
+    def _add_unnamed(self, name: str, form: str, lines: list[str], hint: Any, what: str) -> None:
+        """Adds a message for a hint, unless it is there."""
+        if name not in self._unnamed:
+            self._add_message(name, form, lines)
+        elif self._unnamed[name] != hint:
+            raise TypeError(f"{what}: {hint} and {self._unnamed[name]} are one message; make one a dataclass")
+        self._unnamed[name] = hint
+
+    def _tuple(self, arguments: tuple[Any, ...], what: str) -> str:
+        """The message of a tuple."""
+        lines: list[str] = []
+        for at, argument in enumerate(arguments, 1):
+            self._field(lines, "", f"item{at}", argument, inspect.Parameter.empty, what)
+        words = [word for line in lines for word in re.findall(r"\w+", line.partition(" item")[0])]
+        name = "TupleOf" + "".join(camel(word) for word in words)
+        parts = {f"{self.full_name('')}.item{at}": f"{self.full_name(name)}.item{at}" for at in range(1, len(lines) + 1)}
+        for old, new in parts.items():
+            if old in self.fields:
+                self.fields[new] = self.fields.pop(old)
+        self._add_unnamed(name, "arguments", lines, arguments, what)
+        return name
+
+    def _enum(self, kind: Any, what: str) -> str:
+        name: str = kind.__name__
+        known = self._classes.get(name)
+        if known is kind:
+            return name
+        if known is not None or self.full_name(name) in self.forms:
+            raise TypeError(f"two types are called {name}")
+        if issubclass(kind, enum.Flag):
+            raise TypeError(f"{what}: {name} is a flag, whose values are many; int has a place in a schema")
+        members: list[Any] = list(kind)
+        if issubclass(kind, int) and all(-(2**31) <= int(member) < 2**31 for member in members):
+            numbered = {int(member): member for member in members}
+        else:
+            numbered = dict(enumerate(members, 1))
+        prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+        names = {number: f"{prefix}_{member.name.upper()}" for number, member in numbered.items()}
+        names = {0: names.pop(0, f"{prefix}_UNSPECIFIED"), **names}
+        lines = [f"  {value} = {number};" for number, value in names.items()]
+        self._classes[name] = kind
+        self.forms[self.full_name(name)] = numbered
+        self._messages.append("\n".join([f"enum {name} {{", *lines, "}"]))
+        return name
 
     def _any(self) -> str:
         """The message of values of any type."""
@@ -285,13 +480,10 @@ class Builder:
         if known is not None or self.full_name(name) in self.forms:
             raise TypeError(f"two messages are called {name}")
         self._classes[name] = kind
-        hints = typing.get_type_hints(kind)
+        hints = hints_of(kind, name, self._local)
         lines: list[str] = []
-        for field in dataclasses.fields(kind):
-            if not field.init or field.kw_only:
-                raise TypeError(f"{name}.{field.name}: fields of messages are given by their position")
-            default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
-            self._field(lines, name, field.name, hints[field.name], default, name)
+        for field, default in _fields(kind):
+            self._field(lines, name, field, hints[field], default, name)
         self._add_message(name, kind, lines)
         return name
 
@@ -300,6 +492,34 @@ class Builder:
             raise TypeError(f"two messages are called {name}")
         self.forms[self.full_name(name)] = form
         self._messages.append("\n".join([f"message {name} {{", *lines, "}"]))
+
+
+def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a dataclass or a named tuple, and their defaults."""
+    if not dataclasses.is_dataclass(kind):
+        for name in kind._fields:
+            yield name, kind._field_defaults.get(name, inspect.Parameter.empty)
+        return
+    for field in dataclasses.fields(kind):
+        if not field.init or field.kw_only:
+            raise TypeError(f"{kind}.{field.name}: fields of messages are given by their position")
+        if field.default is not dataclasses.MISSING:
+            yield field.name, field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            yield field.name, _Factory(field.default_factory)
+        else:
+            yield field.name, inspect.Parameter.empty
+
+
+def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """Refuses other values than those of a ``Literal``."""
+
+    def check(value: Any) -> Any:
+        if value not in values:
+            raise ValueError(f"{value!r} is none of {', '.join(map(repr, values))}")
+        return value
+
+    return check
 
 
 def _is_image(hint: Any) -> bool:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import os
+import pickle
+import signal
 import threading
+import traceback
+from multiprocessing import connection
 from typing import Any, Callable
 
 from ._native import Completion
@@ -14,7 +18,45 @@ from ._status import Code, Status
 AHEAD = 16
 """How many calls may wait for each process. One behind them would wait for as many runs of a function."""
 
-_Future = concurrent.futures.Future[Any]
+#: Whether a function has returned, and what in pickle; of an exception also its traceback as text.
+_Outcome = tuple[bool, bytes, str]
+_Future = concurrent.futures.Future[_Outcome]
+
+
+def _prepare() -> None:
+    """Has a process end with its parent, however that ends."""
+    # Ctrl-C in a terminal reaches all processes. The parent drains.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch(sentinel: int) -> None:
+        connection.wait([sentinel])
+        os._exit(1)
+
+    if parent is not None:
+        threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+
+
+def _run(call: bytes) -> _Outcome:
+    """Runs a function in a process. An exception within the pickling of the pool itself would end all of its calls."""
+    try:
+        function, arguments = pickle.loads(call)
+        return True, pickle.dumps(function(*arguments)), ""
+    except BaseException as error:
+        text = "".join(traceback.format_exception(error))
+        try:
+            pickled = pickle.dumps(error)
+            pickle.loads(pickled)
+        except Exception:
+            pickled = pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+        return False, pickled, text
+
+
+class _RemoteTraceback(Exception):
+    """The traceback of an exception of another process."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
 
 
 class Processes:
@@ -31,12 +73,13 @@ class Processes:
         """Has a process run a function; the outcome goes to a completion."""
 
         def submit(completion: Completion, *arguments: Any) -> _Future:
+            call = pickle.dumps((function, arguments))
             with self._lock:
                 if self._waiting >= self._count * AHEAD:
                     raise Status(Code.RESOURCE_EXHAUSTED, "too many calls wait for the processes", may_have_run=False)
                 self._waiting += 1
             try:
-                future = self._submit(function, arguments)
+                future = self._submit(call)
             except BaseException:
                 self._leave()
                 raise
@@ -45,15 +88,15 @@ class Processes:
 
         return submit
 
-    def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Future:
+    def _submit(self, call: bytes) -> _Future:
         with self._lock:
             if self._pool is None:
                 # A fork would copy locks that threads of the server hold.
                 context = multiprocessing.get_context("spawn")
-                self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context)
+                self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context, _prepare)
             pool = self._pool
         try:
-            return pool.submit(function, *arguments)
+            return pool.submit(_run, call)
         except concurrent.futures.BrokenExecutor:
             # One of its processes has died. The next call has new ones.
             with self._lock:
@@ -67,17 +110,27 @@ class Processes:
 
     def _finish(self, completion: Completion, future: _Future) -> None:
         self._leave()
-        if future.cancelled():
-            return
-        error = future.exception()
-        if isinstance(error, concurrent.futures.BrokenExecutor):
+        try:
+            completion.finish(self._outcome(future))
+        except BaseException as error:
+            completion.fail(error)
+
+    def _outcome(self, future: _Future) -> Any:
+        """What a function has returned, or raised."""
+        try:
+            has_returned, pickled, text = future.result()
+        except concurrent.futures.CancelledError:
+            # By its caller, or since the server ends.
+            raise Status(Code.UNAVAILABLE, "the server is ending", may_have_run=False) from None
+        except concurrent.futures.BrokenExecutor:
             with self._lock:
                 self._pool = None
-            error = Status(Code.UNAVAILABLE, "the process has ended")
-        if error is None:
-            completion.finish(future.result())
-        else:
-            completion.fail(error)
+            raise Status(Code.UNAVAILABLE, "the process has ended") from None
+        outcome = pickle.loads(pickled)
+        if has_returned:
+            return outcome
+        outcome.__cause__ = _RemoteTraceback(text)
+        raise outcome
 
     def close(self) -> None:
         """Ends the processes, once what they run is done."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, TypeVar, overload
 
-from ._client import DEFAULT_ADDRESS, inbox_of
+from ._client import DEFAULT_ADDRESS, inbox_of, pem
 from ._native import Api, Completion, Schema
 from ._native import Server as NativeServer
 from ._status import Code, Status
 
 if TYPE_CHECKING:
     import asyncio
+    import types
 
     from ._hints import Builder, Described
     from ._processes import Processes
@@ -32,8 +34,26 @@ _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 class ServerTls:
     """PEM of a server's certificate chain and key, and of the authorities of its clients, if these need certificates."""
 
-    def __init__(self, certificate: bytes, key: bytes, *, clients: bytes | None = None) -> None:
-        self.pem = (certificate, key, clients)
+    def __init__(self, certificate: str | bytes, key: str | bytes, *, clients: str | bytes | None = None) -> None:
+        authorities = None if clients is None else pem("clients", clients)
+        self.pem = (pem("certificate", certificate), pem("key", key), authorities)
+
+
+class _Added:
+    """A function, and how it is served."""
+
+    def __init__(self, function: Callable[..., Any], name: str | None, frame: types.FrameType) -> None:
+        from ._hints import base_of, hints_of, name_of
+
+        self.function = function
+        self.name = name_of(function) if name is None else name
+        self.blocking = self.process = False
+        self.batch: tuple[int, float] | None = None
+        # Hints that are text may name what is defined beside the function.
+        self.local = None if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+        base = base_of(function)
+        if self.local is not None and any(isinstance(hint, str) for hint in base.__annotations__.values()):
+            hints_of(base, f"function {self.name}", self.local)
 
 
 def _seconds(text: str | float) -> float:
@@ -54,9 +74,10 @@ class Server:
     stream of replies. An exception becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set, and is
     logged; a :class:`Status` is sent as it is.
 
-    ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect) and ``"websocket"``. ``hosts`` and
-    ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a broker as well, and
-    any client may publish and subscribe.
+    ``doors`` opens others than the native one: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
+    ``hosts`` and ``origins`` are the names of the server and the pages that may call it there. With ``topics`` it is a
+    broker as well, and any client may publish and subscribe. ``body_max`` is the longest message in bytes, and
+    ``shutdown_timeout`` the time in seconds that calls have to end when the server stops.
     """
 
     def __init__(
@@ -72,11 +93,24 @@ class Server:
         processes: int | None = None,
         shows_errors: bool = False,
         topics: bool = False,
+        body_max: int | None = None,
+        shutdown_timeout: float = 20.0,
     ) -> None:
         self._name = name
         self._has_topics = topics
-        self._settings = (shows_errors, threads, workers, list(doors), list(hosts), list(origins), None if tls is None else tls.pem)
-        self._functions: list[tuple[Callable[..., Any], str, bool, tuple[int, float] | None, bool]] = []
+        self._settings: dict[str, Any] = {
+            "shows_errors": shows_errors,
+            "threads": threads,
+            "workers": workers,
+            "doors": list(doors),
+            "hosts": list(hosts),
+            "origins": list(origins),
+            "tls": None if tls is None else tls.pem,
+            "has_topics": topics,
+            "body_max": body_max,
+            "shutdown_timeout": shutdown_timeout,
+        }
+        self._functions: list[_Added] = []
         self._processes: tuple[int | None, Processes | None] = (processes, None)
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
@@ -93,18 +127,25 @@ class Server:
     ) -> Any:
         """Serves a function, which stays as it is."""
 
-        def add(function: _Function) -> _Function:
-            self._functions.append((function, name or function.__name__, blocking, None, process))
+        if function is not None:
+            self._functions.append(_Added(function, name, sys._getframe(1)))
             return function
 
-        return add if function is None else add(function)
+        def add(function: _Function) -> _Function:
+            added = _Added(function, name, sys._getframe(1))
+            added.blocking, added.process = blocking, process
+            self._functions.append(added)
+            return function
+
+        return add
 
     def batch(
         self, *, max_size: int = 64, max_delay: str | float = "2ms", name: str | None = None
     ) -> Callable[[_Function], _Function]:
         """Serves a function that takes a list for each parameter, and returns a list: calls of many clients are one call.
 
-        A batch is called when it has ``max_size`` calls, or when its first one has waited for ``max_delay``. An exception
+        A batch is called when it has ``max_size`` calls, or as many as were in flight with the last batch, or when its first
+        one has waited for ``max_delay``; a lone caller does not wait. An exception
         in the list that is returned fails its call alone. When 16 batches wait, further calls fail at once with
         ``RESOURCE_EXHAUSTED``.
         """
@@ -113,7 +154,9 @@ class Server:
         terms = (max_size, _seconds(max_delay))
 
         def add(function: _Function) -> _Function:
-            self._functions.append((function, name or function.__name__, False, terms, False))
+            added = _Added(function, name, sys._getframe(1))
+            added.batch = terms
+            self._functions.append(added)
             return function
 
         return add
@@ -131,8 +174,8 @@ class Server:
         from ._hints import Builder
 
         builder = Builder(self._name)
-        for function in self._functions:
-            builder.add(function[0], *function[1:])
+        for added in self._functions:
+            builder.add(added.function, added.name, added.blocking, added.batch, added.process, added.local)
         return builder
 
     def proto(self) -> str:
@@ -154,10 +197,7 @@ class Server:
         if not functions and not self._has_topics:
             raise RuntimeError("the server has no functions")
         event_loop = None if _loop is None else (inbox_of(_loop), _beginner(_loop))
-        shows_errors, threads, workers, doors, hosts, origins, tls = self._settings
-        self._native = NativeServer(
-            address, functions, _report, shows_errors, threads, workers, doors, hosts, origins, tls, event_loop, self._has_topics
-        )
+        self._native = NativeServer(address, functions, _report, self._settings, event_loop)
         _RUNNING.add(self)
         return self
 
@@ -183,7 +223,7 @@ class Server:
 
         loop = asyncio._get_running_loop()
         event_loop = None if loop is None else (inbox_of(loop), _beginner(loop))
-        return self._all_bound(), _report, self._settings[0], self._settings[1], event_loop
+        return self._all_bound(), _report, self._settings["shows_errors"], self._settings["threads"], event_loop
 
     def _all_bound(self) -> list[_Bound]:
         functions = self._bound_functions() if self._functions else []
@@ -260,31 +300,68 @@ class Server:
             self._close_processes()
 
     def run(self, address: str = DEFAULT_ADDRESS) -> None:
-        """Serves until Ctrl-C, or until :meth:`stop` in another thread."""
-        import inspect
+        """Serves until Ctrl-C, SIGTERM, or :meth:`stop` in another thread. Calls in flight have the time to end that
+        ``shutdown_timeout`` says; another signal ends them."""
+        import signal
+        import threading
 
-        functions = [function for function, *_ in self._functions]
-        functions += [getattr(service, name) for service, _ in self._services for name in service._methods]
-        if any(inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function) for function in functions):
+        has_signals = threading.current_thread() is threading.main_thread()
+        if self._needs_loop():
             import asyncio
 
+            async def main() -> None:
+                task = asyncio.current_task()
+                if has_signals and task is not None:
+                    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+                try:
+                    await self.serve(address, started=self._announce)
+                except asyncio.CancelledError:
+                    # By SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
+                    pass
+
             try:
-                asyncio.run(self.serve(address))
+                asyncio.run(main())
             except KeyboardInterrupt:
                 pass
             return
-        import threading
-
         stopped = threading.Event()
         self._stopped = stopped.set
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler) if has_signals else None
         try:
             self.start(address)
+            self._announce()
             stopped.wait()
         except KeyboardInterrupt:
             pass
         finally:
             self._stopped = None
             self.stop()
+            if has_signals:
+                signal.signal(signal.SIGTERM, before)
+
+    def _needs_loop(self) -> bool:
+        functions = self._described().functions if self._functions else []
+        kinds = [function.kind for function in functions]
+        kinds += [_kind(getattr(service, name)) for service, _ in self._services for name in service._methods]
+        return any("loop" in kind or "async" in kind for kind in kinds)
+
+    def _announce(self) -> None:
+        doors = ", ".join(["native", *self._settings["doors"]])
+        print(f"{self._name}: listening on {self.address} ({doors}); Ctrl-C stops it", file=sys.stderr, flush=True)
+
+
+def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False) -> str:
+    """How a method is called."""
+    from ._hints import form_of
+
+    form = form_of(call)
+    if form == "async generator":
+        return form
+    if form == "coroutine":
+        return "loop"
+    if gives:
+        return "pool generator" if blocking else "generator"
+    return "pool" if blocking else "here"
 
 
 def _methods(service: Service, blocking: bool) -> list[_Bound]:
@@ -296,14 +373,7 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
     for own, name in service._methods.items():
         call = getattr(service, own)
         takes, gives = streams[service._service, name]
-        if inspect.isasyncgenfunction(call):
-            kind = "async generator"
-        elif inspect.iscoroutinefunction(call):
-            kind = "loop"
-        elif gives:
-            kind = "pool generator" if blocking else "generator"
-        else:
-            kind = "pool" if blocking else "here"
+        kind = _kind(call, gives, blocking)
         if gives != kind.endswith("generator"):
             raise TypeError(f"{type(service).__name__}.{own}: {'it has to be a generator' if gives else 'no generator'}")
         kind = f"requests {kind}" if takes else kind

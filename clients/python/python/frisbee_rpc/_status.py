@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Mapping, Union
+from typing import Any, Mapping, Union
 
 __all__ = ["Code", "Metadata", "Status"]
 
@@ -41,7 +41,10 @@ class Status(Exception):
     code: Code
     message: str
     details: bytes
-    metadata: Metadata
+    #: The metadata that is text.
+    metadata: dict[str, str]
+    #: The metadata that is bytes.
+    binary_metadata: dict[str, bytes]
     may_have_run: bool
 
     def __init__(
@@ -56,8 +59,14 @@ class Status(Exception):
         self.code = Code(code)
         self.message = message
         self.details = details
-        self.metadata = {} if metadata is None else metadata
+        given = {} if metadata is None else metadata
+        self.metadata = {key: value for key, value in given.items() if isinstance(value, str)}
+        self.binary_metadata = {key: value for key, value in given.items() if not isinstance(value, str)}
         self.may_have_run = may_have_run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        metadata = {**self.metadata, **self.binary_metadata}
+        return Status, (self.code, self.message, self.details, metadata, self.may_have_run)
 
     def __str__(self) -> str:
         return f"{self.code.name}: {self.message}"

@@ -1,6 +1,6 @@
 //! The forms in JSON.
 
-use frpc_json::{DecodeReason, Options, from_json, to_json};
+use frpc_json::{DecodeReason, Options, Reader, from_json, to_json};
 use frpc_tensor::{Element, Image, Tensor};
 use proptest::prelude::*;
 
@@ -158,6 +158,21 @@ fn a_tensor_is_read_by_position_and_within_other_messages() {
     assert_eq!(tensor, of(&[2], &[1, 2]));
     options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2], 3]"#).expect_err("it has three fields");
     assert!(from_json::<Tensor>(b"null").is_err());
+}
+
+#[test]
+fn lists_without_a_type_have_that_of_the_reader() {
+    let options = Options::new();
+    let read = |json: &str, dtype: &str| {
+        Tensor::decode_json_as(&mut Reader::new(json.as_bytes(), &options).expect("it is short"), dtype)
+    };
+    for json in ["[1, 2.5]", r#"{"data": [1, 2.5]}"#, r#"{"dtype": "float32", "data": [1, 2.5]}"#] {
+        assert_eq!(read(json, "float32").expect("it fits"), of(&[2], &[1_f32, 2.5]), "{json}");
+    }
+    assert_eq!(read(r#"{"dtype": "float64", "data": [1]}"#, "float32").expect("it fits"), of(&[1], &[1_f64]));
+    for (json, dtype) in [("[1.5]", "int32"), ("[300]", "uint8"), ("[1]", "text")] {
+        read(json, dtype).expect_err("it does not fit");
+    }
 }
 
 #[test]
