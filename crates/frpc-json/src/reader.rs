@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
     /// use frpc_json::{Options, Reader};
     ///
     /// let mut reader = Reader::new(b"null", &Options::new())?;
-    /// assert!(reader.null());
+    /// assert!(reader.null()?);
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     #[inline(always)]

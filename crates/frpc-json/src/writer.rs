@@ -36,8 +36,8 @@ impl<'a> Writer<'a> {
     ///
     /// let mut out = Vec::new();
     /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.value(&vec![1_u32, 2])?;
-    /// assert_eq!(out, b"[1,2]");
+    /// writer.value(&1.5_f64)?;
+    /// assert_eq!(out, b"1.5");
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]

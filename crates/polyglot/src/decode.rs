@@ -74,9 +74,9 @@ impl<'a> Decoder<'a> {
     /// use bytes::Bytes;
     /// use polyglot::Decoder;
     ///
-    /// let input = Bytes::from([&[4, 10, 0x80, 0x20][..], &[7; 4096]].concat());
+    /// let input = Bytes::from([&[4, 10, 0x80, 0x80, 4][..], &[7; 65_536]].concat());
     /// let mut decoder = Decoder::shared(&input);
-    /// assert_eq!(decoder.bytes()?.len(), 4096);
+    /// assert_eq!(decoder.bytes()?.len(), 65_536);
     /// assert!(decoder.has_sliced(), "the value shares the memory of the input");
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
