@@ -3,7 +3,8 @@
 use crate::buffer::introduce_thread;
 use crate::handler::Function;
 use crate::payload::{Encoding, Payload};
-use frpc::{Batcher, Request, Response, Status};
+use frpc::tensor::batch::Batcher;
+use frpc::{Request, Response, Status};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -22,7 +23,7 @@ pub(crate) struct Terms {
 }
 
 /// The calls that wait for a function.
-pub(crate) struct Batch(Batcher<Payload, Payload>);
+pub(crate) struct Batch(Batcher<Payload, Payload, Status>);
 
 type Outcomes = Vec<Result<Payload, Status>>;
 

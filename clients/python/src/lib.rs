@@ -39,7 +39,7 @@ mod untyped;
 use pyo3::prelude::*;
 
 /// The native half of `frisbee_rpc`.
-#[pymodule(gil_used = true)]
+#[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::View>()?;
     module.add_class::<client::Channel>()?;

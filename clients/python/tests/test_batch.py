@@ -54,6 +54,18 @@ def test_a_single_call_waits_for_no_longer_than_the_delay(server: Server) -> Non
     assert calls(server, 1) == [0]
 
 
+def test_lone_caller_waits_once(server: Server) -> None:
+    @server.batch(max_size=64, max_delay="2s")
+    def double(numbers: list[int], names: list[str]) -> list[int]:
+        return numbers
+
+    server.start("127.0.0.1:0")
+    with Client(server.address) as client:
+        client.double(0, "x")
+        # A second wait would miss this deadline for all of the calls.
+        assert [client.with_options(timeout=1.9).double(at, "x") for at in range(20)] == list(range(20))
+
+
 def test_a_bad_item_fails_alone(server: Server) -> None:
     @server.batch(max_size=3, max_delay="10s")
     def double(numbers: list[int], names: list[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import os
 import signal
@@ -508,3 +509,32 @@ def test_misspelt_arguments_name_the_function(
 
     with pytest.raises(TypeError, match=text):
         call(connect())
+
+
+def test_eight_threads_share_a_client_and_a_server(server: Server, connect: Connect) -> None:
+    @server(blocking=True)
+    def sum(numbers: list[int]) -> int:
+        return builtins.sum(numbers)
+
+    @server
+    def count(n: int) -> Iterator[int]:
+        yield from range(n)
+
+    client = connect()
+    together = threading.Barrier(8, timeout=LIMIT)
+    wrong: list[object] = []
+
+    def call(own: int) -> None:
+        together.wait()
+        for at in range(50):
+            if (found := client.sum([own, at])) != own + at:
+                wrong.append(found)
+            if (listed := list(client.count(own))) != list(range(own)):
+                wrong.append(listed)
+
+    threads = [threading.Thread(target=call, args=(own,)) for own in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    assert not wrong and not any(thread.is_alive() for thread in threads)

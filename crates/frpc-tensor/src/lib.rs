@@ -34,12 +34,15 @@
 //!
 //! # Features
 //!
+//! * `batch`: [`Batcher`](batch::Batcher), which makes one call of a model of the calls of many clients
 //! * `json`: the forms in JSON, described at [`Tensor`] and [`Image`]
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+#[cfg(feature = "batch")]
+pub mod batch;
 mod dtype;
 mod element;
 mod error;

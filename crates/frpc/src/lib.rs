@@ -27,7 +27,6 @@
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
-//! * [`Batcher`]: calls of many clients as one call of a function
 //! * [`Access`]: who calls, and who may
 //! * [`observe`]: counters, histograms and observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
@@ -42,6 +41,7 @@
 //! * `tower`: layers of tower around calls
 //! * `tonic`: conversions of statuses and metadata to and from tonic's types
 //! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
+//! * `batch`: calls of many clients as one call of a model, by `tensor::batch`
 //! * `tensor`: tensors and images, the messages of `frpc/tensor.proto`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
@@ -50,7 +50,6 @@
 
 mod access;
 mod api;
-mod batcher;
 mod calls;
 mod client;
 pub mod codegen;
@@ -88,7 +87,6 @@ pub use api::response::Response;
 pub use api::status::Status;
 pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter};
 pub use api::try_send::TrySendError;
-pub use batcher::{Batcher, BatcherBuilder};
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;

@@ -171,6 +171,23 @@ impl From<MetadataError> for Status {
     }
 }
 
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted) where too many calls wait,
+/// [`Unavailable`](crate::Code::Unavailable) where the runtime of the batches has ended, and
+/// [`Internal`](crate::Code::Internal) otherwise.
+#[cfg(feature = "batch")]
+impl From<frpc_tensor::batch::BatchError> for Status {
+    fn from(error: frpc_tensor::batch::BatchError) -> Self {
+        use frpc_tensor::batch::BatchError;
+
+        let status = match error {
+            BatchError::Full => Self::resource_exhausted,
+            BatchError::Ended => Self::unavailable,
+            _ => Self::internal,
+        };
+        status(error.to_string())
+    }
+}
+
 /// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a tensor of its caller's.
 #[cfg(feature = "tensor")]
 impl From<frpc_tensor::TensorError> for Status {

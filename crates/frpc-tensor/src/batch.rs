@@ -1,9 +1,8 @@
 //! [`Batcher`]: calls of many clients become one call of a function, such as that of a model whose cost is that of a batch.
 //!
-//! Calls wait in a queue that is bounded. The first one of an empty queue spawns a task, which has the function called until
-//! nobody waits any more; there is no task while there are no calls.
+//! Calls wait in a bounded queue. The first call of an empty queue spawns a task, which calls the function until the queue
+//! is empty. The task decides by the calls in flight how many to wait for, so that a lone caller does not wait.
 
-use crate::Status;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// How many calls a batch has at most, unless it is set: as many as models take at once on small machines.
+/// The calls of a batch, unless it is set: as many as models take at once on small machines.
 const SIZE_MAX: usize = 64;
 
 /// How long the first call of a batch waits, unless it is set: less than callers over a network notice.
@@ -25,71 +24,70 @@ const DELAY_MAX: Duration = Duration::from_millis(2);
 /// How many full batches may wait, unless it is set. A call behind them would wait for as many runs of the function.
 const BATCHES_AHEAD: usize = 16;
 
+/// Why a call has no result of its batch. `frpc` makes a status of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// Too many calls wait.
+    Full,
+    /// The function has panicked.
+    Panicked,
+    /// The function has returned another number of results.
+    ResultCount {
+        /// The number of results.
+        results: usize,
+        /// The number of calls.
+        calls: usize,
+    },
+    /// The runtime that processes batches has ended.
+    Ended,
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("too many calls wait for the function"),
+            Self::Panicked => f.write_str("the function of a batch has panicked"),
+            Self::ResultCount { results, calls } => write!(f, "{results} results for {calls} calls of a batch"),
+            Self::Ended => f.write_str("batches are no longer processed"),
+        }
+    }
+}
+
+impl std::error::Error for BatchError {}
+
 /// Makes one call of a function of many calls of a method.
 ///
 /// A handler passes its request on by [`call`](Self::call) and gets its own result. The function is called with a batch
-/// when there are [`size_max`](BatcherBuilder::size_max) calls, or when the first one has waited for
-/// [`delay_max`](BatcherBuilder::delay_max). It is never called twice at the same time: while it runs, the next batch
-/// gathers. A clone is the same batcher, which several methods may share.
+/// when there are [`size_max`](BatcherBuilder::size_max) calls, or as many as were in flight with the last batch, or when
+/// the first one has waited for [`delay_max`](BatcherBuilder::delay_max). So a lone caller waits once at most. It is never
+/// called twice at the same time: while it runs, the next batch gathers. A clone is the same batcher, which several methods
+/// may share.
 ///
 /// * **Deadlines** are those of the calls. A call whose deadline has passed, or that was given up, leaves the queue and is
 ///   not part of a batch. One in a batch that runs is answered at its deadline, and the batch goes on.
 /// * **A bad item fails alone**: the function returns a `Result` for each item. A function that panics, or returns another
-///   number of results, fails the calls of its batch with [`Internal`](crate::Code::Internal).
+///   number of results, fails the calls of its batch.
 /// * **Overload** is answered at once: when [`queue_max`](BatcherBuilder::queue_max) calls wait, further ones fail with
-///   [`ResourceExhausted`](crate::Code::ResourceExhausted).
+///   [`BatchError::Full`].
+///
+/// The error is that of the handler; with the feature `batch` of frpc it is its `Status`.
 ///
 /// ```
-/// use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
-/// use frpc::{Batcher, Request, Response, ResponseStream, Status, Streaming};
-/// use std::time::Duration;
-///
-/// struct Model {
-///     additions: Batcher<Terms, Number>,
-/// }
-///
-/// impl Model {
-///     fn new() -> Self {
-///         let builder = Batcher::builder().size_max(32).delay_max(Duration::from_millis(5));
-///         let additions = builder.build(async |batch: Vec<Terms>| {
-///             // One that computes for long belongs into `tokio::task::spawn_blocking`.
-///             let add = |Terms { a, b }| a.checked_add(b).map(|value| Number { value });
-///             batch.into_iter().map(|terms| add(terms).ok_or_else(|| Status::out_of_range("too large"))).collect()
-///         });
-///         Self { additions }
-///     }
-/// }
-///
-/// impl Calculator for Model {
-///     async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
-///         self.additions.call(request.into_inner()).await.map(Response::new)
-///     }
-/// #   async fn count_up(&self, _: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
-/// #       Err(Status::unimplemented(""))
-/// #   }
-/// #   async fn sum_up(&self, _: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
-/// #       Err(Status::unimplemented(""))
-/// #   }
-/// #   async fn running_sum(
-/// #       &self,
-/// #       _: Request<Streaming<Number>>,
-/// #   ) -> Result<Response<ResponseStream<Number>>, Status> {
-/// #       Err(Status::unimplemented(""))
-/// #   }
-///     // And the other methods of the service.
-/// }
+/// use frpc_tensor::batch::{BatchError, Batcher};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let model = Model::new();
-/// let add = |a| model.add(Request::new(Terms { a, b: 1 }));
-/// let (two, three, large) = tokio::join!(add(1), add(2), add(i64::MAX));
-/// assert_eq!((two.unwrap().into_inner().value, three.unwrap().into_inner().value), (2, 3));
-/// assert_eq!(large.unwrap_err().code(), frpc::Code::OutOfRange);
+/// let doubles: Batcher<u32, u32, BatchError> = Batcher::builder().size_max(32).build(async |batch: Vec<u32>| {
+///     // A model that computes for long belongs into `tokio::task::spawn_blocking`.
+///     batch.into_iter().map(|number| Ok(2 * number)).collect()
+/// });
+/// let (two, four) = tokio::join!(doubles.call(1), doubles.call(2));
+/// assert_eq!((two, four), (Ok(2), Ok(4)));
 /// # }
 /// ```
-pub struct Batcher<T, R> {
-    shared: Arc<Shared<T, R>>,
+pub struct Batcher<T, R, E> {
+    shared: Arc<Shared<T, R, E>>,
 }
 
 /// The settings of a [`Batcher`].
@@ -101,29 +99,33 @@ pub struct BatcherBuilder {
     queue_max: Option<usize>,
 }
 
-type Results<R> = Pin<Box<dyn Future<Output = Vec<Result<R, Status>>> + Send>>;
+type Results<R, E> = Pin<Box<dyn Future<Output = Vec<Result<R, E>>> + Send>>;
 
-struct Shared<T, R> {
+struct Shared<T, R, E> {
     size_max: usize,
     delay_max: Duration,
     queue_max: usize,
-    run: Box<dyn Fn(Vec<T>) -> Results<R> + Send + Sync>,
-    queue: Mutex<Queue<T, R>>,
-    /// A batch is full.
-    full: Notify,
+    run: Box<dyn Fn(Vec<T>) -> Results<R, E> + Send + Sync>,
+    queue: Mutex<Queue<T, R, E>>,
+    /// A batch is complete.
+    complete: Notify,
 }
 
-struct Queue<T, R> {
-    waiting: VecDeque<Waiting<T, R>>,
-    /// Whether there is a task that sees to them.
+struct Queue<T, R, E> {
+    waiting: VecDeque<PendingCall<T, R, E>>,
+    /// Whether there is a task that processes them.
     has_task: bool,
+    /// The size of the batch that runs.
+    running: usize,
+    /// How many calls to wait for: those in flight when the last batch ended.
+    expected: usize,
 }
 
 /// A call that waits.
-struct Waiting<T, R> {
+struct PendingCall<T, R, E> {
     item: T,
     came: Instant,
-    reply: oneshot::Sender<Result<R, Status>>,
+    reply: oneshot::Sender<Result<R, E>>,
 }
 
 impl BatcherBuilder {
@@ -132,8 +134,8 @@ impl BatcherBuilder {
         Self { size_max: count.max(1), ..self }
     }
 
-    /// Sets how long the first call of a batch waits for others. Default: 2 ms. With zero, a batch is what has come while
-    /// the function was running.
+    /// Sets how long the first call of a batch waits for others at most. Default: 2 ms. With zero, a batch is what has come
+    /// while the function was running.
     pub fn delay_max(self, time: Duration) -> Self {
         Self { delay_max: time, ..self }
     }
@@ -144,88 +146,91 @@ impl BatcherBuilder {
     }
 
     /// Makes a batcher of a function, which returns a result for each item, in their order.
-    pub fn build<T, R, F>(self, run: impl Fn(Vec<T>) -> F + Send + Sync + 'static) -> Batcher<T, R>
+    pub fn build<T, R, E, F>(self, run: impl Fn(Vec<T>) -> F + Send + Sync + 'static) -> Batcher<T, R, E>
     where
-        F: Future<Output = Vec<Result<R, Status>>> + Send + 'static,
+        F: Future<Output = Vec<Result<R, E>>> + Send + 'static,
     {
         let Self { size_max, delay_max, queue_max } = self;
         let queue_max = queue_max.unwrap_or(size_max.saturating_mul(BATCHES_AHEAD)).max(size_max);
-        let run = Box::new(move |batch| Box::pin(run(batch)) as Results<R>);
-        let queue = Mutex::new(Queue { waiting: VecDeque::new(), has_task: false });
-        Batcher { shared: Arc::new(Shared { size_max, delay_max, queue_max, run, queue, full: Notify::new() }) }
+        let run = Box::new(move |batch| Box::pin(run(batch)) as Results<R, E>);
+        // Until the first batch nothing is known of the callers.
+        let queue = Mutex::new(Queue { waiting: VecDeque::new(), has_task: false, running: 0, expected: size_max });
+        Batcher { shared: Arc::new(Shared { size_max, delay_max, queue_max, run, queue, complete: Notify::new() }) }
     }
 }
 
-impl Batcher<(), ()> {
+impl Batcher<(), (), ()> {
     /// The default settings. The types of items and results are those of the function.
     pub fn builder() -> BatcherBuilder {
         BatcherBuilder { size_max: SIZE_MAX, delay_max: DELAY_MAX, queue_max: None }
     }
 }
 
-impl<T, R> Batcher<T, R> {
+impl<T, R, E> Batcher<T, R, E> {
     /// The number of calls that wait and have not been given up.
     pub fn waiting(&self) -> usize {
         self.shared.queue.lock().waiting.iter().filter(|waiting| !waiting.reply.is_closed()).count()
     }
 }
 
-impl<T: Send + 'static, R: Send + 'static> Batcher<T, R> {
+impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Batcher<T, R, E> {
     /// Has an item processed with others.
     ///
     /// # Errors
-    /// That of the item; [`ResourceExhausted`](crate::Code::ResourceExhausted) at once if too many wait;
-    /// [`Internal`](crate::Code::Internal) if the function has panicked or returned another number of results;
-    /// [`Unavailable`](crate::Code::Unavailable) if the runtime that processes batches has ended.
+    /// That of the item, or one that is made of a [`BatchError`].
     ///
     /// # Panics
     /// Outside of tokio.
     ///
     /// # Cancel safety
     /// Dropping the future takes the item out of the queue; a batch that runs goes on without its caller.
-    pub async fn call(&self, item: T) -> Result<R, Status> {
+    pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
-        self.shared.add(Waiting { item, came: Instant::now(), reply })?;
+        self.shared.add(PendingCall { item, came: Instant::now(), reply })?;
         // The task and its runtime have gone.
-        replied.await.unwrap_or_else(|_| Err(Status::unavailable("batches are no longer processed")))
+        replied.await.unwrap_or_else(|_| Err(BatchError::Ended.into()))
     }
 }
 
-impl<T: Send + 'static, R: Send + 'static> Shared<T, R> {
-    fn add(self: &Arc<Self>, waiting: Waiting<T, R>) -> Result<(), Status> {
+impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Shared<T, R, E> {
+    fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
             // Those that were given up make room.
             queue.waiting.retain(|waiting| !waiting.reply.is_closed());
         }
         if queue.waiting.len() >= self.queue_max {
-            return Err(Status::resource_exhausted("too many calls wait for the function"));
+            return Err(BatchError::Full.into());
         }
         queue.waiting.push_back(waiting);
-        let is_full = queue.waiting.len() >= self.size_max;
+        let is_complete = queue.running == 0 && queue.waiting.len() >= queue.expected;
         let has_task = std::mem::replace(&mut queue.has_task, true);
         drop(queue);
         if !has_task {
             tokio::spawn(process(Task { shared: self.clone(), is_over: false }));
-        } else if is_full {
-            self.full.notify_one();
+        } else if is_complete {
+            self.complete.notify_one();
         }
         Ok(())
     }
 
     /// What there is to do: a batch, or a wait until then; nothing if nobody waits, and the task is over.
-    fn next(&self) -> Option<Step<T, R>> {
+    fn next(&self) -> Option<Step<T, R, E>> {
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
             queue.waiting.pop_front();
+        }
+        if let running @ 1.. = std::mem::take(&mut queue.running) {
+            // Callers that call again come back, and those that waited meanwhile are here.
+            queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
         }
         let Some(first) = queue.waiting.front() else {
             queue.has_task = false;
             return None;
         };
-        // Beyond the clock's range only a full batch is due.
+        // Beyond the clock's range only a complete batch is due.
         let due = first.came.checked_add(self.delay_max);
-        if queue.waiting.len() < self.size_max && due.is_none_or(|due| Instant::now() < due) {
+        if queue.waiting.len() < queue.expected && due.is_none_or(|due| Instant::now() < due) {
             return Some(Step::Wait(due));
         }
         let mut batch = Vec::with_capacity(queue.waiting.len().min(self.size_max));
@@ -236,41 +241,48 @@ impl<T: Send + 'static, R: Send + 'static> Shared<T, R> {
                 batch.push(waiting);
             }
         }
+        queue.running = batch.len();
         Some(Step::Run(batch))
     }
 }
 
-enum Step<T, R> {
-    Run(Vec<Waiting<T, R>>),
+enum Step<T, R, E> {
+    Run(Vec<PendingCall<T, R, E>>),
     Wait(Option<Instant>),
 }
 
 /// The task of a batcher. Where it ends before its time, as with its runtime, it leaves nobody waiting.
-struct Task<T, R> {
-    shared: Arc<Shared<T, R>>,
+struct Task<T, R, E> {
+    shared: Arc<Shared<T, R, E>>,
     is_over: bool,
 }
 
-impl<T, R> Drop for Task<T, R> {
+impl<T, R, E> Drop for Task<T, R, E> {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
         let mut queue = self.shared.queue.lock();
         queue.has_task = false;
+        queue.running = 0;
         let left = std::mem::take(&mut queue.waiting);
         drop(queue);
         drop(left);
     }
 }
 
-async fn process<T: Send + 'static, R: Send + 'static>(mut task: Task<T, R>) {
+async fn process<T, R, E>(mut task: Task<T, R, E>)
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    E: From<BatchError> + Send + 'static,
+{
     while let Some(step) = task.shared.next() {
         match step {
-            Step::Wait(None) => task.shared.full.notified().await,
+            Step::Wait(None) => task.shared.complete.notified().await,
             Step::Wait(Some(due)) => {
                 // An error says that it is due.
-                let _ = tokio::time::timeout_at(due, task.shared.full.notified()).await;
+                let _ = tokio::time::timeout_at(due, task.shared.complete.notified()).await;
             }
             Step::Run(batch) => serve(&task.shared, batch).await,
         }
@@ -279,13 +291,13 @@ async fn process<T: Send + 'static, R: Send + 'static>(mut task: Task<T, R>) {
 }
 
 /// Calls the function, and gives each call its result.
-async fn serve<T, R>(shared: &Shared<T, R>, batch: Vec<Waiting<T, R>>) {
+async fn serve<T, R, E: From<BatchError>>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>) {
     let (items, replies): (Vec<T>, Vec<_>) = batch.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
     let outcome = unwound(|| (shared.run)(items)).await;
     let failure = match &outcome {
         Some(results) if results.len() == replies.len() => None,
-        Some(results) => Some(format!("{} results for {} calls of a batch", results.len(), replies.len())),
-        None => Some("the function of a batch has panicked".to_owned()),
+        Some(results) => Some(BatchError::ResultCount { results: results.len(), calls: replies.len() }),
+        None => Some(BatchError::Panicked),
     };
     match (failure, outcome) {
         (None, Some(results)) => {
@@ -295,8 +307,8 @@ async fn serve<T, R>(shared: &Shared<T, R>, batch: Vec<Waiting<T, R>>) {
             }
         }
         (failure, _) => {
-            let status = Status::internal(failure.unwrap_or_default());
-            replies.into_iter().for_each(|reply| drop(reply.send(Err(status.clone()))));
+            let error = failure.unwrap_or(BatchError::Panicked);
+            replies.into_iter().for_each(|reply| drop(reply.send(Err(error.clone().into()))));
         }
     }
 }
@@ -313,13 +325,13 @@ async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Outpu
     poll.await
 }
 
-impl<T, R> Clone for Batcher<T, R> {
+impl<T, R, E> Clone for Batcher<T, R, E> {
     fn clone(&self) -> Self {
         Self { shared: self.shared.clone() }
     }
 }
 
-impl<T, R> fmt::Debug for Batcher<T, R> {
+impl<T, R, E> fmt::Debug for Batcher<T, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shared { size_max, delay_max, queue_max, .. } = &*self.shared;
         let mut shown = f.debug_struct("Batcher");
@@ -331,8 +343,20 @@ impl<T, R> fmt::Debug for Batcher<T, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Code;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// The error of an item, or of its batch.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    enum Failure {
+        Item,
+        Batch(BatchError),
+    }
+
+    impl From<BatchError> for Failure {
+        fn from(error: BatchError) -> Self {
+            Self::Batch(error)
+        }
+    }
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -340,14 +364,14 @@ mod tests {
     type Ran = Arc<Mutex<Vec<(Instant, Vec<u32>)>>>;
 
     /// Doubles numbers but 13, in a second for each batch.
-    fn doubling(builder: BatcherBuilder) -> (Batcher<u32, u32>, Ran) {
+    fn doubling(builder: BatcherBuilder) -> (Batcher<u32, u32, Failure>, Ran) {
         let ran = Ran::default();
         let noted = ran.clone();
         let batcher = builder.build(move |batch: Vec<u32>| {
             noted.lock().push((Instant::now(), batch.clone()));
             async move {
                 tokio::time::sleep(SECOND).await;
-                let double = |number| if number == 13 { Err(Status::out_of_range("13")) } else { Ok(2 * number) };
+                let double = |number| if number == 13 { Err(Failure::Item) } else { Ok(2 * number) };
                 batch.into_iter().map(double).collect()
             }
         });
@@ -358,7 +382,7 @@ mod tests {
         ran.lock().iter().map(|(_, batch)| batch.len()).collect()
     }
 
-    async fn all(batcher: &Batcher<u32, u32>, numbers: std::ops::Range<u32>) -> Vec<Result<u32, Code>> {
+    async fn all(batcher: &Batcher<u32, u32, Failure>, numbers: std::ops::Range<u32>) -> Vec<Result<u32, Failure>> {
         let calls: Vec<_> = numbers.map(|number| tokio::spawn(called(batcher.clone(), number))).collect();
         let mut outcomes = Vec::new();
         for call in calls {
@@ -367,8 +391,8 @@ mod tests {
         outcomes
     }
 
-    async fn called(batcher: Batcher<u32, u32>, number: u32) -> Result<u32, Code> {
-        batcher.call(number).await.map_err(|status| status.code())
+    async fn called(batcher: Batcher<u32, u32, Failure>, number: u32) -> Result<u32, Failure> {
+        batcher.call(number).await
     }
 
     #[tokio::test(start_paused = true)]
@@ -382,20 +406,45 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_single_call_waits_for_the_delay_and_no_longer() {
+    async fn lone_caller_waits_for_the_delay_once() {
         let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
         let start = Instant::now();
         assert_eq!(called(batcher.clone(), 7).await, Ok(14));
         assert_eq!(start.elapsed(), 4 * SECOND);
         // A task that has ended begins again.
-        assert_eq!(called(batcher, 8).await, Ok(16));
-        assert_eq!(sizes(&ran), [1, 1]);
+        for number in 8..10 {
+            assert_eq!(called(batcher.clone(), number).await, Ok(2 * number));
+        }
+        assert_eq!(start.elapsed(), 6 * SECOND);
+        assert_eq!(sizes(&ran), [1, 1, 1]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn callers_that_come_back_share_batches_again() {
+        let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
+        let start = Instant::now();
+        let call_again = |number| {
+            let batcher = batcher.clone();
+            tokio::spawn(async move {
+                for _ in 0..3 {
+                    assert_eq!(called(batcher.clone(), number).await, Ok(2 * number));
+                }
+            })
+        };
+        assert_eq!(called(batcher.clone(), 0).await, Ok(0));
+        let callers: Vec<_> = (1..4).map(call_again).collect();
+        for caller in callers {
+            caller.await.unwrap();
+        }
+        assert_eq!(sizes(&ran), [1, 3, 3, 3]);
+        // Only the first call of all has waited.
+        assert_eq!(start.elapsed(), 7 * SECOND);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_bad_item_fails_alone() {
         let (batcher, ran) = doubling(Batcher::builder());
-        assert_eq!(all(&batcher, 12..15).await, [Ok(24), Err(Code::OutOfRange), Ok(28)]);
+        assert_eq!(all(&batcher, 12..15).await, [Ok(24), Err(Failure::Item), Ok(28)]);
         assert_eq!(sizes(&ran), [3]);
     }
 
@@ -417,7 +466,7 @@ mod tests {
         let start = Instant::now();
         let waiting: Vec<_> = (1..4).map(|number| tokio::spawn(called(batcher.clone(), number))).collect();
         tokio::task::yield_now().await;
-        assert_eq!(called(batcher.clone(), 4).await, Err(Code::ResourceExhausted));
+        assert_eq!(called(batcher.clone(), 4).await, Err(Failure::Batch(BatchError::Full)));
         assert_eq!(start.elapsed(), Duration::ZERO);
         assert_eq!(first.await.unwrap(), Ok(0));
         for (number, call) in (1..4).zip(waiting) {
@@ -436,8 +485,10 @@ mod tests {
                 batch.into_iter().skip(usize::from(run == 2)).map(Ok).collect()
             }
         });
-        for _ in 0..3 {
-            assert_eq!(all(&batcher, 0..2).await, [Err(Code::Internal), Err(Code::Internal)]);
+        let count = BatchError::ResultCount { results: 1, calls: 2 };
+        for error in [BatchError::Panicked, BatchError::Panicked, count] {
+            let failure = || Err(Failure::Batch(error.clone()));
+            assert_eq!(all(&batcher, 0..2).await, [failure(), failure()]);
         }
         assert_eq!(all(&batcher, 0..2).await, [Ok(0), Ok(1)]);
     }
@@ -452,7 +503,7 @@ mod tests {
         let waiting = other.spawn(called(batcher.clone(), 2));
         other.block_on(tokio::task::yield_now());
         drop(ending);
-        assert_eq!(other.block_on(waiting).unwrap(), Err(Code::Unavailable));
+        assert_eq!(other.block_on(waiting).unwrap(), Err(Failure::Batch(BatchError::Ended)));
         drop(begun);
         assert_eq!(batcher.waiting(), 0);
     }
