@@ -4,7 +4,7 @@
 use crate::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use crate::market::TOPIC;
 use frisbee::pubsub::{ClientRouter, OPERATIONS};
-use frpc::{Channel, Request, RequestStream, Response, Status, Topic};
+use frpc::{Channel, Code, Request, RequestStream, Response, Status, Topic};
 use frpc_gateway::web_socket;
 use std::error::Error;
 use std::net::SocketAddr;
@@ -48,6 +48,8 @@ pub(crate) struct Counts {
     pub(crate) quotes: AtomicU64,
     /// Unary calls of browsers.
     pub(crate) looks: AtomicU64,
+    /// Streams that browsers have opened again after the market refused an order.
+    pub(crate) renewed: AtomicU64,
     /// From a browser's order to its first report.
     latencies: Mutex<Vec<Duration>>,
 }
@@ -59,7 +61,7 @@ pub(crate) struct Trading {
     load: Load,
     connected: Duration,
     market: ExchangeClient,
-    _tasks: JoinSet<Result<(), Failure>>,
+    _tasks: JoinSet<()>,
 }
 
 /// Numbers that look random and are the same in each run.
@@ -102,21 +104,28 @@ impl Load {
             if dialling.len() >= DIALLING
                 && let Some(dialled) = dialling.join_next().await
             {
-                tasks.spawn(browse(dialled??, counts.clone(), self.pause));
+                tasks.spawn(reported(browse(dialled??, counts.clone(), self.pause)));
             }
             dialling.spawn(dial(market, counts.clone(), number));
         }
         while let Some(dialled) = dialling.join_next().await {
-            tasks.spawn(browse(dialled??, counts.clone(), self.pause));
+            tasks.spawn(reported(browse(dialled??, counts.clone(), self.pause)));
         }
         let connected = begun.elapsed();
         for number in 0..self.programs {
-            tasks.spawn(trade(market, counts.clone(), number as u64));
+            tasks.spawn(reported(trade(market, counts.clone(), number as u64)));
         }
         let market = ExchangeClient::connect(market.to_string()).await?;
         // What came while the others connected is not of the time that is measured.
         counts.reset();
         Ok(Trading { counts, load: self, connected, market, _tasks: tasks })
+    }
+}
+
+/// Reports the failure of a trader.
+async fn reported(trader: impl Future<Output = Result<(), Failure>>) {
+    if let Err(error) = trader.await {
+        eprintln!("a trader has stopped: {error}");
     }
 }
 
@@ -140,13 +149,26 @@ async fn dial(market: SocketAddr, counts: Arc<Counts>, number: usize) -> Result<
     Ok(Browser { client: ExchangeClient::new(channel), books, dice: Dice(number as u64 + 1) })
 }
 
-/// Does what a page does: shows each book, and sends an order now and then.
-async fn browse(browser: Browser, counts: Arc<Counts>, pause: Duration) -> Result<(), Failure> {
-    let Browser { client, mut books, mut dice } = browser;
+/// Trades until a failure. A trader with too many orders in the book withdraws them: it opens its stream again.
+async fn browse(mut browser: Browser, counts: Arc<Counts>, pause: Duration) -> Result<(), Failure> {
+    loop {
+        let Err(error) = browse_once(&mut browser, &counts, pause).await else { return Ok(()) };
+        match error.downcast_ref::<Status>() {
+            Some(status) if status.code() == Code::ResourceExhausted => counts.renewed.fetch_add(1, Relaxed),
+            _ => return Err(error),
+        };
+    }
+}
+
+/// Does what a page does with one stream of orders: shows each book, and sends an order now and then.
+async fn browse_once(browser: &mut Browser, counts: &Counts, pause: Duration) -> Result<(), Failure> {
+    let Browser { client, books, dice } = browser;
     let (orders, stream) = RequestStream::channel(1);
     let mut reports = client.trade(stream).await?.into_inner();
     let mut number = 0;
     let mut sent = None;
+    // The status comes with the reports.
+    let mut is_ended = false;
     // They do not all begin at once.
     let first = Duration::from_millis(u64::from(dice.roll(1000)) * pause.as_millis() as u64 / 1000);
     let mut next = tokio::time::Instant::now() + first;
@@ -163,7 +185,7 @@ async fn browse(browser: Browser, counts: Arc<Counts>, pause: Duration) -> Resul
                     counts.note(at);
                 }
             }
-            () = tokio::time::sleep_until(next) => {
+            () = tokio::time::sleep_until(next), if !is_ended => {
                 next += pause;
                 number += 1;
                 if number % 4 == 0 {
@@ -171,7 +193,7 @@ async fn browse(browser: Browser, counts: Arc<Counts>, pause: Duration) -> Resul
                     counts.looks.fetch_add(1, Relaxed);
                 }
                 sent = Some(Instant::now());
-                orders.send(dice.order(number)).await?;
+                is_ended = orders.send(dice.order(number)).await.is_err();
             }
         }
     }

@@ -56,6 +56,24 @@ fn orders_of_a_trader_that_has_left_are_withdrawn_and_senseless_ones_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn traders_trade_on_after_the_market_refuses_an_order() {
+    let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
+    let load = Load { browsers: 2, programs: 0, pause: Duration::from_millis(1) };
+    let trading = load.start(market.address()).await.unwrap();
+    let counts = trading.counts.clone();
+    let seen = async {
+        while counts.renewed.load(Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        let reports = counts.reports.load(Relaxed);
+        while counts.reports.load(Relaxed) < reports + 100 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, seen).await.expect("trading goes on");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn browsers_get_books_reports_and_calls_of_the_server_on_one_connection() {
     let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
     let load = Load { browsers: 8, programs: 1, pause: Duration::from_millis(20) };

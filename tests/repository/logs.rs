@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates whose output is for whoever calls them, and not a log.
-const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "protoc-gen-frpc"];
+const PROGRAMS: [&str; 2] = ["frpc-build", "frpc-cli"];
 
 /// The level and the text of each line in the sources below a folder.
 fn written(folder: &Path, into: &mut BTreeSet<(String, String)>) {

@@ -47,7 +47,7 @@ pub struct Builder {
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
     language: Language,
-    /// The folder for TypeScript, if it is generated beside Rust.
+    /// The folder for TypeScript that accompanies Rust.
     typescript: Option<PathBuf>,
     typescript_options: TypeScriptOptions,
     file_descriptor_set_path: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub struct Builder {
     given: Vec<Given>,
 }
 
-/// Options for what is generated.
+/// Options for the generated code.
 impl Builder {
     pub(crate) fn new() -> Self {
         Self {
@@ -489,14 +489,14 @@ impl Builder {
         self
     }
 
-    /// Sets the module from which generated TypeScript imports its runtime. Default: `frisbee-rpc`.
+    /// Sets the runtime module of generated TypeScript. Default: `frisbee-rpc`.
     pub fn typescript_runtime(mut self, module: impl Into<String>) -> Self {
         self.typescript_options.runtime = module.into();
         self
     }
 
-    /// Sets the extension with which generated TypeScript imports the modules of other packages: `js`, `ts` for runtimes
-    /// that strip types, or an empty text for bundlers and CommonJS. Default: `js`.
+    /// Sets the extension of import paths in generated TypeScript: `js`, `ts` for runtimes that strip types, or an empty
+    /// text for bundlers and CommonJS. Default: `js`.
     pub fn typescript_import_extension(mut self, extension: impl Into<String>) -> Self {
         self.typescript_options.extension = extension.into();
         self

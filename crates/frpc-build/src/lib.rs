@@ -116,6 +116,7 @@
 
 mod builder;
 mod cargo;
+mod checked;
 mod codec;
 mod error;
 mod files;

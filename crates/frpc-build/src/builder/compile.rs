@@ -1,4 +1,4 @@
-//! What a build does: from options and a schema to files.
+//! Builds: from options and a schema to files.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,18 @@ use prost_types::FileDescriptorSet;
 
 use super::Builder;
 use crate::cargo::{print_rerun_if_changed, print_warning};
+use crate::checked::{Backend as _, Checked, Files};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
-use crate::generate::generate;
-use crate::generate::modules::check_modules;
-use crate::generate::python::python;
-use crate::generate::typescript::typescript;
+use crate::generate::Rust;
+use crate::generate::python::Python;
 use crate::language::Language;
-use crate::lock::{self, Layout};
-use crate::output::{Folder, Loaded, Output, OutputFile, files, include_file};
-use crate::schema::check::check;
+use crate::lock::Layout;
+use crate::output::{Folder, Loaded, Output, OutputFile};
+use crate::schema::Schema;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
-use crate::schema::{Index, Schema};
 
 /// Builds.
 impl Builder {
@@ -92,8 +90,11 @@ impl Builder {
             return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
         }
         let mut warnings = Vec::new();
-        let (files, locks) = self.output(&schema.only(&chosen), false, &mut |text| warnings.push(text))?;
-        Ok(Output { files, locks, warnings })
+        let schema = schema.only(&chosen);
+        self.prepare(&schema)?;
+        let checked = self.checked(&schema, &mut |text| warnings.push(text))?;
+        let files = self.emit(&checked, false, &mut |text| warnings.push(text))?;
+        Ok(Output { files, locks: checked.plan.updates, warnings })
     }
 
     /// Computes the wire layouts of the services in the files `protos`, which peers compare to find out whether they
@@ -149,9 +150,7 @@ impl Builder {
 
     fn load(mut self, schema: &Schema) -> Result<Loaded, Error> {
         self.prepare(schema)?;
-        let index = Index::new(&schema.files);
-        check(schema, &index, &self.externs)?;
-        let layouts = lock::plan(schema, &index, &self.locks, &mut |_| {})?.layouts;
+        let layouts = self.checked(schema, &mut |_| {})?.plan.layouts;
         Ok(Loaded { descriptors: schema.encoded.clone(), layouts })
     }
 
@@ -165,50 +164,45 @@ impl Builder {
         let file_descriptor_set_path = self.file_descriptor_set_path.take();
         let mut warn = |text: String| print_warning(&text);
         remarks(&self.given, schema).into_iter().for_each(&mut warn);
-        let (files, locks) = self.output(schema, folder.is_cargos(), &mut warn)?;
+        self.prepare(schema)?;
+        let checked = self.checked(schema, &mut warn)?;
+        let files = self.emit(&checked, folder.is_cargos(), &mut warn)?;
         folder.write(&files, &mut warn)?;
         if let Some(folder) = self.typescript.take().filter(|_| self.language == Language::Rust) {
-            let index = Index::new(&schema.files);
-            let plan = lock::plan(schema, &index, &self.locks, &mut |_| {})?;
-            let files = typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?;
+            let Files { files, warnings } = self.typescript_options.emit(&checked)?;
+            warnings.into_iter().for_each(&mut warn);
             Folder::new(Some(folder))?.write(&files, &mut warn)?;
         }
-        for lock in &locks {
+        for lock in &checked.plan.updates {
             lock.write()?;
             warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
         }
         file_descriptor_set_path.map_or(Ok(()), |path| write_if_changed(&path, &schema.encoded))
     }
 
-    /// Generates the code and the locks. `is_in_out_dir` tells whether the code goes to cargo's folder.
-    fn output(
+    fn checked<'a>(&self, schema: &'a Schema, warn: &mut dyn FnMut(String)) -> Result<Checked<'a>, Error> {
+        Checked::new(schema, &self.externs, &self.locks, warn)
+    }
+
+    /// Generates the code of the chosen language. `is_in_out_dir` means that it goes to cargo's folder.
+    fn emit(
         &mut self,
-        schema: &Schema,
+        checked: &Checked<'_>,
         is_in_out_dir: bool,
         warn: &mut dyn FnMut(String),
-    ) -> Result<(Vec<OutputFile>, Vec<lock::LockFile>), Error> {
-        self.prepare(schema)?;
-        if self.language != Language::Rust {
-            let index = Index::new(&schema.files);
-            check(schema, &index, &self.externs)?;
-            let plan = lock::plan(schema, &index, &self.locks, warn)?;
-            plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);
-            let files = if self.language == Language::Python {
-                python(schema, &index, &plan, &self.locks)?
-            } else {
-                typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?
-            };
-            return Ok((files, plan.updates));
-        }
-        let prost = std::mem::take(&mut self.prost);
-        let (modules, plan) = generate(schema, prost, &self.externs, &self.services, &self.locks, warn)?;
-        plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);
-        let mut output = files(&modules);
-        if let Some(name) = &self.include_file {
-            check_modules(schema, &modules)?;
-            output.push(include_file(name.display().to_string(), &modules, is_in_out_dir));
-        }
-        Ok((output, plan.updates))
+    ) -> Result<Vec<OutputFile>, Error> {
+        let Files { files, warnings } = match self.language {
+            Language::Rust => {
+                let (prost, include_file) = (std::mem::take(&mut self.prost), self.include_file.as_deref());
+                let (externs, services) = (&self.externs, &self.services);
+                Rust { prost, externs, services, include_file, is_in_out_dir }.emit(checked)
+            }
+            Language::TypeScript => self.typescript_options.emit(checked),
+            Language::Python => Python.emit(checked),
+        }?;
+        let remark = checked.plan.remark(self.locks.numbering, is_in_out_dir);
+        warnings.into_iter().chain(remark).for_each(warn);
+        Ok(files)
     }
 
     /// Refuses options that contradict each other, and passes those on that concern several parts of a build.

@@ -4,8 +4,8 @@ use prost_build::Module;
 use syn::Item;
 
 use super::prost_code;
+use crate::checked::Checked;
 use crate::error::{Error, ErrorKind};
-use crate::schema::{Index, Schema};
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
@@ -42,13 +42,13 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
 
 /// Refuses packages whose module exists within that of another package. Only for include files, which put all modules
 /// together.
-pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<(), Error> {
+pub(crate) fn check_modules(checked: &Checked<'_>, modules: &[Generated]) -> Result<(), Error> {
     for outer in modules {
         for Inner { ident, message } in &outer.inner {
             let path: Vec<&str> = outer.module.parts().chain([ident.as_str()]).collect();
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
-            let index = Index::new(&schema.files);
+            let Checked { schema, index, .. } = checked;
             let place = index.messages.get(message).map(|found| schema.place(found.file, &found.path));
             let message = message.trim_start_matches('.');
             let package = &other.package;

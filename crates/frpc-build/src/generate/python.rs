@@ -13,36 +13,36 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
-use crate::codec::Codec;
-use crate::error::{Error, ErrorKind};
+use crate::checked::{Backend, Checked, Files};
+use crate::error::Error;
 use crate::generate::reflection::service_files;
-use crate::lock::{Layout, LockOptions, Plan};
+use crate::lock::Layout;
 use crate::output::OutputFile;
 use crate::schema::comments::clean;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{Found, Index, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{Found, Schema, full_name, is_map_entry, tag, within};
 use names::{Attributes, Names};
 
 /// The message that is an array of NumPy.
 const TENSOR: &str = ".frpc.Tensor";
 
-/// Generates a module for each package, sorted by name.
-pub(crate) fn python(
-    schema: &Schema,
-    index: &Index<'_>,
-    plan: &Plan,
-    locks: &LockOptions,
-) -> Result<Vec<OutputFile>, Error> {
-    if locks.codec != Codec::Polyglot {
-        return Err(Error::new(ErrorKind::Option, "Python needs the Polyglot codec"));
+/// The back end for Python.
+pub(crate) struct Python;
+
+/// Generates a module for each package.
+impl Backend for Python {
+    fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
+        let Checked { schema, index, .. } = checked;
+        checked.require_polyglot("Python")?;
+        let files: Vec<&FileDescriptorProto> = schema.files.iter().filter(|file| is_generated(schema, file)).collect();
+        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
+        for file in &files {
+            packages.entry(file.package()).or_default().push(file);
+        }
+        let generator = Generator { checked, names: Names::new(index, &files) };
+        let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
+        Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
     }
-    let files: Vec<&FileDescriptorProto> = schema.files.iter().filter(|file| is_generated(schema, file)).collect();
-    let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
-    for file in &files {
-        packages.entry(file.package()).or_default().push(file);
-    }
-    let generator = Generator { schema, index, plan, names: Names::new(index, &files) };
-    packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
 }
 
 /// Protobuf's own types, and those of frpc, are generated wherever they are used: no package has them as classes.
@@ -52,9 +52,7 @@ fn is_generated(schema: &Schema, file: &FileDescriptorProto) -> bool {
 }
 
 struct Generator<'a> {
-    schema: &'a Schema,
-    index: &'a Index<'a>,
-    plan: &'a Plan,
+    checked: &'a Checked<'a>,
     names: Names,
 }
 
@@ -80,10 +78,10 @@ impl Generator<'_> {
             text: String::new(),
         };
         let is_here = |found: &FileDescriptorProto| files.iter().any(|file| std::ptr::eq(*file, found));
-        for (name, found) in self.index.enums.iter().filter(|(_, found)| is_here(found.file)) {
+        for (name, found) in self.checked.index.enums.iter().filter(|(_, found)| is_here(found.file)) {
             self.enumeration(&mut module, name, found);
         }
-        for (name, found) in self.index.messages.iter().filter(|(_, found)| is_here(found.file)) {
+        for (name, found) in self.checked.index.messages.iter().filter(|(_, found)| is_here(found.file)) {
             if !is_map_entry(found.proto) && name != TENSOR {
                 self.message(&mut module, name, found);
             }
@@ -91,15 +89,15 @@ impl Generator<'_> {
         let mut layouts = String::new();
         let mut services = String::new();
         for file in files {
-            for (at, (service, operations)) in file.service.iter().zip(self.plan.operations(file)).enumerate() {
-                let layout = self.plan.layout(&full_name(file.package(), service.name()))?;
+            for (at, (service, operations)) in file.service.iter().zip(self.checked.plan.operations(file)).enumerate() {
+                let layout = self.checked.plan.layout(&full_name(file.package(), service.name()))?;
                 self.layout(&mut layouts, service, operations, layout);
                 std::mem::swap(&mut module.text, &mut services);
                 self.service(&mut module, file, at, service);
                 std::mem::swap(&mut module.text, &mut services);
             }
         }
-        let bytes = service_files(self.schema, files)?.unwrap_or_default();
+        let bytes = service_files(self.checked.schema, files)?.unwrap_or_default();
         let text = self.assembled(&module, &layouts, &services, &bytes);
         Ok(OutputFile { name: format!("{}.py", self.names.module(package)), text })
     }
@@ -180,12 +178,7 @@ impl Generator<'_> {
     }
 
     /// The type of a field, and its default.
-    fn declared(
-        &self,
-        module: &mut Module<'_>,
-        names: &Attributes,
-        field: &FieldDescriptorProto,
-    ) -> (String, String) {
+    fn declared(&self, module: &mut Module<'_>, names: &Attributes, field: &FieldDescriptorProto) -> (String, String) {
         let builtin = |name: &str| Self::builtin(names, name);
         if let Some(entry) = self.entry(field) {
             let [key, value] = &entry.field[..] else { return ("object".to_owned(), "None".to_owned()) };
@@ -207,7 +200,7 @@ impl Generator<'_> {
             Type::Float | Type::Double => "0.0".to_owned(),
             Type::String => "\"\"".to_owned(),
             Type::Bytes => "b\"\"".to_owned(),
-            // Asked for when it is needed, since packages may import each other.
+            // Evaluated when it is needed, since packages may import each other.
             Type::Enum => format!("_dataclasses.field(default_factory=lambda: {of}(0))"),
             _ => "0".to_owned(),
         };
@@ -238,8 +231,8 @@ impl Generator<'_> {
         if full_name == TENSOR {
             return "_frpc.Array".to_owned();
         }
-        let found = self.index.messages.get(full_name).map(|found| found.file);
-        let file = found.or_else(|| self.index.enums.get(full_name).map(|found| found.file));
+        let found = self.checked.index.messages.get(full_name).map(|found| found.file);
+        let file = found.or_else(|| self.checked.index.enums.get(full_name).map(|found| found.file));
         let package = file.map_or(module.package, FileDescriptorProto::package);
         let ident = self.names.own(full_name);
         if package == module.package {
@@ -364,14 +357,14 @@ impl Generator<'_> {
     }
 
     fn entry(&self, field: &FieldDescriptorProto) -> Option<&DescriptorProto> {
-        let found = self.index.messages.get(field.type_name())?;
+        let found = self.checked.index.messages.get(field.type_name())?;
         is_map_entry(found.proto).then_some(found.proto)
     }
 
     /// The lines of the comment of an item.
     fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
         let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
-        let location = locations.iter().find(|location| location.path == path && self.schema.is_used(file));
+        let location = locations.iter().find(|location| location.path == path && self.checked.schema.is_used(file));
         let comments =
             location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
         let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();

@@ -14,13 +14,12 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
-use crate::codec::Codec;
+use crate::checked::{Backend, Checked, Files};
 use crate::error::{Error, ErrorKind};
-use crate::lock::{LockOptions, Plan};
 use crate::output::OutputFile;
 use crate::schema::comments::clean;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{Found, Index, Schema, full_name, is_map_entry, tag, within};
+use crate::schema::{Found, Schema, full_name, is_map_entry, tag, within};
 use names::{Names, fields_of, member, value_names};
 
 /// Options for TypeScript.
@@ -40,28 +39,24 @@ impl Default for TypeScriptOptions {
     }
 }
 
-/// Generates a module for each package, sorted by name.
-pub(crate) fn typescript(
-    schema: &Schema,
-    index: &Index<'_>,
-    plan: &Plan,
-    locks: &LockOptions,
-    options: &TypeScriptOptions,
-) -> Result<Vec<OutputFile>, Error> {
-    if locks.codec != Codec::Polyglot {
-        return Err(Error::new(ErrorKind::Option, "TypeScript needs the Polyglot codec"));
+/// Generates a module for each package.
+impl Backend for &TypeScriptOptions {
+    fn emit(self, checked: &Checked<'_>) -> Result<Files, Error> {
+        let Checked { schema, index, .. } = checked;
+        checked.require_polyglot("TypeScript")?;
+        if !["", "js", "ts"].contains(&&*self.extension) {
+            let text = format!("invalid import extension {:?}: use `js`, `ts` or an empty text", self.extension);
+            return Err(Error::new(ErrorKind::Option, text));
+        }
+        let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
+        for file in schema.files.iter().filter(|file| is_generated(schema, file)) {
+            packages.entry(file.package()).or_default().push(file);
+        }
+        let names = Names::new(index, packages.values().flatten().copied());
+        let generator = Generator { checked, options: self, names };
+        let files = packages.into_iter().map(|(package, files)| generator.module(package, &files));
+        Ok(Files { files: files.collect::<Result<_, _>>()?, warnings: Vec::new() })
     }
-    if !["", "js", "ts"].contains(&&*options.extension) {
-        let text = format!("invalid import extension {:?}: use `js`, `ts` or an empty text", options.extension);
-        return Err(Error::new(ErrorKind::Option, text));
-    }
-    let mut packages: BTreeMap<&str, Vec<&FileDescriptorProto>> = BTreeMap::new();
-    for file in schema.files.iter().filter(|file| is_generated(schema, file)) {
-        packages.entry(file.package()).or_default().push(file);
-    }
-    let names = Names::new(index, packages.values().flatten().copied());
-    let generator = Generator { schema, index, plan, options, names };
-    packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
 }
 
 /// The types of protobuf and frpc are generated wherever they are used: no npm package has them.
@@ -71,9 +66,7 @@ fn is_generated(schema: &Schema, file: &FileDescriptorProto) -> bool {
 }
 
 struct Generator<'a> {
-    schema: &'a Schema,
-    index: &'a Index<'a>,
-    plan: &'a Plan,
+    checked: &'a Checked<'a>,
     options: &'a TypeScriptOptions,
     names: Names,
 }
@@ -90,16 +83,16 @@ impl Generator<'_> {
     fn module(&self, package: &str, files: &[&FileDescriptorProto]) -> Result<OutputFile, Error> {
         let mut module = Module { package, imports: BTreeSet::new(), text: String::new() };
         let is_here = |found: &FileDescriptorProto| files.iter().any(|file| std::ptr::eq(*file, found));
-        for (name, found) in self.index.enums.iter().filter(|(_, found)| is_here(found.file)) {
+        for (name, found) in self.checked.index.enums.iter().filter(|(_, found)| is_here(found.file)) {
             self.enumeration(&mut module, name, found);
         }
-        for (name, found) in self.index.messages.iter().filter(|(_, found)| is_here(found.file)) {
+        for (name, found) in self.checked.index.messages.iter().filter(|(_, found)| is_here(found.file)) {
             if !is_map_entry(found.proto) {
                 self.message(&mut module, name, found);
             }
         }
         for file in files {
-            let services = file.service.iter().zip(self.plan.operations(file)).enumerate();
+            let services = file.service.iter().zip(self.checked.plan.operations(file)).enumerate();
             for (at, (service, operations)) in services {
                 self.service(&mut module, file, at, service, operations)?;
             }
@@ -259,8 +252,8 @@ impl Generator<'_> {
 
     /// The name of a type as this module writes it.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
-        let found = self.index.messages.get(full_name).map(|found| found.file);
-        let file = found.or_else(|| self.index.enums.get(full_name).map(|found| found.file));
+        let found = self.checked.index.messages.get(full_name).map(|found| found.file);
+        let file = found.or_else(|| self.checked.index.enums.get(full_name).map(|found| found.file));
         let package = file.map_or(module.package, FileDescriptorProto::package);
         let ident = self.names.own(full_name);
         if package == module.package {
@@ -279,7 +272,7 @@ impl Generator<'_> {
         operations: &[u16],
     ) -> Result<(), Error> {
         let name = full_name(file.package(), service.name());
-        let layout = self.plan.layout(&name)?;
+        let layout = self.checked.plan.layout(&name)?;
         let path = within(&[], tag::FILE_SERVICE, at);
         let ident = self.names.own(&format!(".{name}"));
         let client = self.names.client(&format!(".{name}"));
@@ -380,11 +373,11 @@ impl Generator<'_> {
     }
 
     fn entry(&self, field: &FieldDescriptorProto) -> Option<&DescriptorProto> {
-        let found = self.index.messages.get(field.type_name())?;
+        let found = self.checked.index.messages.get(field.type_name())?;
         is_map_entry(found.proto).then_some(found.proto)
     }
 
-    /// The comment of an item of the module, behind an empty line.
+    /// The comment of an item of the module, after an empty line.
     fn docs(&self, module: &mut Module<'_>, file: &FileDescriptorProto, path: &[i32], indent: &str, deprecated: bool) {
         module.text.push('\n');
         self.doc_lines(&mut module.text, file, path, indent, deprecated, "");
@@ -401,7 +394,7 @@ impl Generator<'_> {
         fallback: &str,
     ) {
         let locations = file.source_code_info.as_ref().map_or(&[][..], |info| &info.location);
-        let location = locations.iter().find(|location| location.path == path && self.schema.is_used(file));
+        let location = locations.iter().find(|location| location.path == path && self.checked.schema.is_used(file));
         let comments =
             location.into_iter().flat_map(|location| [&location.leading_comments, &location.trailing_comments]);
         let cleaned: Vec<String> = comments.flatten().map(|comment| clean(comment)).collect();
@@ -437,7 +430,7 @@ struct Rpc {
     kind: &'static str,
     request: String,
     reply: String,
-    /// What its table has besides.
+    /// Further entries of its table.
     more: String,
 }
 

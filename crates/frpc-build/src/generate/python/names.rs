@@ -1,5 +1,5 @@
-//! The names of generated Python: those of the schema as Python writes them, none of which is a word of the language or
-//! is there twice. A name that cannot stay as it is gets a `_` at its end. Generated modules keep `_in_` and `_own_` as
+//! The names of generated Python: those of the schema in Python's spelling. None is a word of the language, and each is
+//! unique. A name that cannot stay as it is gets a `_` at its end. Generated modules keep `_in_` and `_own_` as
 //! prefixes of their own names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -151,7 +151,7 @@ impl Attributes {
         self.oneofs.get(at).map_or("", String::as_str)
     }
 
-    /// Whether an attribute hides a name to which the class refers.
+    /// Whether an attribute hides a name that the class uses.
     pub(super) fn hide(&self, name: &str) -> bool {
         self.fields.values().chain(&self.oneofs).any(|own| own == name)
     }
@@ -164,7 +164,7 @@ fn attribute(name: &str) -> String {
     if is_private { format!("{name}_") } else { name }
 }
 
-/// The names of methods that stand in one class.
+/// The names of the methods of one class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // What clients have already.
     let mut taken: HashSet<String> = ["close".to_owned()].into();

@@ -80,8 +80,8 @@ const TAKEN: [&str; 64] = [
     "yield",
 ];
 
-/// Properties of all objects and classes, one that `JSON.stringify` calls, and `__proto__`, with which an object literal
-/// sets the prototype.
+/// Properties of all objects and classes, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the prototype
+/// in an object literal.
 const INHERITED: [&str; 10] = [
     "__proto__",
     "constructor",

@@ -171,11 +171,38 @@ fn typescript_is_a_language_of_the_plugin() {
 }
 
 #[test]
+fn typescript_imports_have_the_wanted_extension() {
+    let schema = schema();
+    for (parameter, path) in
+        [("", "./money.js"), (",ts_import_extension=ts", "./money.ts"), (",ts_import_extension=none", "./money")]
+    {
+        let files = files(respond(&request(schema.path(), &ALL, &format!("lang=ts{parameter}"))));
+        assert!(files["shop.ts"].contains(&format!("import * as $money from \"{path}\";")), "{}", files["shop.ts"]);
+    }
+    let refused = error(&request(schema.path(), &ALL, "lang=ts,ts_import_extension=mts"));
+    assert!(refused.contains("ts_import_extension=js|ts|none"), "{refused}");
+}
+
+#[test]
+fn types_of_frpc_are_generated_in_every_language() {
+    let schema = schema();
+    fs::create_dir(schema.path().join("frpc")).unwrap();
+    fs::write(schema.path().join("frpc/tensor.proto"), include_str!("../../proto/frpc/tensor.proto")).unwrap();
+    let source = "syntax = \"proto3\";\nimport \"frpc/tensor.proto\";\npackage model;\n\
+                  message Input { frpc.Tensor tensor = 1; frpc.Image image = 2; }\n";
+    fs::write(schema.path().join("model.proto"), source).unwrap();
+    for (language, expected) in [("ts", ["frpc.ts", "model.ts"]), ("py", ["frpc.py", "model.py"])] {
+        let files = files(respond(&request(schema.path(), &["model.proto"], &format!("lang={language}"))));
+        assert_eq!(files.keys().collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn python_is_a_language_of_the_plugin() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &ALL, "lang=py")));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["money.py", "shop.py"]);
-    assert!(files["shop.py"].contains("from . import money as _money"), "{}", files["shop.py"]);
+    assert!(files["shop.py"].contains("from . import money as _in_money"), "{}", files["shop.py"]);
     assert!(files["money.py"].contains("class BankAsyncClient("), "{}", files["money.py"]);
     let refused = error(&request(schema.path(), &ALL, "lang=py,codec=protobuf"));
     assert!(refused.contains("Polyglot"), "{refused}");

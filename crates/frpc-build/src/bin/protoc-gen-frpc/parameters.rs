@@ -39,7 +39,7 @@ struct Parameter {
     set: fn(Builder, Option<&str>) -> Result<Builder, Problem>,
 }
 
-/// What is wrong with a parameter.
+/// An error in a parameter.
 enum Problem {
     /// It is not written as it should be.
     Form,

@@ -9,7 +9,7 @@
 //!
 //! Owns the conversation with protoc: a `CodeGeneratorRequest` on the standard input, a `CodeGeneratorResponse` on the
 //! standard output. Errors of the schema go into the response, warnings to the standard error. The plugin itself writes
-//! only locks, and only if it is told to by `lock_dir` and `FRPC_UPDATE_LOCK`. `parameters.rs` owns the options.
+//! only locks, and only with `lock_dir` and `FRPC_UPDATE_LOCK`. `parameters.rs` owns the options.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args_os().skip(1).collect();
     let result = match &arguments[..] {
-        [] if io::stdin().is_terminal() => Err("protoc starts this program; `--help` tells how".into()),
+        [] if io::stdin().is_terminal() => Err("protoc starts this program; `--help` shows how".into()),
         [] => converse(),
         [argument] if argument == "--help" || argument == "-h" => print(&help()),
         [argument] if argument == "--version" || argument == "-V" => print(VERSION),
@@ -79,7 +79,7 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Generates without protoc: the parameters (or `-` for none), the folder for the code, and the files. Imports are
-/// looked up in the folders of the files and in the current one. Locks stand next to the schema, as they do for a build script.
+/// looked up in the folders of the files and in the current one. Locks are next to the schema, as for a build script.
 fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     let [parameter, folder, files @ ..] = arguments else {
         return Err("`generate` needs parameters (or `-`), a folder and files".into());
@@ -99,7 +99,7 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     }
     includes.push(PathBuf::from("."));
     std::fs::create_dir_all(folder)?;
-    // What cargo would be told is of no use here.
+    // There is no cargo to read instructions.
     Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)
 }
 
@@ -120,7 +120,7 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The files to be written, or what is wrong with the schema or the parameters.
+/// The generated files, or the error in the schema or the parameters.
 fn files(request: CodeGeneratorRequest) -> Result<Vec<File>, String> {
     let builder = parameters::apply(frpc_build::configure(), request.parameter())?;
     let set = FileDescriptorSet { file: request.proto_file };
