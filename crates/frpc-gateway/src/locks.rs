@@ -46,7 +46,7 @@ impl Locks {
     /// Lets a request in, or says why not. `local` is the address that the connection came to.
     pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
-            Some(host) if !known.has_hosts => host,
+            Some(host) if known.repeated.is_none() => host,
             _ => return Err(Answer::refusal(400, "a request has one field \"host\"")),
         };
         if !std::str::from_utf8(host).is_ok_and(|host| self.knows(host, local)) {
@@ -82,7 +82,7 @@ impl Locks {
 
     /// The answer to a preflight that was let in.
     pub(crate) fn preflight(&self, known: &Known<'_>) -> Answer {
-        let wanted = known.preflight_fields.and_then(|fields| std::str::from_utf8(fields).ok());
+        let wanted = known.preflight_fields.as_deref().and_then(|fields| std::str::from_utf8(fields).ok());
         let answer = Answer::empty(204);
         if !self.cors {
             return answer;
