@@ -1,6 +1,6 @@
 //! Clients of other protocols that make a server hold as much as they can.
 
-use crate::attackers::{MIB, Witness};
+use super::attackers::{MIB, Witness};
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::until;

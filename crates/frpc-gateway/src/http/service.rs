@@ -182,8 +182,9 @@ impl Service {
         match admitted {
             Ok(pass) => {
                 let mut response = self.admitted(http, parts, known, body).await;
-                for (name, value) in pass.fields() {
-                    add(response.headers_mut(), name, value.to_owned());
+                let names = || response.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>().join(", ");
+                for (name, value) in pass.fields(names).collect::<Vec<_>>() {
+                    add(response.headers_mut(), name, value.into_owned());
                 }
                 response
             }

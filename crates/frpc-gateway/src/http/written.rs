@@ -42,7 +42,8 @@ fn put_fields(out: &mut Vec<u8>, fields: &Fields, pass: Pass<'_>, is_last: bool)
     if is_last {
         put_field(out, "connection", b"close");
     }
-    for (name, value) in pass.fields() {
+    let names = || fields.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
+    for (name, value) in pass.fields(names) {
         put_field(out, name, value.as_bytes());
     }
     for (name, value) in fields {

@@ -3,7 +3,7 @@
 //! has come whole, and writes all replies at once.
 
 use super::framing::{Framed, Framing};
-use super::session::{Session, now};
+use super::session::{BYTE_ORDER_MARK, Session, now};
 use crate::Gateway;
 use crate::charge::Charge;
 use crate::timed::{LINGER, linger};
@@ -210,6 +210,9 @@ impl Connection<'_> {
         let bounds = session.bounds();
         let refused = session.turn(now, |turn| {
             loop {
+                if bytes.starts_with(BYTE_ORDER_MARK) {
+                    bytes.advance(BYTE_ORDER_MARK.len());
+                }
                 let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 bytes.advance(spaces);
                 if bytes.is_empty() {

@@ -25,7 +25,7 @@ use std::time::Instant;
 use streams::{Ends, StreamTask};
 
 /// Some editors and programs begin a text with it.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An id of so many bytes or more is charged to the client while its call is in progress.
 const ID_CHARGED: usize = 256;
@@ -492,10 +492,12 @@ impl Inner {
         if let Some(id) = &call.id
             && self.by_id.get(id) == Some(&number)
         {
-            let others = self.calls.iter().filter(|(_, other)| other.id.as_ref() == Some(id));
-            match others.map(|(number, _)| *number).min().filter(|_| self.has_twins) {
-                Some(next) => drop(self.by_id.insert(id.clone(), next)),
-                None => drop(self.by_id.remove(id)),
+            self.by_id.remove(id);
+            let twins = self.calls.iter().filter(|(_, other)| self.has_twins && other.id.as_ref() == Some(id));
+            if self.has_twins
+                && let Some(next) = twins.map(|(number, _)| *number).min()
+            {
+                self.by_id.insert(id.clone(), next);
             }
         }
         if matches!(call.work, Work::Stream(..)) {
