@@ -333,3 +333,121 @@ async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
     assert!(response.ends_with("{\"text\":\"Hello, Ada!\"}"), "{response}");
     assert!((300..302).contains(&elapsed.as_secs()), "{elapsed:?}");
 }
+
+#[tokio::test]
+async fn fragment_in_target_is_refused_on_either_path() {
+    let server = Open::new(all()).await;
+    for fields in ["", "expect: 100-continue\r\n"] {
+        let response = server.exchange(greet(fields, "Ada").replace("/Greet ", "/Greet#x ")).await;
+        assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("fragment"), "{response}");
+    }
+}
+
+#[tokio::test]
+async fn request_needs_one_host_that_is_that_of_its_target() {
+    let server = Open::new(all()).await;
+    for (from, to, status) in [
+        ("host: localhost", "host: localhost\r\nhost: localhost", 400),
+        ("host: localhost\r\n", "", 400),
+        ("POST /", "POST http://127.0.0.1/", 400),
+        ("POST /", "POST http://LOCALHOST:80/", 200),
+        ("host: localhost", "host: Localhost:443", 200),
+        ("host: localhost", "host: localhost\r\ncontent-type: application/json", 400),
+    ] {
+        let request = greet("", "Ada").replace("connection: close\r\n", "").replace(from, to);
+        // The second request is answered unless the first ends the connection.
+        let response = server.exchange(request + &greet("", "Bob")).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{to}: {response}");
+        assert_eq!(response.contains("Hello, Bob!"), status == 200, "{to}: {response}");
+    }
+    let absolute = greet("", "Ada").replace("POST /", "POST http://localhost/").replace("host: localhost\r\n", "");
+    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not stand in for the field");
+}
+
+#[tokio::test]
+async fn half_closed_client_gets_the_response_of_a_handler_that_waits() {
+    let mut server = Open::new(all()).await;
+    for fields in ["", "expect: 100-continue\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
+        socket.shutdown().await.expect("it is open");
+        soon(&mut server.began).await;
+        tokio::task::yield_now().await;
+        server.gate.add_permits(1);
+        let response = rest(&mut socket).await;
+        assert!(response.ends_with("{\"text\":\"waited\"}"), "{response}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_connection_of_hyper_is_closed_by_the_idle_timeout() {
+    let first = post("/greet.Greeter/Greet", "expect: 100-continue\r\n", "{\"name\":\"Ada\"}");
+    let (response, elapsed) = silent_behind(first.as_bytes()).await;
+    assert!(response.contains("Hello, Ada!"), "{response}");
+    assert!((300..302).contains(&elapsed.as_secs()), "{elapsed:?}");
+    let begun = first + "POST / HTTP/1.1\r\n";
+    let (response, elapsed) = silent_behind(begun.as_bytes()).await;
+    assert!(response.contains("HTTP/1.1 408 "), "{response}");
+    assert!((10..12).contains(&elapsed.as_secs()), "{elapsed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
+    let (builder, host, _told) = builder(all());
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let (here, there) = tokio::io::duplex(1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let io = hyper_util::rt::TokioIo::new(here);
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let handshake = hyper::client::conn::http2::handshake::<_, _, http_body_util::Empty<bytes::Bytes>>(executor, io);
+    let (client, connection) = handshake.await.expect("it speaks HTTP/2");
+    let begun = tokio::time::Instant::now();
+    let ended = tokio::time::timeout(10 * PATIENCE, connection).await.expect("it is closed");
+    drop((ended, client));
+    assert!((300..303).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn empty_content_is_not_decompressed() {
+    let server = Open::new(all()).await;
+    let gzip = "connection: close\r\ncontent-encoding: gzip\r\n";
+    let proto = post("/greet.Greeter/Greet", gzip, "").replace("application/json", "application/proto");
+    // The empty message has an empty name, which the greeter refuses.
+    assert!(server.exchange(proto).await.contains("the name is empty"));
+    let fields = "connection: close\r\ngrpc-encoding: gzip\r\n";
+    let web = post("/greet.Greeter/Greet", fields, "\u{1}\0\0\0\0").replace("application/json", "application/grpc-web");
+    assert!(server.exchange(web).await.contains("the name is empty"));
+    let get = "GET /greet.Greeter/Greet?encoding=proto&message=&compression=gzip HTTP/1.1\r\nhost: localhost\r\n\
+               connection: close\r\n\r\n";
+    assert!(server.exchange(get).await.contains("the name is empty"));
+}
+
+#[tokio::test]
+async fn byte_order_mark_before_json_is_skipped() {
+    let server = Open::new(all()).await;
+    let message = "\u{feff}{\"name\":\"Ada\"}";
+    assert!(server.exchange(post("/greet.Greeter/Greet", "connection: close\r\n", message)).await.contains("Hello, Ada!"));
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
+    let call = format!("\u{feff}{call}");
+    assert!(server.exchange(post("/", "connection: close\r\n", &call)).await.contains("Hello, Ada!"));
+    let mut socket = server.connect().await;
+    socket.write_all(call.as_bytes()).await.expect("it is read");
+    socket.shutdown().await.expect("it is open");
+    assert!(rest(&mut socket).await.contains("Hello, Ada!"));
+}
+
+#[tokio::test]
+async fn responses_are_readable_with_credentials_only_if_set() {
+    let origin = "https://app.example.com";
+    let asked = format!("origin: {origin}\r\n");
+    for (http, allowed) in [(all().origin(origin).cors(), false), (all().origin(origin).cors_with_credentials(), true)] {
+        let server = Open::new(http).await;
+        for fields in [asked.clone(), format!("{asked}expect: 100-continue\r\ntenant: blue\r\n")] {
+            let response = server.exchange(greet(&fields, "Ada")).await;
+            let response = response.trim_start_matches("HTTP/1.1 100 Continue\r\n\r\n");
+            assert!(response.contains(&format!("access-control-allow-origin: {origin}\r\n")), "{response}");
+            assert_eq!(response.contains("access-control-allow-credentials: true"), allowed, "{response}");
+            assert_eq!(response.contains("access-control-expose-headers: *"), !allowed, "{response}");
+        }
+    }
+}

@@ -560,3 +560,17 @@ mod hostile {
         assert!((70..75).contains(&took), "after {took} s");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn second_call_with_an_id_can_be_cancelled_when_the_first_has_ended() {
+    let server = server(Gateway::new().json_rpc(), |builder| builder);
+    let mut client = Client::new(&server);
+    for millis in [50, 3_600_000] {
+        let params = format!(r#"{{"millis":{millis}}}"#);
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Sleep","params":{params}}}"#);
+        client.say(call).await;
+    }
+    assert_eq!(client.json().await["result"]["millis"], 50);
+    client.say(r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#).await;
+    assert_eq!(client.json().await["error"]["data"]["status"], "CANCELLED");
+}

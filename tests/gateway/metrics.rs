@@ -184,3 +184,19 @@ async fn prometheus_reads_the_page() {
     assert!(checked.status.success(), "{said}\n{page}");
     assert_eq!(said.trim(), "");
 }
+
+#[tokio::test]
+async fn metrics_of_other_servers_have_their_names() {
+    let main = Open::new(all()).await;
+    let page = Http::new().metrics(&Counters::new()).metrics_of("main", main.stats.clone());
+    let operators = Open::new(page.metrics_of("other", main.stats.clone())).await;
+    for _ in 0..3 {
+        main.exchange("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
+    }
+    let text = operators.exchange("GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
+    for name in ["main", "other"] {
+        assert!(text.contains(&format!("frisbee_connections_opened_total{{server=\"{name}\"}} 3\n")), "{text}");
+    }
+    assert!(!text.contains("frisbee_connections_opened_total "), "{text}");
+    assert_eq!(text.matches("# TYPE frisbee_connections_opened_total ").count(), 1);
+}

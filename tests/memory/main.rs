@@ -2,6 +2,7 @@
 //! kilobyte where the buffers of sockets would hide what the server holds.
 
 mod attackers;
+mod gateway;
 mod input;
 mod output;
 mod topics;

@@ -19,9 +19,11 @@
 //! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
 //! either way of calling. In each window it also connects once more and calls, the median of which must not be above
 //! 200 ms. In a table of its own stands what fifteen connections notice of a handler that blocks on a sixteenth; their p99
-//! must not be above 20 ms. The program ends with 1 if there was an error, and with 2 if there was none and something took too long.
+//! must not be above 20 ms. In a third table stands how much memory a server takes whose clients of other protocols make it
+//! hold as much as they can: at most 64 MiB more than `memory_max`; `--hoards` shows that table alone. The program ends with 1 if there was an error, and with 2 if there was none and something took too long.
 
 mod blocked;
+mod hoards;
 
 use frisbee::pubsub::{self, Broker};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};
@@ -62,7 +64,7 @@ const CONTROL: &str = "(a busy neighbour)";
 /// The longest that a server or an attacker lives, whatever becomes of those who started it.
 const LIFE: Duration = Duration::from_secs(3_600);
 
-const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time]";
+const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time] [--hoards]";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -71,6 +73,7 @@ async fn main() -> ExitCode {
     let done = match words[..] {
         ["serve"] => serve().await,
         ["serve-blocking"] => tokio::task::spawn_blocking(blocked::run).await.unwrap_or_else(|error| Err(error.into())),
+        ["serve-hoards"] => hoards::serve().await,
         ["attack", name, address] => attack(name, address).await,
         _ => match Arguments::parse(&words) {
             Ok(arguments) => besiege(arguments).await,
@@ -103,6 +106,8 @@ struct Arguments {
     /// Of the example server; none is as many as there are processors.
     workers: Option<String>,
     priority: Priority,
+    /// Only the rows about memory.
+    only_hoards: bool,
 }
 
 /// Who runs first.
@@ -147,8 +152,13 @@ impl Priority {
 
 impl Arguments {
     fn parse(words: &[&str]) -> Result<Self> {
-        let mut parsed =
-            Self { time: Duration::from_secs(5), only: String::new(), workers: None, priority: Priority::Usual };
+        let mut parsed = Self {
+            time: Duration::from_secs(5),
+            only: String::new(),
+            workers: None,
+            priority: Priority::Usual,
+            only_hoards: false,
+        };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} takes a value"));
@@ -156,6 +166,7 @@ impl Arguments {
                 "--seconds" => parsed.time = Duration::try_from_secs_f64(value()?.parse()?)?,
                 "--only" => parsed.only = (*value()?).to_owned(),
                 "--workers" => parsed.workers = Some((*value()?).to_owned()),
+                "--hoards" => parsed.only_hoards = true,
                 "--real-time" => parsed.priority = Priority::RealTime,
                 _ => return Err(format!("{word} is not understood").into()),
             }
@@ -461,6 +472,9 @@ impl Row {
 }
 
 async fn besiege(arguments: Arguments) -> Result<Seen> {
+    if arguments.only_hoards {
+        return hoards::besiege(&arguments.only).await;
+    }
     let servers = Servers::start(arguments.workers.as_deref(), arguments.priority).await?;
     arguments.priority.client().await?;
     println!(
@@ -501,6 +515,7 @@ async fn besiege(arguments: Arguments) -> Result<Seen> {
     if blocked::NAME.contains(&arguments.only) {
         worst = worst.max(blocked::besiege(arguments.time).await?);
     }
+    worst = worst.max(hoards::besiege(&arguments.only).await?);
     Ok(worst)
 }
 

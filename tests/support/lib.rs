@@ -12,6 +12,7 @@ use tokio::time::Instant;
 pub mod attacks;
 pub mod gated;
 pub mod healthy;
+pub mod hoard;
 pub mod liars;
 pub mod observed;
 pub mod packed;

@@ -65,7 +65,7 @@ impl Console {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
         let same = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        !known.has_hosts && same.is_some_and(|same| same.eq_ignore_ascii_case(host)) && self.is_for(host, name, peer)
+        known.repeated.is_none() && same.is_some_and(|same| same.eq_ignore_ascii_case(host)) && self.is_for(host, name, peer)
     }
 
     /// The answer to a request that was let in, if it is for the console.
@@ -114,7 +114,7 @@ impl File {
     }
 
     fn answer(&self, known: &Known<'_>) -> Answer {
-        let is_small = gzip::is_accepted(known.accept_encoding);
+        let is_small = gzip::is_accepted(known.accept_encoding.as_deref());
         let body = if is_small {
             self.small.get_or_init(|| gzip::deflate_once(self.text.as_bytes())).clone()
         } else {
@@ -187,7 +187,7 @@ mod tests {
         }
         assert!(!console.is_own(&known("localhost", Some("http://localhost")), FAR.parse().ok()));
         assert!(!console.is_own(&known("localhost", None), near));
-        let two = Known { has_hosts: true, ..known("localhost", Some("http://localhost")) };
+        let two = Known { repeated: Some("host"), ..known("localhost", Some("http://localhost")) };
         assert!(!console.is_own(&two, near));
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn files_are_compressed_on_demand_and_carry_the_policy() {
         let console = Console::new();
         let plain = known("localhost", None);
-        let small = Known { accept_encoding: Some(b"gzip, br"), ..plain.clone() };
+        let small = Known { accept_encoding: Some(b"gzip, br"[..].into()), ..plain.clone() };
         let mut total = 0;
         for path in ["/console/", "/console/console.js", "/console/console.css", "/console/icon.svg"] {
             let ask = |known| {

@@ -103,7 +103,7 @@ impl Gateway {
     /// The open door at which a connection with this beginning has come.
     fn door(&self, beginning: &[u8]) -> Option<Door> {
         match beginning.first()? {
-            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' => self.json_rpc.then_some(Door::JsonRpc),
+            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.json_rpc.then_some(Door::JsonRpc),
             #[cfg(feature = "http")]
             b'A'..=b'Z' => self.http.as_ref().map(|_| Door::Http),
             _ => None,

@@ -26,8 +26,12 @@ impl InflateError {
     }
 }
 
-/// Decompresses to `limit` bytes at most. No more than that is allocated, whatever the input says.
+/// Decompresses to `limit` bytes at most. No more than that is allocated, whatever the input says. No bytes are an empty
+/// message, which is not compressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
+    if bytes.is_empty() {
+        return Ok(Bytes::new());
+    }
     let mut out = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(limit.saturating_add(1));
     decoder.read_to_end(&mut out).map_err(|_| InflateError::NotGzip)?;
@@ -76,6 +80,7 @@ mod tests {
         assert!(small.len() < 100);
         assert_eq!(inflate(&small, 10_000).as_deref(), Ok(&bytes[..]));
         assert_eq!(inflate(&small, 9_999), Err(InflateError::TooLong));
+        assert_eq!(inflate(b"", 100), Ok(Bytes::new()));
         assert_eq!(inflate(b"{}", 100), Err(InflateError::NotGzip));
         assert_eq!(inflate(&small[..small.len() - 1], 10_000), Err(InflateError::NotGzip));
     }

@@ -1,46 +1,64 @@
-//! HTTP: the short path in `http/plain.rs`, and hyper for the rest. The head of a request is read by `http/head.rs`,
-//! its fields by `http/fields.rs`; `http/route.rs` finds the method. Heads that are like earlier ones are recognized by
-//! `http/usual.rs`. The calls of the short path are in `http/calls.rs`, and its responses in `http/written.rs`.
+//! HTTP/1.1 and HTTP/2. `http/fast_path.rs` answers requests of HTTP/1.1 that are simple, with the calls of
+//! `http/calls.rs` and the responses of `http/written.rs`; hyper serves the rest. `http/http1.rs` and `http/http2.rs` drive
+//! its connections, and `http/guard.rs` checks heads before it reads them. Its requests are answered by `http/service.rs`.
+//! Either way `http/head.rs` reads heads, `http/fields.rs` their fields, and `http/route.rs` finds the method.
 
 pub(crate) mod answer;
 mod calls;
-pub(crate) mod date;
+mod date;
+mod exchange;
+mod fast_path;
 pub(crate) mod fields;
+mod guard;
+mod half_close;
 mod head;
-mod plain;
-mod rest;
+mod http1;
+mod http2;
 pub(crate) mod route;
 pub(crate) mod service;
 pub(crate) mod settings;
-mod transport;
 mod upgrade;
-mod usual;
 mod written;
 
 use crate::{Gateway, web_socket};
+use fast_path::{FastPath, Handover};
 use frisbee::RawTransport;
 use frpc::ForeignContext;
-use plain::{Left, Plain};
+use http1::Upgraded;
 use service::Service;
+use std::error::Error as _;
 use std::io;
 use std::sync::Arc;
-use transport::Rewound;
 
 /// Serves a connection that begins with the head of an HTTP request.
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
-    let mut plain = Plain::new(gateway, http, context, transport);
-    // Each in a box, so that a connection of WebSocket does not keep the room that they have taken.
-    let left = Box::pin(plain.run()).await?;
-    let transport = plain.into_transport();
-    match left {
-        Left::Nothing => Ok(()),
-        Left::Http1(early) => Box::pin(rest::http1(Service::new(gateway, context), early, transport)).await,
-        Left::Http2(early) => Box::pin(rest::http2(Service::new(gateway, context), early, transport)).await,
-        Left::Socket(upgrade, metadata, early) => {
-            // Messages have times of their own.
-            let transport = Rewound::new(early, transport.into_inner());
-            web_socket::serve(gateway, upgrade, metadata, transport, context).await
-        }
+    let mut fast_path = FastPath::new(gateway, http, context, transport);
+    // In boxes, so that a connection of WebSocket does not keep the room of HTTP.
+    let handover = Box::pin(fast_path.run()).await?;
+    let transport = fast_path.into_transport();
+    let service = Service::new(gateway, context);
+    match handover {
+        Handover::Nothing => Ok(()),
+        Handover::Http2(early) => Box::pin(http2::serve(service, gateway.idle_timeout, early, transport)).await,
+        Handover::Http1(early) => match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
+            Some(Upgraded { upgrade, metadata, transport }) => {
+                web_socket::serve(gateway, upgrade, metadata, transport, context).await
+            }
+            None => Ok(()),
+        },
     }
+}
+
+/// The end of a connection, which is an error only for the log.
+fn ended(error: &hyper::Error) -> io::Result<()> {
+    if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        return Err(io::Error::new(error.kind(), error.to_string()));
+    }
+    let kind = match () {
+        () if error.is_timeout() => io::ErrorKind::TimedOut,
+        () if error.is_parse() => io::ErrorKind::InvalidData,
+        () => io::ErrorKind::ConnectionAborted,
+    };
+    Err(io::Error::new(kind, error.to_string()))
 }

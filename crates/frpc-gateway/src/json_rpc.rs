@@ -1,9 +1,8 @@
 //! JSON-RPC 2.0: single bodies of HTTP in `json_rpc/body.rs`, and connections that carry nothing else in
 //! `json_rpc/connection.rs`.
 //!
-//! Where a message ends and what stands in it is told by `json_rpc/framing.rs` and `json_rpc/envelope.rs`, or by
-//! `json_rpc/usual.rs` if it is written as an earlier one. The texts of replies are in `json_rpc/reply.rs`, and the calls
-//! of a connection in `json_rpc/session.rs`.
+//! `json_rpc/framing.rs` finds the end of a message, and `json_rpc/envelope.rs` reads it. The texts of replies are in
+//! `json_rpc/reply.rs`, and the calls of a connection in `json_rpc/session.rs`.
 
 #[cfg(feature = "http")]
 mod body;
@@ -15,7 +14,6 @@ mod mail;
 mod metadata;
 mod reply;
 mod session;
-mod usual;
 
 #[cfg(feature = "http")]
 pub(crate) use body::answer;

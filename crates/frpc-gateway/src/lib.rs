@@ -11,6 +11,7 @@
 
 #[cfg(feature = "http")]
 mod base64;
+mod charge;
 #[cfg(feature = "http")]
 mod connect;
 #[cfg(feature = "console")]
@@ -27,11 +28,9 @@ mod inbound;
 mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;
-mod looked;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;
-#[cfg(feature = "http")]
 mod timed;
 mod trailers;
 #[cfg(feature = "http")]

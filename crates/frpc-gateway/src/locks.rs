@@ -8,6 +8,7 @@
 use crate::http::answer::Answer;
 use crate::http::fields::Known;
 use frpc::ForeignContext;
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
@@ -20,6 +21,8 @@ pub(crate) struct Locks {
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) cors: bool,
+    /// Pages may send credentials, and read the responses.
+    pub(crate) credentials: bool,
     /// The page that is let in beside those of the origins.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
@@ -30,13 +33,23 @@ pub(crate) struct Locks {
 pub(crate) struct Pass<'a> {
     /// The origin whose pages may read the response.
     pub(crate) readable_by: Option<&'a str>,
+    /// Also of requests with credentials.
+    pub(crate) with_credentials: bool,
 }
 
 impl<'a> Pass<'a> {
-    /// The fields of a response that pages of the origin may read.
-    pub(crate) fn fields(self) -> impl Iterator<Item = (&'static str, &'a str)> {
+    /// The fields of a response that pages of the origin may read. `names` are those of its other fields.
+    pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
         let fields = self.readable_by.map(|origin| {
-            [("access-control-allow-origin", origin), ("access-control-expose-headers", "*"), ("vary", "origin")]
+            // With credentials, an asterisk is a name as any other.
+            let exposed = if self.with_credentials { Cow::Owned(names()) } else { Cow::Borrowed("*") };
+            let credentials = self.with_credentials.then_some(("access-control-allow-credentials", "true".into()));
+            let fields = [
+                ("access-control-allow-origin", Cow::Borrowed(origin)),
+                ("access-control-expose-headers", exposed),
+                ("vary", "origin".into()),
+            ];
+            fields.into_iter().chain(credentials)
         });
         fields.into_iter().flatten()
     }
@@ -46,7 +59,7 @@ impl Locks {
     /// Lets a request in, or says why not. `local` is the address that the connection came to.
     pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
-            Some(host) if !known.has_hosts => host,
+            Some(host) if known.repeated.is_none() => host,
             _ => return Err(Answer::refusal(400, "a request has one field \"host\"")),
         };
         if !std::str::from_utf8(host).is_ok_and(|host| self.knows(host, local)) {
@@ -65,7 +78,7 @@ impl Locks {
         };
         match std::str::from_utf8(origin) {
             Ok(origin) if self.origins.iter().any(|known| known == origin) => {
-                Ok(Pass { readable_by: self.cors.then_some(origin) })
+                Ok(Pass { readable_by: self.cors.then_some(origin), with_credentials: self.credentials })
             }
             _ => Err(refused()),
         }
@@ -82,7 +95,7 @@ impl Locks {
 
     /// The answer to a preflight that was let in.
     pub(crate) fn preflight(&self, known: &Known<'_>) -> Answer {
-        let wanted = known.preflight_fields.and_then(|fields| std::str::from_utf8(fields).ok());
+        let wanted = known.preflight_fields.as_deref().and_then(|fields| std::str::from_utf8(fields).ok());
         let answer = Answer::empty(204);
         if !self.cors {
             return answer;

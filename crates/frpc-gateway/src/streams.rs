@@ -1,6 +1,7 @@
 //! Calls whose messages are in envelopes: the streams of Connect, gRPC, and gRPC-Web. They differ in the names of their
 //! fields and in the way in which a response ends.
 
+use crate::charge::{Room, check_room};
 use crate::connect::envelope::{self, Encoding, Messages};
 use crate::connect::error;
 use crate::grpc;
@@ -18,7 +19,7 @@ use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http_body::Frame;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// A frame of a response is sent when it has so many bytes, or no further message is ready.
@@ -40,15 +41,20 @@ pub(crate) async fn call(
     body: Inbound,
 ) -> Response<Reply> {
     let accepted = match protocol {
-        Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept,
-        _ => known.connect_accept,
+        Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept.as_deref(),
+        _ => known.connect_accept.as_deref(),
     };
     let encoding = if gzip::is_accepted(accepted) { Encoding::Gzip } else { Encoding::Identity };
     match begin(context, method, protocol, known, metadata, body).await {
         Ok(response) => {
             let trailers = response.extensions().get::<Trailers>().map(|trailers| trailers.0.clone());
             let metadata = fields::fields(response.metadata(), "");
-            let replies = Replies::new(response.into_inner(), trailers.unwrap_or_default(), protocol, encoding);
+            let replies = Replies {
+                trailers: trailers.unwrap_or_default(),
+                encoding,
+                context: Some(context.clone()),
+                ..Replies::new(response.into_inner(), protocol)
+            };
             let mut response = Response::new(Reply::Stream(Box::new(replies)));
             describe(response.headers_mut(), protocol, encoding);
             for (name, value) in metadata {
@@ -123,7 +129,7 @@ async fn begin(
     body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {
     let is_connect = matches!(protocol, Protocol::Stream(_));
-    let encoding = Encoding::of(if is_connect { known.connect_encoding } else { known.grpc_encoding })?;
+    let encoding = Encoding::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
     let timeout = if is_connect {
         known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits")
     } else {
@@ -136,6 +142,7 @@ async fn begin(
         CallKind::Unary => {
             let (message, timeout) = one(messages, timeout).await?;
             let response = method.unary(request(message, timeout, metadata), format).await?;
+            check_room(context, response.get_ref().len())?;
             Ok(response.map(|message| Responses::One(Some(message))))
         }
         CallKind::ServerStreaming => {
@@ -190,16 +197,21 @@ pub(crate) struct Replies {
     /// gRPC's trailers, which are a frame of their own.
     last: Option<HeaderMap>,
     has_ended: bool,
+    /// Of a response with messages.
+    context: Option<ForeignContext>,
+    room: Room,
 }
 
 impl Replies {
-    fn new(responses: Responses, trailers: Metadata, protocol: Protocol, encoding: Encoding) -> Self {
-        Self { responses, trailers, protocol, encoding, last: None, has_ended: false }
+    fn new(responses: Responses, protocol: Protocol) -> Self {
+        let encoding = Encoding::Identity;
+        let (trailers, room) = (Metadata::new(), Room::default());
+        Self { responses, trailers, protocol, encoding, last: None, has_ended: false, context: None, room }
     }
 
     /// Without a message.
     fn failed(status: Status, protocol: Protocol) -> Self {
-        Self::new(Responses::Failed(Some(status)), Metadata::new(), protocol, Encoding::Identity)
+        Self::new(Responses::Failed(Some(status)), protocol)
     }
 
     /// The bytes of the only message, if it is one that is there.
@@ -222,6 +234,10 @@ impl Replies {
         }
         if self.has_ended {
             return Poll::Ready(None);
+        }
+        if let (Responses::Many(_), Some(context)) = (&self.responses, &self.context) {
+            // Unread messages of the client take its share of the memory: the handler waits.
+            ready!(self.room.poll(task, context));
         }
         let mut out = BytesMut::new();
         while out.len() < FRAME_MIN && !self.has_ended {

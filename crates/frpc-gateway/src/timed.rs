@@ -5,13 +5,29 @@ use frisbee_core::WriteProgress;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Instant;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
 /// The runtime's clock, which tests may stop.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+/// For how long a client may still send bytes that are discarded, so that the system does not take back the last
+/// response. A connection of native clients has as long to close.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+
+/// Discards what a client still sends, such as the body of a request that was refused by its head, for some time.
+pub(crate) async fn linger(io: &mut (impl AsyncRead + Unpin), time: Duration) {
+    let mut discarded = [0; 1024];
+    let reading = async {
+        while let Ok(1..) = io.read(&mut discarded).await {
+            tokio::task::yield_now().await;
+        }
+    };
+    // It has ended either way.
+    let _ = tokio::time::timeout(time, reading).await;
 }
 
 /// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.

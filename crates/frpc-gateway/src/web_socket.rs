@@ -22,7 +22,7 @@ use frpc::{Config, ForeignContext, Metadata};
 use messages::{Calls, Echo};
 use std::io;
 use std::sync::Arc;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{Binary, Ending};
 
 /// Serves a connection whose request for an upgrade has been granted, and reads on behind that request. `metadata` is
@@ -31,14 +31,12 @@ pub(crate) async fn serve<T>(
     gateway: &Gateway,
     upgrade: Upgrade,
     metadata: Metadata,
-    mut transport: T,
+    transport: T,
     context: &ForeignContext,
 ) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    transport.write_all(upgrade.answer().as_bytes()).await?;
-    transport.flush().await?;
     match upgrade.subprotocol {
         Subprotocol::Frames => serve_frames(transport, context).await,
         Subprotocol::JsonRpc => {

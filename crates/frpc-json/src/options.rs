@@ -89,6 +89,15 @@ impl<'t> Options<'t> {
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     pub fn decode<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
+        self.decode_by(json, M::decode_json).map(|(message, _)| message)
+    }
+
+    /// As [`decode`](Self::decode), with the memory that the lists, maps and boxed messages of the value take, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    pub fn decode_measured<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
         self.decode_by(json, M::decode_json)
     }
 
@@ -99,6 +108,16 @@ impl<'t> Options<'t> {
     ///
     /// As [`decode`](Self::decode), and if there are more values than fields.
     pub fn decode_positional<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
+        self.decode_by(json, M::decode_positional).map(|(message, _)| message)
+    }
+
+    /// As [`decode_positional`](Self::decode_positional), with the memory that [`decode_measured`](Self::decode_measured)
+    /// states.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_positional`](Self::decode_positional).
+    pub fn decode_positional_measured<M: Json>(&self, json: &[u8]) -> Result<(M, usize), DecodeError> {
         self.decode_by(json, M::decode_positional)
     }
 
@@ -107,12 +126,12 @@ impl<'t> Options<'t> {
         &self,
         json: &[u8],
         decode: impl FnOnce(&mut M, &mut Reader<'_>) -> Result<(), DecodeError>,
-    ) -> Result<M, DecodeError> {
+    ) -> Result<(M, usize), DecodeError> {
         let mut reader = Reader::new(json, self).map_err(|error| error.in_message(M::NAME))?;
         let mut message = M::default();
         let read = decode(&mut message, &mut reader).and_then(|()| reader.end());
         read.map_err(|error| error.in_message(M::NAME))?;
-        Ok(message)
+        Ok((message, reader.container_memory()))
     }
 
     /// Appends the message to `out`.

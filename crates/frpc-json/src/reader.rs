@@ -51,8 +51,10 @@ pub struct Reader<'a> {
     options: Options<'a>,
 }
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 impl<'a> Reader<'a> {
-    /// Reads from the beginning of `json`, which is checked to be UTF-8 as a whole.
+    /// Reads from the beginning of `json`, which is checked to be UTF-8 as a whole. A byte order mark is skipped.
     ///
     /// # Errors
     ///
@@ -74,13 +76,19 @@ impl<'a> Reader<'a> {
         };
         Ok(Self {
             text,
-            at: 0,
+            // Some editors and programs begin a text with a byte order mark.
+            at: if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 },
             levels: options.nesting_max,
             memory: options.container_memory,
             reread: text.len().saturating_mul(REREAD_MAX),
             is_any: false,
             options: *options,
         })
+    }
+
+    /// How much memory containers have taken, in bytes.
+    pub(crate) fn container_memory(&self) -> usize {
+        self.options.container_memory.saturating_sub(self.memory)
     }
 
     /// The place of the next byte, from the beginning of the input.

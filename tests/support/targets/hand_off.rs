@@ -29,7 +29,7 @@ impl Router for Gateway {
         let _ = outbox.forward(&packet);
         match packet.body.first() {
             Some(0) => return Routed::HandOff(TakeOver::new(echo)),
-            Some(1) => connection.spawn(tokio::time::sleep(Duration::from_secs(1))),
+            Some(1) => drop(connection.spawn(tokio::time::sleep(Duration::from_secs(1)))),
             Some(2) => {
                 let connection = connection.clone();
                 tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! Messages in envelopes, as the streams of Connect and all calls of gRPC have them: a byte of flags, a length of four
 //! bytes, and the message.
 
+use crate::charge::{CHARGED_MIN, check_growth};
 use crate::gzip;
 use crate::inbound::Inbound;
 use crate::timed::{Alarm, now};
@@ -18,9 +19,6 @@ pub(crate) const PREFIX: usize = 5;
 
 /// The message is compressed.
 pub(crate) const COMPRESSED: u8 = 1;
-
-/// A buffer of so many bytes or more is charged to the client.
-const CHARGED_MIN: usize = 16 * 1024;
 
 /// The compression of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,12 +123,8 @@ impl Messages {
 
     /// Adds a part of the body to the buffer.
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
-        let connection = self.context.connection();
-        // What has come is charged, and nothing else keeps the bodies of many streams within the memory of the server.
-        if self.buffer.len() + part.len() >= CHARGED_MIN && !connection.has_room(part.len()) {
-            connection.count_shed();
-            return Err(Status::resource_exhausted("the server is short of memory; try again later"));
-        }
+        // Nothing else keeps the bodies of many streams within the memory of the server.
+        check_growth(&self.context, self.buffer.len(), part.len())?;
         self.received = self.received.saturating_add(part.len() as u64);
         match &mut self.text {
             None => self.buffer.extend_from_slice(part),

@@ -1,4 +1,4 @@
-//! Responses that have been made as a whole, for the short path and for hyper, and the texts of refusals.
+//! Responses that have been made as a whole, and the texts of refusals.
 
 use crate::connect;
 use bytes::Bytes;

@@ -1,20 +1,20 @@
-//! The calls of one connection on the short path. A call whose handler is ready at once is answered in place: its
+//! The calls of one connection on the fast path. A call whose handler is ready at once is answered in place: its
 //! response is written behind those before it, without memory of its own.
 
 use super::answer::{Answer, JSON};
-use super::usual::Terms;
 use super::written::{self, Open};
 use crate::Gateway;
+use crate::charge::check_room;
 use crate::connect::unary::{self, Format};
 use crate::json_rpc::Session;
 use crate::locks::Pass;
 use crate::timed::now;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
 use frpc::{Metadata, Request, Response, Status};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// How many methods of a connection are kept. They are looked for one after the other.
@@ -57,16 +57,24 @@ pub(crate) enum Waiting {
     JsonRpc(Box<Session>),
 }
 
+/// The parts of a call that its head states.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) callee: Callee,
+    pub(crate) metadata: Metadata,
+    pub(crate) timeout: Option<Duration>,
+}
+
 /// How a response has to be written.
 #[derive(Clone, Copy)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct ResponseOptions<'a> {
     pub(crate) pass: Pass<'a>,
     /// The connection ends with it.
     pub(crate) is_last: bool,
     pub(crate) now: Instant,
 }
 
-impl Manner<'_> {
+impl ResponseOptions<'_> {
     /// Of a refusal with which a connection ends.
     pub(crate) fn last() -> Self {
         Self { pass: Pass::default(), is_last: true, now: now() }
@@ -90,25 +98,12 @@ impl<'a> Calls<'a> {
         known.map(Callee::Method)
     }
 
-    /// Takes the body of a call from an input, which is borrowed from the buffer of the thread or not.
-    pub(crate) fn take_body(&self, callee: Callee, input: &mut BytesMut, length: usize, is_borrowed: bool) -> Bytes {
-        let body = input.split_to(length);
-        let format = match callee {
-            Callee::Method(number) => self.called.get(number).map(|called| called.format),
-            Callee::JsonRpc => None,
-        };
-        // Fields of such messages may be parts of the body, and must not keep the buffer.
-        if is_borrowed && format == Some(Format::Proto) { Bytes::copy_from_slice(&body) } else { body.freeze() }
-    }
-
-    /// Makes a call, and appends the response if it is ready at once. Calls that are made one after the other share a
-    /// turn.
+    /// Makes a call, and appends the response if it is ready at once.
     pub(crate) fn begin(
         &mut self,
-        terms: &Terms<Callee>,
-        turn: &mut Option<ForeignTurn<'a>>,
+        terms: Terms,
         body: Bytes,
-        manner: Manner<'_>,
+        options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<Waiting> {
         match terms.callee {
@@ -118,20 +113,18 @@ impl<'a> Calls<'a> {
                     request.set_timeout(timeout);
                 }
                 if !terms.metadata.is_empty() {
-                    *request.metadata_mut() = terms.metadata.clone();
+                    *request.metadata_mut() = terms.metadata;
                 }
-                let turn = turn.get_or_insert_with(|| self.context.methods().turn(manner.now));
-                self.called.get_mut(number)?.begin(turn, request, manner, out)
+                let mut turn = self.context.methods().turn(options.now);
+                self.called.get_mut(number)?.begin(&mut turn, self.context, request, options, out)
             }
             Callee::JsonRpc => {
-                // A session has turns of its own.
-                *turn = None;
                 let mut session = self.session.take().unwrap_or_else(|| {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
-                session.metadata_mut().clone_from(&terms.metadata);
+                *session.metadata_mut() = terms.metadata;
                 // Replies that are there at once are written where they are sent from.
-                let open = Open::begin(out, JSON, self.digits, manner.now);
+                let open = Open::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();
                 std::mem::swap(session.output(), out);
                 session.handle(&body);
@@ -143,11 +136,14 @@ impl<'a> Calls<'a> {
                         return Some(Waiting::JsonRpc(session));
                     }
                     // There were notifications alone.
-                    written::put(out, &Answer::empty(204), manner, true);
+                    written::put(out, &Answer::empty(204), options, true);
+                } else if let Err(status) = check_room(self.context, out.len() - begin) {
+                    open.undo(out);
+                    written::put(out, &unary::failure(&status), options, true);
                 } else {
                     // The line feed at the end is for connections without HTTP.
                     out.pop();
-                    self.digits = open.end(out, &[], manner);
+                    self.digits = open.end(out, &[], options);
                 }
                 self.session = Some(session);
                 None
@@ -156,11 +152,16 @@ impl<'a> Calls<'a> {
     }
 
     /// Appends the response to a call that is over.
-    pub(crate) fn finish(&mut self, ended: Ended, manner: Manner<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn finish(&mut self, ended: Ended, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
         match ended {
-            Ended::Method(answer) => written::put(out, &answer, manner, true),
+            Ended::Method(answer) => written::put(out, &answer, options, true),
             Ended::JsonRpc(mut session) => {
-                put_replies(session.output(), manner, out);
+                if let Err(status) = check_room(self.context, session.output().len()) {
+                    *session.output() = Vec::new();
+                    self.session = Some(session);
+                    return written::put(out, &unary::failure(&status), options, true);
+                }
+                put_replies(session.output(), options, out);
                 self.session = Some(session);
             }
         }
@@ -172,12 +173,14 @@ impl Called {
     fn begin(
         &mut self,
         turn: &mut ForeignTurn<'_>,
+        context: &ForeignContext,
         request: Request<Bytes>,
-        manner: Manner<'_>,
+        options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<Waiting> {
         let Self { format, place, digits, .. } = self;
-        let open = Open::begin(out, format.content_type(), *digits, manner.now);
+        let open = Open::begin(out, format.content_type(), *digits, options.now);
+        let content = out.len();
         let mut result = None;
         let called = place.call(turn, request, out, || {
             let (done, receiver) = oneshot::channel();
@@ -185,15 +188,21 @@ impl Called {
             // Nobody waits for it when the client has gone.
             move |response| drop(done.send(response))
         });
+        let called = match called {
+            ForeignCalled::Ready(result) => ForeignCalled::Ready(
+                result.and_then(|response| check_room(context, out.len() - content).map(|()| response)),
+            ),
+            waiting => waiting,
+        };
         match called {
             ForeignCalled::Ready(Ok(response)) => {
                 let fields = unary::fields(&response);
-                *digits = open.end(out, &fields, manner);
+                *digits = open.end(out, &fields, options);
                 None
             }
             ForeignCalled::Ready(Err(status)) => {
                 open.undo(out);
-                written::put(out, &unary::failure(&status), manner, true);
+                written::put(out, &unary::failure(&status), options, true);
                 None
             }
             ForeignCalled::InProgress(task) => {
@@ -206,16 +215,16 @@ impl Called {
 }
 
 /// Appends the replies of a session that had to wait to one body as a response, and empties them.
-fn put_replies(replies: &mut Vec<u8>, manner: Manner<'_>, out: &mut Vec<u8>) {
+fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
     // The line feed at the end is for connections without HTTP.
     replies.pop();
     if replies.is_empty() {
         // There were notifications alone.
-        return written::put(out, &Answer::empty(204), manner, true);
+        return written::put(out, &Answer::empty(204), options, true);
     }
-    let open = Open::begin(out, JSON, replies.len().ilog10() as usize + 1, manner.now);
+    let open = Open::begin(out, JSON, replies.len().ilog10() as usize + 1, options.now);
     out.extend_from_slice(replies);
-    open.end(out, &[], manner);
+    open.end(out, &[], options);
     replies.clear();
     replies.shrink_to(REPLIES_KEPT);
 }
@@ -228,11 +237,14 @@ pub(crate) enum Ended {
 
 impl Waiting {
     /// Waits for the end of the call.
-    pub(crate) async fn end(self) -> Ended {
+    pub(crate) async fn end(self, context: &ForeignContext) -> Ended {
         match self {
             Self::Method(format, result, _task) => {
                 let stopped = |_| Err(Status::unavailable("the server is shutting down"));
-                Ended::Method(unary::answer(format, result.await.unwrap_or_else(stopped)))
+                let result = result.await.unwrap_or_else(stopped);
+                let result = result
+                    .and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
+                Ended::Method(unary::answer(format, result))
             }
             Self::JsonRpc(mut session) => {
                 poll_fn(|task| {

@@ -1,46 +1,46 @@
-//! The fields of requests: those that the doors understand, and the others, which are metadata.
+//! The fields of requests: those that the gateway understands, and the others, which are metadata.
 
 use crate::http::answer::Answer;
 use frpc::{Metadata, MetadataError, Status};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The field with the token of a caller.
 pub(crate) const AUTHORIZATION: &str = "authorization";
 
-/// The longest name of a field that the doors understand.
+/// The longest name of a field that the gateway understands.
 const NAME_MAX: usize = 30;
 
-/// The fields of a request that the doors understand, as bytes. Of a field that occurs again the last one counts,
-/// except for those whose repetition is an error.
+/// The fields of a request that the gateway understands, as bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known<'a> {
     pub(crate) host: Option<&'a [u8]>,
-    /// There is more than one `host`.
-    pub(crate) has_hosts: bool,
     pub(crate) origin: Option<&'a [u8]>,
     /// `sec-fetch-site`, by which browsers say where a request comes from.
     pub(crate) site: Option<&'a [u8]>,
     pub(crate) content_type: Option<&'a [u8]>,
-    pub(crate) content_encoding: Option<&'a [u8]>,
-    pub(crate) accept_encoding: Option<&'a [u8]>,
-    pub(crate) connection: Option<&'a [u8]>,
-    pub(crate) upgrade: Option<&'a [u8]>,
-    pub(crate) expect: Option<&'a [u8]>,
+    pub(crate) content_encoding: Option<Cow<'a, [u8]>>,
+    pub(crate) accept_encoding: Option<Cow<'a, [u8]>>,
+    pub(crate) connection: Option<Cow<'a, [u8]>>,
+    pub(crate) upgrade: Option<Cow<'a, [u8]>>,
+    pub(crate) expect: Option<Cow<'a, [u8]>>,
     /// `connect-timeout-ms`.
     pub(crate) timeout: Option<&'a [u8]>,
     /// `connect-protocol-version`.
     pub(crate) version: Option<&'a [u8]>,
-    pub(crate) connect_encoding: Option<&'a [u8]>,
-    pub(crate) connect_accept: Option<&'a [u8]>,
+    pub(crate) connect_encoding: Option<Cow<'a, [u8]>>,
+    pub(crate) connect_accept: Option<Cow<'a, [u8]>>,
     pub(crate) grpc_timeout: Option<&'a [u8]>,
-    pub(crate) grpc_encoding: Option<&'a [u8]>,
-    pub(crate) grpc_accept: Option<&'a [u8]>,
+    pub(crate) grpc_encoding: Option<Cow<'a, [u8]>>,
+    pub(crate) grpc_accept: Option<Cow<'a, [u8]>>,
     /// `access-control-request-method`, by which a preflight is known.
     pub(crate) preflight: Option<&'a [u8]>,
-    pub(crate) preflight_fields: Option<&'a [u8]>,
+    pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
     pub(crate) socket_key: Option<&'a [u8]>,
     pub(crate) socket_version: Option<&'a [u8]>,
-    pub(crate) socket_protocol: Option<&'a [u8]>,
+    pub(crate) socket_protocol: Option<Cow<'a, [u8]>>,
+    /// A field that occurs more than once and has no list as its value.
+    pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a> Known<'a> {
@@ -58,34 +58,44 @@ impl<'a> Known<'a> {
         let Some(lower) = lower.get_mut(..name.len()) else { return };
         lower.copy_from_slice(name.as_bytes());
         lower.make_ascii_lowercase();
-        let place = match &*lower {
-            b"host" => {
-                self.has_hosts = self.host.is_some();
-                &mut self.host
-            }
-            b"origin" => &mut self.origin,
-            b"sec-fetch-site" => &mut self.site,
-            b"content-type" => &mut self.content_type,
+        let (name, field) = match &*lower {
+            b"host" => ("host", &mut self.host),
+            b"origin" => ("origin", &mut self.origin),
+            b"sec-fetch-site" => ("sec-fetch-site", &mut self.site),
+            b"content-type" => ("content-type", &mut self.content_type),
+            b"connect-timeout-ms" => ("connect-timeout-ms", &mut self.timeout),
+            b"connect-protocol-version" => ("connect-protocol-version", &mut self.version),
+            b"grpc-timeout" => ("grpc-timeout", &mut self.grpc_timeout),
+            b"access-control-request-method" => ("access-control-request-method", &mut self.preflight),
+            b"sec-websocket-key" => ("sec-websocket-key", &mut self.socket_key),
+            b"sec-websocket-version" => ("sec-websocket-version", &mut self.socket_version),
+            lower => return self.add_list(lower, value),
+        };
+        if field.replace(value).is_some() {
+            self.repeated = Some(name);
+        }
+    }
+
+    /// Adds a field whose lines are one list together: RFC 9110, section 5.3.
+    fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
+        let list = match name {
             b"content-encoding" => &mut self.content_encoding,
             b"accept-encoding" => &mut self.accept_encoding,
+            b"expect" => &mut self.expect,
             b"connection" => &mut self.connection,
             b"upgrade" => &mut self.upgrade,
-            b"expect" => &mut self.expect,
-            b"connect-timeout-ms" => &mut self.timeout,
-            b"connect-protocol-version" => &mut self.version,
             b"connect-content-encoding" => &mut self.connect_encoding,
             b"connect-accept-encoding" => &mut self.connect_accept,
-            b"grpc-timeout" => &mut self.grpc_timeout,
             b"grpc-encoding" => &mut self.grpc_encoding,
             b"grpc-accept-encoding" => &mut self.grpc_accept,
-            b"access-control-request-method" => &mut self.preflight,
             b"access-control-request-headers" => &mut self.preflight_fields,
-            b"sec-websocket-key" => &mut self.socket_key,
-            b"sec-websocket-version" => &mut self.socket_version,
             b"sec-websocket-protocol" => &mut self.socket_protocol,
             _ => return,
         };
-        *place = Some(value);
+        *list = Some(match list.take() {
+            Some(before) => Cow::Owned([&before, &b", "[..], value].concat()),
+            None => Cow::Borrowed(value),
+        });
     }
 
     /// The time that a caller by the Connect protocol waits.
@@ -229,26 +239,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_known_in_any_case_and_the_others_become_metadata() {
+    fn fields_of_no_protocol_become_metadata() {
         let fields: [(&str, &[u8]); 8] = [
-            ("Host", b"localhost"),
-            ("Content-Type", b"application/json"),
-            ("X-Tenant", b"blue"),
+            ("host", b"localhost"),
+            ("content-type", b"application/json"),
+            ("x-tenant", b"blue"),
             ("x-tenant", b"green"),
-            ("Trace-Bin", b"AAEC"),
-            ("Cookie", b"a=1"),
+            ("trace-bin", b"AAEC"),
+            ("cookie", b"a=1"),
             ("cookie", b"b=2"),
-            ("Connect-Timeout-Ms", b"1500"),
+            ("connect-timeout-ms", b"1500"),
         ];
         let known = Known::of(fields.into_iter());
-        assert_eq!((known.host, known.has_hosts), (Some(&b"localhost"[..]), false));
+        assert_eq!((known.host, known.repeated), (Some(&b"localhost"[..]), None));
         assert_eq!(known.connect_timeout(), Ok(Some(Duration::from_millis(1500))));
         let metadata = metadata(fields.into_iter()).unwrap();
         assert_eq!(metadata.len(), 3, "{metadata:?}");
         assert_eq!(metadata.get("x-tenant"), Some("blue, green"));
         assert_eq!(metadata.get("cookie"), Some("a=1; b=2"));
         assert_eq!(metadata.get_bin("trace-bin"), Some(&[0, 1, 2][..]));
-        assert!(Known::of([("host", &b"a"[..]), ("HOST", b"b")].into_iter()).has_hosts);
+    }
+
+    #[test]
+    fn lines_of_a_list_are_combined_and_other_fields_occur_once() {
+        let known = |fields: &[(&'static str, &'static str)]| {
+            Known::of(fields.iter().map(|(name, value)| (*name, value.as_bytes())))
+        };
+        let combined = known(&[("connection", "upgrade"), ("connection", "keep-alive")]);
+        assert_eq!(combined.connection.as_deref(), Some(&b"upgrade, keep-alive"[..]));
+        assert_eq!(combined.repeated, None);
+        for name in ["host", "origin", "content-type", "sec-websocket-key", "grpc-timeout"] {
+            assert_eq!(known(&[(name, "a"), (name, "a")]).repeated, Some(name));
+        }
     }
 
     #[test]
@@ -260,7 +282,7 @@ mod tests {
             ("x-latin", b"\xe9", 400),
             ("x!", b"a", 400),
             ("x", b"a\tb", 400),
-            ("Authorization", b"Bearer\tabc", 401),
+            ("authorization", b"Bearer\tabc", 401),
             ("authorization", b"Bearer \xe9", 401),
             ("authorization", long.as_bytes(), 431),
             ("x", long.as_bytes(), 431),

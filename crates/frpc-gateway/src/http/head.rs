@@ -1,7 +1,7 @@
-//! The head of a request of HTTP/1: one reading of it or none. Whatever another program on the way may read
-//! differently is refused.
+//! The head of a request of HTTP/1: one reading of it or none. A head that another program on the way may read differently
+//! is refused. hyper accepts more, and does not show it in a request: a fragment in the target, two lengths, lines that end
+//! in a bare line feed.
 
-use crate::looked::looked_at;
 use httparse::{Error, Header, Request};
 use std::mem::MaybeUninit;
 
@@ -35,14 +35,16 @@ pub(crate) enum Framing {
     Chunked,
 }
 
-/// Why a head is refused.
+/// Why a request is refused by its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
     BareLineFeed,
     Syntax,
     TooManyFields,
     TooLong,
+    TooSlow,
     Version,
+    Fragment,
     TwoLengths,
     Length,
     TransferEncoding,
@@ -52,6 +54,7 @@ impl Malformed {
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::TooManyFields | Self::TooLong => 431,
+            Self::TooSlow => 408,
             Self::Version => 505,
             _ => 400,
         }
@@ -59,14 +62,16 @@ impl Malformed {
 
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Self::BareLineFeed => "a line of the head ends in a line feed without a carriage return before it",
-            Self::Syntax => "the head is not valid HTTP/1.1; fields are \"name: value\", each in one line",
+            Self::BareLineFeed => "invalid line end in the head: a line feed without a carriage return",
+            Self::Syntax => "invalid head of HTTP/1.1: write each field as \"name: value\" in one line",
             Self::TooManyFields => "the head has more than 100 fields",
             Self::TooLong => "the head is longer than 16384 bytes",
-            Self::Version => "the version is neither HTTP/1.0 nor HTTP/1.1, and HTTP/2 begins with its preface",
+            Self::TooSlow => "the head of the request took too long",
+            Self::Version => "unsupported version: use HTTP/1.1, HTTP/1.0, or HTTP/2 with its preface",
+            Self::Fragment => "invalid request target: remove the fragment behind \"#\"",
             Self::TwoLengths => "the head states the length of the body more than once",
-            Self::Length => "the length of the body is not a plain number",
-            Self::TransferEncoding => "the only transfer coding is chunked",
+            Self::Length => "invalid content-length: write digits alone",
+            Self::TransferEncoding => "unsupported transfer-encoding: use chunked alone, with HTTP/1.1",
         }
     }
 }
@@ -74,7 +79,6 @@ impl Malformed {
 /// The length of the head that `bytes` begin with, `None` if it is incomplete. `scanned` of the bytes were there when
 /// it was asked before.
 pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
-    looked_at(bytes.len().saturating_sub(scanned));
     for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
         let end = scanned + found + 1;
         let head = bytes.get(..end).unwrap_or_default();
@@ -105,6 +109,10 @@ impl<'h, 'b> Head<'h, 'b> {
         let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
             return Err(Malformed::Syntax);
         };
+        // RFC 9112, section 3.2: no target has one.
+        if memchr::memchr(b'#', target.as_bytes()).is_some() {
+            return Err(Malformed::Fragment);
+        }
         let fields: &'h [Header<'b>] = request.headers;
         let framing = framing(fields, version == 0)?;
         Ok(Self { method, target, is_old: version == 0, fields, framing })
@@ -152,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_can_be_read_in_two_ways_is_refused() {
+    fn head_with_two_readings_is_refused() {
         for (fields, expected) in [
             ("", Ok(Framing::Length(0))),
             ("content-length: 7\r\n", Ok(Framing::Length(7))),
@@ -180,6 +188,7 @@ mod tests {
         }
         assert_eq!(parse("POST / HTTP/1.1\n\n"), Err(Malformed::BareLineFeed));
         assert_eq!(parse("POST /  HTTP/1.1\r\n\r\n"), Err(Malformed::Version));
+        assert_eq!(parse("POST /a#b HTTP/1.1\r\n\r\n"), Err(Malformed::Fragment));
         assert_eq!(parse("POST / HTTP/3.0\r\n\r\n"), Err(Malformed::Version));
         assert_eq!(parse("POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n"), Err(Malformed::TransferEncoding));
         let many = format!("POST / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));
@@ -187,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_head_is_found_wherever_its_bytes_are_cut() {
+    fn end_of_head_is_found_at_any_cut() {
         let head = b"POST / HTTP/1.1\r\nhost: a\r\n\r\nbody";
         for cut in 0..head.len() {
             let found = end(&head[..cut], 0).unwrap();

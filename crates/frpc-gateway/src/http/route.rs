@@ -100,11 +100,16 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
 }
 
 /// What has been counted, as text for Prometheus.
-fn metrics(counters: &Counters, context: &ForeignContext, method: &str) -> Answer {
+fn metrics(http: &Http, counters: &Counters, context: &ForeignContext, method: &str) -> Answer {
     if !matches!(method, "GET" | "HEAD") {
         return Answer::wrong_method("GET", "metrics are read by GET");
     }
-    Answer::new(200, Snapshot::PROMETHEUS_TYPE, counters.snapshot().prometheus(Some(&context.stats())))
+    let snapshot = counters.snapshot();
+    let text = match &http.servers[..] {
+        [] => snapshot.prometheus(Some(&context.stats())),
+        servers => snapshot.prometheus_of(servers),
+    };
+    Answer::new(200, Snapshot::PROMETHEUS_TYPE, text)
 }
 
 /// Where a request goes that was let in.
@@ -121,7 +126,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     if path == "/metrics"
         && let Some(counters) = &http.metrics
     {
-        return Route::Answer(metrics(counters, context, method));
+        return Route::Answer(metrics(http, counters, context, method));
     }
     if path == "/" && method == "GET" && gateway.web_socket {
         return Route::Answer(Answer::needs_upgrade("websocket", "a GET of this path takes an upgrade to WebSocket"));

@@ -1,12 +1,15 @@
-//! Requests that hyper has read: the same doors as on the short path, with bodies that come and go in parts.
+//! Answers requests, whose bodies come and go in parts.
 
 use super::answer::{self, Answer};
+use super::exchange::{Exchange, InProgress};
 use super::fields::{self, Known};
-use super::head::Malformed;
 use super::route::{Asked, Protocol, Route, probe, route};
+use super::upgrade;
+use crate::charge::{CHARGED_MIN, check_growth, check_room};
 use crate::connect::envelope::Encoding;
 use crate::connect::{get, unary};
 use crate::inbound::Inbound;
+use crate::locks::without_port;
 use crate::streams::{self, Replies};
 use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
@@ -21,66 +24,15 @@ use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// What a connection's requests are served with.
+/// The service of the requests of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     gateway: Arc<Gateway>,
     context: ForeignContext,
-    requests: Requests,
-}
-
-/// The requests of a connection of HTTP/1, as far as hyper does not tell of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Requests(Arc<Progress>);
-
-#[derive(Debug, Default)]
-struct Progress {
-    in_progress: AtomicUsize,
-    /// Nothing has been flushed since the last response was made.
-    is_unwritten: AtomicBool,
-    /// Why the head behind the last request was refused.
-    refused: OnceLock<Malformed>,
-}
-
-impl Requests {
-    /// Why the connection ends, once the responses to all requests before have been written.
-    pub(crate) fn refused(&self) -> Option<Malformed> {
-        let is_answered =
-            self.0.in_progress.load(Ordering::Relaxed) == 0 && !self.0.is_unwritten.load(Ordering::Relaxed);
-        self.0.refused.get().copied().filter(|_| is_answered)
-    }
-
-    /// Notes that hyper reads no more, since the next head is malformed.
-    pub(crate) fn refuse(&self, malformed: Malformed) {
-        let _ = self.0.refused.set(malformed);
-    }
-
-    /// Notes that everything was written that hyper has encoded.
-    pub(crate) fn handle_flush(&self) {
-        if self.0.in_progress.load(Ordering::Relaxed) == 0 {
-            self.0.is_unwritten.store(false, Ordering::Relaxed);
-        }
-    }
-
-    fn begin(&self) -> InProgress {
-        self.0.in_progress.fetch_add(1, Ordering::Relaxed);
-        self.0.is_unwritten.store(true, Ordering::Relaxed);
-        InProgress(self.clone())
-    }
-}
-
-/// A request until its response has been made.
-#[derive(Debug)]
-pub(crate) struct InProgress(Requests);
-
-impl Drop for InProgress {
-    fn drop(&mut self) {
-        self.0.0.in_progress.fetch_sub(1, Ordering::Relaxed);
-    }
+    exchange: Exchange,
 }
 
 /// The body of a response, with the request that it answers.
@@ -103,9 +55,6 @@ impl AsRef<[u8]> for Charged {
         &self.bytes
     }
 }
-
-/// A response of so many bytes or more is charged to the client.
-const CHARGED_MIN: usize = 16 * 1024;
 
 /// The body of a response.
 pub(crate) enum Reply {
@@ -183,25 +132,22 @@ impl Body for Outgoing {
 
 impl Service {
     pub(crate) fn new(gateway: &Arc<Gateway>, context: &ForeignContext) -> Self {
-        Self { gateway: gateway.clone(), context: context.clone(), requests: Requests::default() }
+        Self { gateway: gateway.clone(), context: context.clone(), exchange: Exchange::new() }
     }
 
     pub(crate) fn context(&self) -> &ForeignContext {
         &self.context
     }
 
-    /// Notes that a request has come. hyper may read on before it polls the future that answers.
-    pub(crate) fn begin(&self) -> InProgress {
-        self.requests.begin()
-    }
-
-    pub(crate) fn requests(&self) -> &Requests {
-        &self.requests
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.exchange
     }
 
     /// Answers one request.
-    pub(crate) async fn respond(&self, request: Request<Incoming>, in_progress: InProgress) -> Response<Outgoing> {
-        self.answer(request).await.map(|reply| {
+    pub(crate) async fn respond(&self, request: Request<Incoming>, mut in_progress: InProgress) -> Response<Outgoing> {
+        let response = self.answer(request).await;
+        in_progress.answer();
+        response.map(|reply| {
             let waiting = Some(reply.waiting()).filter(|waiting| *waiting >= CHARGED_MIN);
             let hold = waiting.map(|waiting| self.context.hold(waiting));
             Outgoing { reply, _request: in_progress, context: self.context.clone(), hold }
@@ -213,30 +159,55 @@ impl Service {
         let (parts, body) = request.into_parts();
         let (body, is_over) = Inbound::new(body);
         let mut known = Known::of(pairs(&parts.headers));
-        if let Some(authority) = parts.uri.authority() {
-            // The two are the same, or one of them is for somebody else's eyes.
-            let authority = authority.as_str().as_bytes();
-            known.has_hosts |= known.host.is_some_and(|host| host != authority);
-            known.host = Some(authority);
+        let addressed = is_addressed(&parts, &mut known);
+        let is_invalid = addressed.is_err();
+        let mut response = match addressed {
+            Ok(()) if upgrade::is_wanted(&self.gateway, &parts, &known) => self.upgrade(http, &parts, &known),
+            Ok(()) => self.admit(http, &parts, &known, body).await,
+            Err(answer) => respond(answer),
+        };
+        // The guard lets everything pass behind a request in chunks. And hyper closes the connection of a request that was
+        // not read to its end, often too late to say so. Behind a request without one host, the next may be another's.
+        let is_last = is_invalid || parts.headers.contains_key(TRANSFER_ENCODING) || !is_over.get();
+        if is_last && parts.version < Version::HTTP_2 {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
+        response
+    }
+
+    /// Answers a request if it may be made.
+    async fn admit(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
-        let admitted = answer.map_or_else(|| http.locks.admit(&known, self.context.local_addr()), Err);
-        let mut response = match admitted {
+        let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.local_addr()), Err);
+        match admitted {
             Ok(pass) => {
-                let mut response = self.admitted(http, &parts, &known, body).await;
-                for (name, value) in pass.fields() {
-                    add(response.headers_mut(), name, value.to_owned());
+                let mut response = self.admitted(http, parts, known, body).await;
+                let names = || response.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>().join(", ");
+                for (name, value) in pass.fields(names).collect::<Vec<_>>() {
+                    add(response.headers_mut(), name, value.into_owned());
                 }
                 response
             }
             Err(answer) => respond(answer),
-        };
-        // The transport lets everything pass behind a request in chunks: see `Strict`. And hyper closes the connection of a
-        // request that was not read to its end, often too late to say so.
-        let is_last = parts.headers.contains_key(TRANSFER_ENCODING) || !is_over.get();
-        if is_last && parts.version < Version::HTTP_2 {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
+    }
+
+    /// Answers a request for an upgrade, which follows the response if it is granted.
+    fn upgrade(&self, http: &Http, parts: &request::Parts, known: &Known<'_>) -> Response<Reply> {
+        let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
+            let metadata = fields::metadata(pairs(&parts.headers)).map_err(|invalid| invalid.answer())?;
+            upgrade::parse(&self.gateway, parts, known, metadata)
+        });
+        let (upgrade, metadata) = match upgrade {
+            Ok(granted) => granted,
+            Err(answer) => return respond(answer),
+        };
+        let mut response = Response::new(Reply::Whole(Bytes::new()));
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        for (name, value) in upgrade.fields() {
+            add(response.headers_mut(), name, value);
+        }
+        self.exchange.upgrade(upgrade, metadata);
         response
     }
 
@@ -259,6 +230,7 @@ impl Service {
         };
         let answer = match route {
             Route::Answer(answer) => answer,
+            Route::NoMethod(_) => Answer::not_found(path),
             Route::JsonRpc => match self.whole(body, known).await {
                 Ok(body) => {
                     let reply = json_rpc::answer(&self.gateway, &self.context, metadata, body).await;
@@ -283,9 +255,11 @@ impl Service {
             Route::Call(method, protocol) => {
                 return streams::call(&self.context, &method, protocol, known, metadata, body).await;
             }
-            Route::NoMethod(protocol) => return streams::no_method(protocol, path),
         };
-        respond(answer)
+        respond(match check_room(&self.context, answer.body.len()) {
+            Ok(()) => answer,
+            Err(status) => unary::failure(&status),
+        })
     }
 
     async fn unary(
@@ -304,7 +278,7 @@ impl Service {
 
     /// The same answer, compressed if the client takes that and it is worth it.
     fn compressed(&self, mut answer: Answer, known: &Known<'_>) -> Answer {
-        if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding) {
+        if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding.as_deref()) {
             answer.body = gzip::deflate(&answer.body);
             answer = answer.with("content-encoding", "gzip");
         }
@@ -313,16 +287,18 @@ impl Service {
 
     /// The whole body of a request, decompressed.
     async fn whole(&self, mut body: Inbound, known: &Known<'_>) -> Result<Bytes, Answer> {
-        let encoding = Encoding::of(known.content_encoding).map_err(|status| unary::failure(&status))?;
+        let encoding = Encoding::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());
-        if body.size_hint().lower() > limit {
+        let length = body.size_hint().lower();
+        if length > limit {
             return Err(Answer::too_long(limit));
         }
         let mut pace = Pace::new(config.least_rate_window, config.least_rate);
         let mut alarm = Alarm::default();
-        let mut whole = BytesMut::new();
-        let mut hold = None;
+        // Memory follows the bytes that come, and not those that are promised.
+        let mut whole = BytesMut::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(BODY_BEGINS));
+        let mut held = None;
         loop {
             let received = whole.len() as u64;
             let frame = poll_fn(|task| match Pin::new(&mut body).poll_frame(task) {
@@ -345,22 +321,56 @@ impl Service {
                     if (whole.len() + part.len()) as u64 > limit {
                         return Err(Answer::too_long(limit));
                     }
-                    if !self.context.connection().has_room(part.len()) {
-                        self.context.connection().count_shed();
-                        let text = "the server is short of memory; try again later";
-                        return Err(Answer::failure(429, frpc::Code::ResourceExhausted, text));
-                    }
+                    check_growth(&self.context, whole.len(), part.len()).map_err(|status| unary::failure(&status))?;
                     whole.extend_from_slice(&part);
-                    hold = Some(self.context.hold(whole.capacity()));
+                    let capacity = whole.capacity();
+                    if capacity >= CHARGED_MIN && held.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
+                        held = Some((self.context.hold(capacity), capacity));
+                    }
                 }
             }
         }
-        let body = match encoding {
-            Encoding::Identity => whole.freeze(),
-            Encoding::Gzip => gzip::inflate(&whole, limit).map_err(|error| unary::failure(&error.status(limit)))?,
-        };
-        drop(hold);
-        Ok(body)
+        match encoding {
+            Encoding::Identity => Ok(whole.freeze()),
+            Encoding::Gzip => gzip::inflate(&whole, limit).map_err(|error| unary::failure(&error.status(limit))),
+        }
+    }
+}
+
+/// How much of a body is allocated in advance, in bytes.
+const BODY_BEGINS: usize = 64 * 1024;
+
+/// Checks that a request names one host, which becomes `host` of the known fields, and has no field twice that has one
+/// value.
+fn is_addressed<'a>(parts: &'a request::Parts, known: &mut Known<'a>) -> Result<(), Answer> {
+    if let Some(name) = known.repeated {
+        return Err(Answer::refusal(400, &format!("the header field {name} occurs more than once")));
+    }
+    let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
+    let is_one = match (known.host, authority) {
+        // RFC 9112, section 3.2: the target does not stand in for the field.
+        (None, _) => parts.version != Version::HTTP_11,
+        (Some(host), Some(authority)) => is_same_host(host, authority),
+        (Some(_), None) => true,
+    };
+    if !is_one {
+        return Err(Answer::refusal(400, "a request has one field \"host\", which is the host of its target"));
+    }
+    known.host = authority.or(known.host);
+    Ok(())
+}
+
+/// Whether two hosts are the same, but for case and a default port.
+fn is_same_host(one: &[u8], other: &[u8]) -> bool {
+    let parts = |host| {
+        let host = std::str::from_utf8(host).ok()?;
+        let name = without_port(host)?;
+        let port = host.get(name.len()..)?.trim_start_matches(':');
+        Some((name, if matches!(port, "80" | "443") { "" } else { port }))
+    };
+    match (parts(one), parts(other)) {
+        (Some((name, port)), Some((other, of_other))) => name.eq_ignore_ascii_case(other) && port == of_other,
+        _ => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which doors are open for HTTP, and for whom.
 
 use crate::locks::Locks;
+use frpc::Stats;
 use frpc::observe::Counters;
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct Http {
     pub(crate) grpc: bool,
     pub(crate) health: bool,
     pub(crate) metrics: Option<Counters>,
+    /// The servers of the metrics by name; none for the one that answers.
+    pub(crate) servers: Vec<(String, Stats)>,
     pub(crate) debug: Option<DebugPage>,
     pub(crate) locks: Locks,
 }
@@ -96,6 +99,27 @@ impl Http {
         self
     }
 
+    /// Reports the connections of this server on the page of [`metrics`](Self::metrics), with the label `server`, in place
+    /// of those of the server that answers: for a page on a port of its own. May be called for several servers.
+    ///
+    /// ```
+    /// use frpc::observe::Counters;
+    /// use frpc_gateway::{Gateway, Http, ServeGateway};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// let counters = Counters::new();
+    /// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
+    /// let page = Http::new().metrics(&counters).metrics_of("main", server.stats());
+    /// let operators = frpc::Server::builder().gateway(Gateway::new().http(page));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn metrics_of(mut self, name: impl Into<String>, stats: Stats) -> Self {
+        self.servers.push((name.into(), stats));
+        self
+    }
+
     /// Answers a GET of `/debug/frpc` with JSON that `json` makes, such as what goes on in the server by
     /// [`Introspection::to_json`]. **Whoever reaches the port can read it**, past the locks below: it belongs on a port that
     /// operators alone reach.
@@ -134,6 +158,13 @@ impl Http {
     pub fn cors(mut self) -> Self {
         self.locks.cors = true;
         self
+    }
+
+    /// As [`cors`](Self::cors), also for requests with credentials, such as those of `fetch` with
+    /// `credentials: "include"`: pages of the origins then act with the cookies of their users.
+    pub fn cors_with_credentials(mut self) -> Self {
+        self.locks.credentials = true;
+        self.cors()
     }
 }
 

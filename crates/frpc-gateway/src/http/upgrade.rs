@@ -2,29 +2,36 @@
 
 use super::answer::Answer;
 use super::fields::{self, Known};
-use super::head::{Framing, Head};
 use crate::Gateway;
 use crate::web_socket::{Asked, Refusal, Subprotocol, Upgrade, VERSION};
 use frpc::Metadata;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{Method, Version, request};
 
-/// Whether a request is for WebSocket, and the door is open.
-pub(crate) fn is_wanted(gateway: &Gateway, head: &Head<'_, '_>, known: &Known<'_>) -> bool {
-    let path = head.target.split('?').next();
-    known.upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case(b"websocket"))
-        && head.method == "GET"
-        && path == Some("/")
-        && gateway.web_socket
+/// Whether a request is for WebSocket, and the gateway serves that.
+pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known<'_>) -> bool {
+    gateway.web_socket
+        && parts.method == Method::GET
+        && parts.uri.path() == "/"
+        && parts.version < Version::HTTP_2
+        && tokens(known.upgrade.as_deref()).any(|token| token.eq_ignore_ascii_case("websocket"))
 }
 
 /// Reads the request, by section 4.2.1 of RFC 6455, and its metadata, which is that of all calls to come.
-pub(crate) fn parse(gateway: &Gateway, head: &Head<'_, '_>, known: &Known<'_>) -> Result<(Upgrade, Metadata), Answer> {
-    let is_upgrade = tokens(known.connection).any(|token| token.eq_ignore_ascii_case("upgrade"));
-    if !is_upgrade || head.is_old || head.framing != Framing::Length(0) {
+pub(crate) fn parse(
+    gateway: &Gateway,
+    parts: &request::Parts,
+    known: &Known<'_>,
+    metadata: Metadata,
+) -> Result<(Upgrade, Metadata), Answer> {
+    let is_upgrade = tokens(known.connection.as_deref()).any(|token| token.eq_ignore_ascii_case("upgrade"));
+    let has_body = parts.headers.contains_key(TRANSFER_ENCODING)
+        || parts.headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+    if !is_upgrade || parts.version != Version::HTTP_11 || has_body {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
-    let metadata = fields::metadata(head.fields.iter().map(|field| (field.name, field.value)));
-    let metadata = metadata.map_err(|invalid| invalid.answer())?;
-    let asked = Asked { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol };
+    let asked =
+        Asked { key: known.socket_key, version: known.socket_version, protocols: known.socket_protocol.as_deref() };
     let upgrade = Upgrade::new(gateway, &asked).map_err(|refusal| match refusal {
         Refusal::Version => Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION),
         _ => Answer::refusal(400, refusal.text()),

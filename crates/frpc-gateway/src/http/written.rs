@@ -1,7 +1,7 @@
 //! Responses as HTTP/1.1 has them.
 
 use super::answer::{self, Answer};
-use super::calls::Manner;
+use super::calls::ResponseOptions;
 use super::date;
 use crate::locks::Pass;
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use std::time::Instant;
 pub(crate) type Fields = [(Cow<'static, str>, String)];
 
 /// Appends a response, without its body unless `with_body`.
-pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, manner: Manner<'_>, with_body: bool) {
-    let Manner { pass, is_last, now } = manner;
+pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
+    let ResponseOptions { pass, is_last, now } = options;
     if answer.status == 200 {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     } else {
@@ -42,7 +42,8 @@ fn put_fields(out: &mut Vec<u8>, fields: &Fields, pass: Pass<'_>, is_last: bool)
     if is_last {
         put_field(out, "connection", b"close");
     }
-    for (name, value) in pass.fields() {
+    let names = || fields.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
+    for (name, value) in pass.fields(names) {
         put_field(out, name, value.as_bytes());
     }
     for (name, value) in fields {
@@ -87,8 +88,8 @@ impl Open {
     }
 
     /// Completes the head of a response whose body stands behind it. Returns the digits of its length.
-    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &Fields, manner: Manner<'_>) -> usize {
-        let Manner { pass, is_last, .. } = manner;
+    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &Fields, options: ResponseOptions<'_>) -> usize {
+        let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
         let mut digits = [0; DIGITS];
         let digits = decimal(out.len() - content, &mut digits);
@@ -138,7 +139,7 @@ mod tests {
         let mut out = b"before".to_vec();
         let open = Open::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());
-        let digits = open.end(&mut out, fields, Manner { pass: Pass::default(), is_last, now: Instant::now() });
+        let digits = open.end(&mut out, fields, ResponseOptions { pass: Pass::default(), is_last, now: Instant::now() });
         let text = String::from_utf8(out).unwrap();
         let (head, rest) = text.strip_prefix("before").unwrap().split_once("date: ").unwrap();
         (format!("{head}{}", rest.split_once("\r\n").unwrap().1), digits)
@@ -168,11 +169,11 @@ mod tests {
     fn both_ways_to_write_a_response_give_the_same_bytes() {
         let (mut whole, mut open) = (Vec::new(), Vec::new());
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
-        let manner = Manner { pass: Pass::default(), is_last: true, now };
-        put(&mut whole, &answer, manner, true);
+        let options = ResponseOptions { pass: Pass::default(), is_last: true, now };
+        put(&mut whole, &answer, options, true);
         let begun = Open::begin(&mut open, "a/b", 1, now);
         open.extend_from_slice(b"body");
-        begun.end(&mut open, &answer.fields, manner);
+        begun.end(&mut open, &answer.fields, options);
         assert_eq!(String::from_utf8(open), String::from_utf8(whole));
     }
 

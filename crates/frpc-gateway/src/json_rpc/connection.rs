@@ -3,19 +3,21 @@
 //! has come whole, and writes all replies at once.
 
 use super::framing::{Framed, Framing};
-use super::session::{Session, now};
+use super::session::{BYTE_ORDER_MARK, Session, now};
 use crate::Gateway;
+use crate::charge::Charge;
+use crate::timed::{LINGER, linger};
 use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::support::{Hold, Pace, WriteProgress};
+use frisbee::support::{Pace, WriteProgress};
 use frpc::{ForeignContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Sleep;
 
 /// A message that has begun has room for another read of this much, in bytes.
@@ -26,13 +28,6 @@ const TURNS: usize = 4;
 
 /// How much of an output buffer an idle connection keeps, in bytes: some replies.
 const KEPT: usize = 4 * 1024;
-
-/// Parts of a message are charged to the server's memory in steps of so many bytes; fewer are not charged.
-const CHARGED: usize = 64 * 1024;
-
-/// How long a connection that this end has closed waits for the client to close its half, so that a reset does not
-/// discard the bytes that were written last; as native connections.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Serves a connection to its end: that of the client's direction, an error, or a server that stops.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
@@ -51,7 +46,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         received: 0,
         pace: Pace::new(config.least_rate_window, config.least_rate),
         uptake: WriteProgress::new(config.write_timeout, config.least_rate),
-        held: None,
+        charge: Charge::default(),
         active: now(),
         reading: Reading::Open,
         sleep: None,
@@ -107,8 +102,8 @@ struct Connection<'a> {
     received: u64,
     pace: Pace,
     uptake: WriteProgress,
-    /// The charge for what waits here, and for how much.
-    held: Option<(Hold, usize)>,
+    /// The charge for input and output that waits here.
+    charge: Charge,
     /// When something has come or gone last.
     active: Instant,
     reading: Reading,
@@ -215,6 +210,9 @@ impl Connection<'_> {
         let bounds = session.bounds();
         let refused = session.turn(now, |turn| {
             loop {
+                if bytes.starts_with(BYTE_ORDER_MARK) {
+                    bytes.advance(BYTE_ORDER_MARK.len());
+                }
                 let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 bytes.advance(spaces);
                 if bytes.is_empty() {
@@ -268,17 +266,9 @@ impl Connection<'_> {
 
     /// Charges what waits here to the server's memory.
     fn charge(&mut self) {
-        let waiting = self.input.capacity() + self.pending.len() + self.session.output().len();
-        let steps = waiting / CHARGED;
-        let before = self.held.as_ref().map_or(0, |(_, steps)| *steps);
-        if steps == before {
-            return;
-        }
-        self.held = None;
-        if steps > 0 {
-            self.held = Some((self.context.hold(steps * CHARGED), steps));
-        }
-        if steps > before && self.context.is_overloaded() && !self.input.is_empty() {
+        let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
+        let has_grown = self.charge.set(self.context, waiting);
+        if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.session.fail(&Status::resource_exhausted("the server's memory limit for this client is reached"));
             self.end_reading();
         }
@@ -364,12 +354,10 @@ impl Connection<'_> {
 
     /// Closes the direction of replies, and waits until the client has closed its own.
     async fn linger(&mut self) {
-        let closing = async {
-            let _ = tokio::io::AsyncWriteExt::shutdown(&mut self.transport).await;
-            let mut rest = [0; 1024];
-            while self.transport.read(&mut rest).await.is_ok_and(|count| count > 0) {}
-        };
-        let _ = tokio::time::timeout(LINGER, closing).await;
+        let shut = tokio::time::timeout(LINGER, self.transport.shutdown()).await;
+        if matches!(shut, Ok(Ok(()))) {
+            linger(&mut self.transport, LINGER).await;
+        }
     }
 }
 

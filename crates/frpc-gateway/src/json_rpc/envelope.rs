@@ -239,19 +239,14 @@ impl<'a> Plain<'a> {
 }
 
 /// Reads what plain requests consist of.
-pub(super) struct Cursor<'a> {
+struct Cursor<'a> {
     input: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(input: &'a [u8]) -> Self {
+    fn new(input: &'a [u8]) -> Self {
         Self { input, at: 0 }
-    }
-
-    /// The place of the next byte.
-    pub(super) fn at(&self) -> usize {
-        self.at
     }
 
     #[inline(always)]
@@ -260,7 +255,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn take(&mut self, token: &[u8]) -> Option<()> {
+    fn take(&mut self, token: &[u8]) -> Option<()> {
         self.rest().starts_with(token).then(|| self.at += token.len())
     }
 
@@ -292,7 +287,7 @@ impl<'a> Cursor<'a> {
 
     /// The place of an id.
     #[inline(always)]
-    pub(super) fn id(&mut self) -> Option<Range<usize>> {
+    fn id(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
         if self.input.get(begin) == Some(&b'"') {
             // What is echoed has to be UTF-8.
@@ -309,7 +304,7 @@ impl<'a> Cursor<'a> {
 
     /// The place of params, which nest to this depth.
     #[inline(always)]
-    pub(super) fn params(&mut self, depth_max: u32) -> Option<Range<usize>> {
+    fn params(&mut self, depth_max: u32) -> Option<Range<usize>> {
         let begin = self.at;
         self.at += value_length(self.rest(), depth_max)?;
         Some(begin..self.at)

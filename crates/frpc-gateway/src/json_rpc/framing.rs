@@ -1,7 +1,6 @@
 //! Where a message ends in a stream of bytes that is cut anywhere. Each byte is looked at once: strings and brackets are
 //! told apart, and all else is left to `envelope.rs`.
 
-use crate::looked::looked_at;
 use frpc::json::plain_length;
 use std::fmt;
 
@@ -48,14 +47,6 @@ pub(super) enum Refusal {
 impl Framing {
     /// Goes on with a message. `bytes` begin where it does, and are those of the last time and more.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
-        let before = self.at;
-        let framed = self.go_on(bytes, bounds);
-        looked_at(self.at - before);
-        framed
-    }
-
-    #[inline(always)]
-    fn go_on(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
             match bytes.first() {
@@ -108,13 +99,9 @@ impl Framing {
 
 /// The length of the object or array that `bytes` begin with, if it is complete and nests no deeper.
 pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
-    let length = matches!(bytes.first(), Some(b'{' | b'[')).then(|| end_of_value(bytes, depth_max))?;
-    looked_at(length.unwrap_or(bytes.len()));
-    length
-}
-
-#[inline(always)]
-fn end_of_value(bytes: &[u8], depth_max: u32) -> Option<usize> {
+    if !matches!(bytes.first(), Some(b'{' | b'[')) {
+        return None;
+    }
     let (mut at, mut depth) = (0, 0);
     loop {
         let byte = bytes.get(at)?;

@@ -1,8 +1,9 @@
 //! What the tasks of calls have for the session of their connection.
 
+use crate::charge::check_room;
 use bytes::Bytes;
 use frisbee::support::Hold;
-use frpc::{Response, Status};
+use frpc::{ForeignContext, Response, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
@@ -14,8 +15,8 @@ pub(super) type CallNumber = u64;
 pub(super) enum Letter {
     /// The call is over.
     Done(CallNumber, Result<Response<Bytes>, Status>, Hold),
-    /// An item of its responses.
-    Item(CallNumber, Bytes),
+    /// An item of its responses, and how many permits of its window it takes.
+    Item(CallNumber, Bytes, usize, Hold),
     /// Its handler has taken so many items.
     Taken(CallNumber, u32),
 }
@@ -41,6 +42,13 @@ impl Mail {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Sends the result of a call, or an error if the server has no memory for it.
+    pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
+        let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
+        let hold = context.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
+        self.send(Letter::Done(number, result, hold));
     }
 
     /// Moves all letters behind those in `to`; without any, the task is woken by the next one.

@@ -9,11 +9,12 @@ mod streams;
 use super::envelope::{Invalid, Item, Message, Plain, Request};
 use super::framing::{Bounds, Framed, Framing, Refusal};
 use super::mail::{CallNumber, Letter, Mail};
-use super::usual::{Usual, Values};
 use super::{discover, metadata, reply};
 use crate::Gateway;
+use crate::charge::check_room;
 use batch::Batches;
 use bytes::Bytes;
+use frisbee::support::Hold;
 use frpc::json::DecodeError;
 use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
 use frpc::{Metadata, Response, Status};
@@ -22,6 +23,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 use streams::{Ends, StreamTask};
+
+/// Some editors and programs begin a text with it.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// An id of so many bytes or more is charged to the client while its call is in progress.
+const ID_CHARGED: usize = 256;
 
 /// The format of requests whose params are given by name, and that of those by position.
 const NAMED: &str = "json";
@@ -57,9 +64,10 @@ struct Inner {
     last: usize,
     calls: HashMap<CallNumber, Call>,
     /// The calls in progress that have an id, of several with the same id the first.
-    by_id: HashMap<Box<[u8]>, CallNumber>,
+    by_id: HashMap<Arc<[u8]>, CallNumber>,
+    /// Two calls with one id have been in progress.
+    has_twins: bool,
     next: CallNumber,
-    usual: Usual,
     streams: usize,
     batches: Batches,
     mail: Arc<Mail>,
@@ -79,7 +87,9 @@ struct Called {
 /// A call in progress.
 struct Call {
     /// `None` for notifications.
-    id: Option<Box<[u8]>>,
+    id: Option<Arc<[u8]>>,
+    /// The charge for a long id.
+    _held: Option<Hold>,
     batch: Option<usize>,
     /// Whether the reply shows its metadata.
     shows_metadata: bool,
@@ -123,8 +133,8 @@ impl Session {
             last: 0,
             calls: HashMap::new(),
             by_id: HashMap::new(),
+            has_twins: false,
             next: 0,
-            usual: Usual::default(),
             streams: 0,
             batches: Batches::default(),
             mail: Arc::default(),
@@ -152,6 +162,7 @@ impl Session {
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);
+        let message = if message.starts_with(BYTE_ORDER_MARK) { message.slice(BYTE_ORDER_MARK.len()..) } else { message };
         self.turn(now(), |session| {
             if session.take_plain(&message, |behind| behind.iter().all(u8::is_ascii_whitespace)).is_none() {
                 session.handle_unusual(&message);
@@ -180,7 +191,7 @@ impl Session {
         inner.mail.take(&mut inner.letters, task);
         while inner.output.len() < inner.backlog_max {
             let Some(letter) = inner.letters.pop_front() else { break };
-            inner.read(letter);
+            inner.read(letter, &self.context);
         }
         match inner.calls.len() {
             _ if inner.output.len() > before => Poll::Ready(true),
@@ -243,21 +254,12 @@ impl Turn<'_> {
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, turn } = self;
-        let (place, id, params, end) = match inner.usual.read(input, inner.bounds.depth_max.saturating_sub(1)) {
-            Some(Values { id, params, end, method }) => {
-                inner.usual.hit();
-                (method, Some(id), Some(params), end)
-            }
-            None => {
-                let plain = Plain::read(input, inner.bounds)?;
-                let place = inner.unary(plain.method, context)?;
-                inner.usual.learn(input, &plain, place);
-                (place, plain.id.and_then(|id| input.get(id)), plain.params, plain.end)
-            }
-        };
+        let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
+        let place = inner.unary(method, context)?;
         if !accepts(input.get(end..)?) {
             return None;
         }
+        let id = id.and_then(|id| input.get(id));
         let is_positional = params.as_ref().is_some_and(|params| input.get(params.start) == Some(&b'['));
         let params = params.map_or(Bytes::from_static(b"{}"), |params| input.slice(params));
         let mut request = frpc::Request::new(params);
@@ -410,27 +412,31 @@ impl Inner {
             }
             return;
         };
+        if let Some(id) = id
+            && let Err(status) = check_room(context, id.len())
+        {
+            reply::failure(out, reply::NO_ID, &status);
+            return out.push(b'\n');
+        }
         reply::begin_result(out, id.unwrap_or_default());
         let content = out.len();
         let (next, mail) = (&mut self.next, &self.mail);
         let called = place.call(turn, request, out, || {
             let (number, mail, context) = (*next, mail.clone(), context.clone());
             *next += 1;
-            move |result: Result<Response<Bytes>, Status>| {
-                let hold = context.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
-                mail.send(Letter::Done(number, result, hold));
-            }
+            move |result| mail.finish(number, result, &context)
         });
         let result = match called {
             ForeignCalled::Ready(result) => result,
             ForeignCalled::InProgress(task) => {
                 out.truncate(start);
-                self.begin(Call { id: id.map(Box::from), batch, shows_metadata, work: Work::Unary(task) });
+                self.begin(id, batch, shows_metadata, Work::Unary(task), context);
                 return;
             }
         };
         let Some(id) = id else { return out.truncate(start) };
         let length = out.len() - content;
+        let result = result.and_then(|response| check_room(context, length).map(|()| response));
         match result {
             Ok(response) if length <= self.reply_max => {
                 reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
@@ -459,15 +465,25 @@ impl Inner {
     }
 
     /// Enters the call whose number has just been taken.
-    fn begin(&mut self, call: Call) {
+    fn begin(
+        &mut self,
+        id: Option<&[u8]>,
+        batch: Option<usize>,
+        shows_metadata: bool,
+        work: Work,
+        context: &ForeignContext,
+    ) {
         let number = self.next - 1;
-        if let Some(id) = &call.id {
-            self.by_id.entry(id.clone()).or_insert(number);
+        let held = id.map_or(0, <[u8]>::len);
+        let held = (held >= ID_CHARGED).then(|| context.hold(held));
+        let id: Option<Arc<[u8]>> = id.map(Arc::from);
+        if let Some(id) = &id {
+            self.has_twins |= *self.by_id.entry(id.clone()).or_insert(number) != number;
         }
-        if let Some(batch) = call.batch {
+        if let Some(batch) = batch {
             self.batches.wait(batch);
         }
-        self.calls.insert(number, call);
+        self.calls.insert(number, Call { id, _held: held, batch, shows_metadata, work });
     }
 
     /// Takes a call that is over out of those in progress.
@@ -477,6 +493,12 @@ impl Inner {
             && self.by_id.get(id) == Some(&number)
         {
             self.by_id.remove(id);
+            let twins = self.calls.iter().filter(|(_, other)| self.has_twins && other.id.as_ref() == Some(id));
+            if self.has_twins
+                && let Some(next) = twins.map(|(number, _)| *number).min()
+            {
+                self.by_id.insert(id.clone(), next);
+            }
         }
         if matches!(call.work, Work::Stream(..)) {
             self.streams -= 1;
@@ -484,21 +506,24 @@ impl Inner {
         Some(call)
     }
 
-    fn read(&mut self, letter: Letter) {
+    fn read(&mut self, letter: Letter, context: &ForeignContext) {
         match letter {
             Letter::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
-                    self.answer(&call, result);
+                    self.answer(&call, result, context);
                 }
                 drop(hold);
             }
-            Letter::Item(number, item) => self.put_item(number, &item),
+            Letter::Item(number, item, permits, hold) => {
+                self.put_item(number, &item, permits);
+                drop(hold);
+            }
             Letter::Taken(number, count) => self.grant(number, count),
         }
     }
 
     /// Appends the reply of a call that is over.
-    fn answer(&mut self, call: &Call, result: Result<Response<Bytes>, Status>) {
+    fn answer(&mut self, call: &Call, result: Result<Response<Bytes>, Status>, context: &ForeignContext) {
         let Call { id, batch, shows_metadata, .. } = call;
         let reply_max = self.reply_max;
         let put = |out: &mut Vec<u8>| {
@@ -515,7 +540,7 @@ impl Inner {
         };
         match batch {
             Some(batch) => {
-                self.batches.add(*batch, id.as_deref(), self.reply_max, put);
+                self.batches.add(*batch, id.as_deref(), self.reply_max, context, put);
                 self.batches.end(*batch, &mut self.output);
             }
             None => {

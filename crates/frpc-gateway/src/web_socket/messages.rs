@@ -4,10 +4,11 @@
 use super::frame::{CloseCode, End, Event, Fault, Kind};
 use super::sending::Sending;
 use super::transport::{Ending, Wire, now};
+use crate::charge::Charge;
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::support::{Hold, Pace, WriteProgress};
+use frisbee::support::{Pace, WriteProgress};
 use frisbee_core::{Keepalive, Liveness};
 use frpc::ForeignContext;
 use std::future::poll_fn;
@@ -28,9 +29,6 @@ const LONG_READ_MAX: usize = 64 * 1024;
 /// Messages and reads in a row, before other connections have their turn.
 const STEPS: usize = 64;
 
-/// A message is charged to the server's memory in steps of so many bytes; shorter ones are not charged.
-const CHARGED: usize = 64 * 1024;
-
 const NOT_TEXT: Fault = Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8");
 
 /// What answers messages.
@@ -38,8 +36,9 @@ pub(super) trait Talk {
     /// Handles a whole message; answers that are there at once wait in `sending`.
     fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault>;
 
-    /// Lets further answers wait in `sending`. The task is woken when there are more.
-    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending);
+    /// Lets further answers wait in `sending` while these are fewer bytes than `backlog_max`. The task is woken when there
+    /// are more.
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending, backlog_max: usize);
 
     /// Whether answers are to come.
     fn is_busy(&self) -> bool;
@@ -61,8 +60,10 @@ impl Talk for Calls {
         Ok(())
     }
 
-    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending) {
-        while let Poll::Ready(true) = self.0.poll(task) {
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending, backlog_max: usize) {
+        while sending.waiting() < backlog_max
+            && let Poll::Ready(true) = self.0.poll(task)
+        {
             // An idle connection keeps no buffer.
             sending.texts(&std::mem::take(self.0.output()));
         }
@@ -85,7 +86,7 @@ impl Talk for Echo {
         Ok(())
     }
 
-    fn poll(&mut self, _task: &mut Context<'_>, _sending: &mut Sending) {}
+    fn poll(&mut self, _task: &mut Context<'_>, _sending: &mut Sending, _backlog_max: usize) {}
 
     fn is_busy(&self) -> bool {
         false
@@ -107,6 +108,7 @@ where
         input: BytesMut::new(),
         message: Message::default(),
         received: 0,
+        output: Charge::default(),
         keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, start),
         pace: Pace::new(config.least_rate_window, config.least_rate),
         uptake: WriteProgress::new(config.write_timeout, config.least_rate),
@@ -142,6 +144,8 @@ struct Connection<'a, T, K> {
     message: Message,
     /// All bytes that have come.
     received: u64,
+    /// The charge for frames that wait to be written.
+    output: Charge,
     keepalive: Keepalive,
     pace: Pace,
     uptake: WriteProgress,
@@ -155,8 +159,7 @@ struct Connection<'a, T, K> {
 struct Message {
     bytes: BytesMut,
     text: Utf8,
-    /// The charge for it, and how many steps that is.
-    held: Option<(Hold, usize)>,
+    charge: Charge,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
@@ -164,11 +167,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<Ending>> {
         for _ in 0..STEPS {
             let now = now();
-            self.talk.poll(task, &mut self.wire.sending);
+            self.talk.poll(task, &mut self.wire.sending, self.backlog_max);
+            self.charge_output();
             // Answers to messages that have come together leave together.
             if self.input.is_empty() || self.wire.sending.waiting() >= self.backlog_max {
                 self.write(task, now)?;
             }
+            self.charge_output();
             let takes_more = self.wire.sending.waiting() < self.backlog_max && !self.stops;
             let has_read = takes_more && self.read(task, now)?;
             if let Some(fault) = self.wire.fault {
@@ -324,13 +329,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
     /// Charges the message that has begun to the server's memory.
     fn charge(&mut self) {
         let Some(context) = self.context else { return };
-        let steps = self.message.bytes.len() / CHARGED;
-        if steps > self.message.held.as_ref().map_or(0, |(_, steps)| *steps) {
-            self.message.held = None;
-            self.message.held = Some((context.hold(steps * CHARGED), steps));
-            if context.is_overloaded() {
-                self.wire.fault = Some(Fault::new(CloseCode::TRY_LATER, "the server's memory limit is reached"));
-            }
+        let has_grown = self.message.charge.set(context, self.message.bytes.capacity());
+        if has_grown && context.is_overloaded() {
+            self.wire.fault = Some(Fault::new(CloseCode::TRY_LATER, "the server's memory limit is reached"));
+        }
+    }
+
+    /// Charges the frames that wait to be written.
+    fn charge_output(&mut self) {
+        if let Some(context) = self.context {
+            self.output.set(context, self.wire.sending.memory());
         }
     }
 

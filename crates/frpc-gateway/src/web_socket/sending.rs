@@ -62,6 +62,11 @@ impl Sending {
         self.waiting.len() - self.written
     }
 
+    /// The memory of what waits, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.waiting.capacity()
+    }
+
     /// Answers a PING with this payload.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         self.put_control(Opcode::Pong, payload);

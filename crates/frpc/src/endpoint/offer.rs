@@ -115,6 +115,7 @@ impl Offering {
             nesting: self.nesting,
             #[cfg(feature = "json")]
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
+            ..FormatTerms::default()
         };
         let watching = self.watching.map(Arc::new);
         let access = self.access.map(Access::into_rules);

@@ -20,6 +20,15 @@ impl Snapshot {
     /// assert!(text.contains("frpc_late_replies_total 0\n"));
     /// ```
     pub fn prometheus(&self, stats: Option<&Stats>) -> String {
+        self.exposition(&self.figures(stats))
+    }
+
+    /// As [`prometheus`](Self::prometheus), with the counts of several servers' connections, which have the label `server`.
+    pub fn prometheus_of(&self, servers: &[(String, Stats)]) -> String {
+        self.exposition(&self.figures_of(servers))
+    }
+
+    fn exposition(&self, figures: &[Figure]) -> String {
         let mut text = String::new();
         for (side, name) in
             [(Side::Server, "frpc_server_call_duration_seconds"), (Side::Client, "frpc_client_call_duration_seconds")]
@@ -27,12 +36,12 @@ impl Snapshot {
             self.put_durations(&mut text, side, name);
         }
         let mut name = "";
-        for figure in self.figures(stats) {
+        for figure in figures {
             if figure.name != name {
                 name = figure.name;
                 begin(&mut text, name, kind(figure.kind), figure.help);
             }
-            put(&mut text, name, &labels(&figure), figure.value);
+            put(&mut text, name, &labels(figure), figure.value);
         }
         text
     }

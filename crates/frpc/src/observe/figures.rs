@@ -218,6 +218,32 @@ fn put_topics(to: &mut Figures, topics: &TopicFigures) {
     to.gauge("frisbee_topics_waiting_bytes", "Bytes that wait for subscribers.", topics.waiting);
 }
 
+impl Snapshot {
+    /// As [`figures`](Self::figures), with those of several servers' connections, which have the label `server`.
+    pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Figure> {
+        let mut figures = self.figures(None);
+        let mut of_servers = Vec::new();
+        for (name, stats) in servers {
+            let mut of_server = Figures(Vec::new());
+            put_stats(&mut of_server, stats);
+            for figure in &mut of_server.0 {
+                figure.labels.push(("server", name.clone()));
+            }
+            of_servers.append(&mut of_server.0);
+        }
+        // Figures of one name stand together, in the order of the first server.
+        let mut names: Vec<&str> = Vec::new();
+        for figure in &of_servers {
+            if !names.contains(&figure.name) {
+                names.push(figure.name);
+            }
+        }
+        of_servers.sort_by_key(|figure| names.iter().position(|name| *name == figure.name));
+        figures.append(&mut of_servers);
+        figures
+    }
+}
+
 fn put_stats(to: &mut Figures, stats: &Stats) {
     to.counter("frisbee_connections_opened_total", "Connections that were ever driven.", stats.opened());
     to.gauge("frisbee_connections", "Connections that are open.", stats.open());

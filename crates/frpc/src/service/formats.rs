@@ -7,6 +7,7 @@ use polyglot::Nesting;
 use std::any::Any;
 #[cfg(feature = "json")]
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the messages of one method are written in an encoding that is not the native one. For generated code.
 pub struct Format<A, B> {
@@ -33,9 +34,11 @@ pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
 pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
 
 /// What a server states for messages in all formats.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
+    /// The memory of the last request that was decoded.
+    pub(crate) memory: AtomicUsize,
     /// The types that an `Any` may hold in JSON. None if no service has an `Any`.
     #[cfg(feature = "json")]
     pub(crate) types: Option<Arc<frpc_json::Types>>,
@@ -46,6 +49,28 @@ impl FormatTerms {
     #[must_use]
     pub fn nesting(&self) -> Nesting {
         self.nesting
+    }
+
+    /// States the memory that the decoded request takes beyond its bytes, such as that of its lists. It is charged to the
+    /// caller.
+    pub fn set_memory(&self, bytes: usize) {
+        self.memory.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The memory of the last request, as its decoder has stated it.
+    pub(crate) fn take_memory(&self) -> usize {
+        self.memory.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Clone for FormatTerms {
+    fn clone(&self) -> Self {
+        Self {
+            nesting: self.nesting,
+            memory: AtomicUsize::new(0),
+            #[cfg(feature = "json")]
+            types: self.types.clone(),
+        }
     }
 }
 

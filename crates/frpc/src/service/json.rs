@@ -15,16 +15,22 @@ pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
         append(message, &mut out, terms)?;
         Ok(Bytes::from(out))
     };
-    Format::new("json", |bytes, terms| options(terms).decode(bytes).map_err(invalid::<A>), encode)
+    Format::new("json", |bytes, terms| decoded(options(terms).decode_measured(bytes), terms), encode)
         .appending(append)
         .fields(A::FIELD_NAMES)
-        .positional("json-positional", |bytes, terms| options(terms).decode_positional(bytes).map_err(invalid::<A>))
+        .positional("json-positional", |bytes, terms| decoded(options(terms).decode_positional_measured(bytes), terms))
+}
+
+fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerms) -> Result<A, Status> {
+    let (message, memory) = decoded.map_err(invalid::<A>)?;
+    terms.set_memory(memory);
+    Ok(message)
 }
 
 /// A type that an `Any` may hold in JSON. Its content is bounded in memory as a message that comes in protobuf.
 #[must_use]
 pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
-    AnyType::of::<M>().bounded(memory_of::<M>)
+    AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())
 }
 
 /// The well-known types, and those that services name; `None` if none does.

@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::service::formats::Format;
-use crate::wire::protobuf::{Protobuf, memory_within};
+use crate::wire::protobuf::{Protobuf, memory_of};
 use polyglot::Message;
 
 /// The format `proto` of a method with these messages. The memory of requests is bounded as with the protobuf codec,
@@ -15,12 +15,14 @@ where
 {
     Format::new(
         "proto",
-        |bytes, _| {
+        |bytes, terms| {
             let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
-            if !memory_within::<A>(bytes, polyglot::CONTAINER_MEMORY_MAX).map_err(invalid)? {
+            let memory = memory_of::<A>(bytes).map_err(invalid)?;
+            if memory > polyglot::CONTAINER_MEMORY_MAX {
                 let text = format!("a {} of so many parts takes too much memory", A::NAME);
                 return Err(Status::resource_exhausted(text));
             }
+            terms.set_memory(memory);
             // By its path, since both traits may have methods of this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },

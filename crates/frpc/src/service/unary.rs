@@ -98,7 +98,7 @@ impl<A: Message, B> Codec<A, B> {
             Self::Native(reading) => body::request(body, *reading),
             Self::Format(format, terms) => {
                 let message = (format.decode)(body, terms)?;
-                Ok(Received { message, memory: body.len() })
+                Ok(Received { message, memory: body.len() + terms.take_memory() })
             }
         }
     }

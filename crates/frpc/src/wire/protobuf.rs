@@ -14,18 +14,12 @@ use std::cell::Cell;
 
 use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
 
-/// Whether a message takes no more memory than `max` outside of its own struct.
+/// The memory that a message takes outside of its own struct.
 ///
 /// # Errors
 /// If it is malformed in a way that decoding finds as well.
-pub(crate) fn memory_within<M: Protobuf>(message: &[u8], max: usize) -> Result<bool, prost::DecodeError> {
-    Ok(memory::memory::<M>(message)? <= max)
-}
-
-/// The memory that a message takes outside of its own struct, `None` if it is malformed.
-#[cfg(feature = "json")]
-pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Option<usize> {
-    memory::memory::<M>(message).ok()
+pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, prost::DecodeError> {
+    memory::memory::<M>(message)
 }
 
 /// Writes a message as a body.

@@ -1,9 +1,10 @@
 //! Batches: their replies wait for each other, and have one limit together.
 
 use super::{Turn, reply};
+use crate::charge::Charge;
 use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
-use frpc::Status;
+use frpc::{ForeignContext, Status};
 
 /// The batches with calls in progress.
 #[derive(Default)]
@@ -20,6 +21,7 @@ struct Batch {
     replies: Vec<u8>,
     /// The calls in progress, and one for the batch while it is being handled.
     left: usize,
+    charge: Charge,
     /// Not even errors had room.
     is_too_long: bool,
 }
@@ -41,7 +43,7 @@ impl Turn<'_> {
             };
             self.handle_item(item, message, Some(number), &mut out);
             let put = |replies: &mut Vec<u8>| replies.extend_from_slice(&out);
-            self.inner.batches.add(number, id.map(str::as_bytes), self.inner.reply_max, put);
+            self.inner.batches.add(number, id.map(str::as_bytes), self.inner.reply_max, self.context, put);
         }
         self.inner.batches.end(number, &mut self.inner.output);
     }
@@ -72,7 +74,14 @@ impl Batches {
 
     /// Adds the reply that `put` appends, if it appends one. All replies together have at most `max` bytes: one that
     /// exceeds it becomes an error, and if even that has no room, the batch has no reply but an error.
-    pub(super) fn add(&mut self, number: usize, id: Option<&[u8]>, max: usize, put: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn add(
+        &mut self,
+        number: usize,
+        id: Option<&[u8]>,
+        max: usize,
+        context: &ForeignContext,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) {
         let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };
         let start = batch.replies.len();
         put(&mut batch.replies);
@@ -84,8 +93,9 @@ impl Batches {
             let text = format!("the replies of the batch exceed the limit of {max} bytes");
             reply::failure(&mut batch.replies, id.unwrap_or(reply::NO_ID), &Status::resource_exhausted(text));
         }
-        if batch.replies.len() > max {
-            (batch.replies, batch.is_too_long) = (Vec::new(), true);
+        let has_grown = batch.charge.set(context, batch.replies.capacity());
+        if batch.replies.len() > max || has_grown && context.is_overloaded() {
+            (batch.replies, batch.charge, batch.is_too_long) = (Vec::new(), Charge::default(), true);
             return;
         }
         batch.replies.push(b',');

@@ -4,6 +4,7 @@
 //! Items of the handler are letters, a few at a time, and no more than the client wants.
 
 use super::{Asked, Call, Inner, NAMED, POSITIONAL, Work, reply};
+use crate::charge::{check_room, room};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mail::{CallNumber, Letter, Mail};
 use bytes::Bytes;
@@ -27,8 +28,12 @@ const ITEMS_FIRST: u32 = 16;
 /// A client is granted more when so many items have been taken: one notification for several.
 const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 
-/// The number of items of a handler that wait to be written. The next ones are asked for when these have been.
-const WINDOW: usize = 16;
+/// The bytes of a handler's items that wait for the connection; one item may exceed it. The next ones are taken from the
+/// handler when these have been taken over.
+const WINDOW: usize = 64 * 1024;
+
+/// The bytes that an item takes in the window beside its own.
+const ITEM_COST: usize = 64;
 
 /// What the session keeps of a stream.
 pub(super) struct Ends {
@@ -38,7 +43,7 @@ pub(super) struct Ends {
     granted: u32,
     /// The bytes of items that wait for the handler.
     waiting: Arc<AtomicUsize>,
-    /// A permit for each item that may wait to be written.
+    /// A permit for each byte that may wait for the connection.
     window: Arc<Semaphore>,
     /// A permit for each item that the client wants, if it counts them.
     credit: Option<Arc<Semaphore>>,
@@ -71,6 +76,7 @@ impl Inner {
         if self.by_id.contains_key(id) {
             return Err(Status::already_exists("the id of the stream is that of a call in progress"));
         }
+        check_room(context, id.len())?;
         let streams_max = context.config().streams_max;
         if self.streams >= streams_max {
             return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
@@ -90,7 +96,7 @@ impl Inner {
             granted: ITEMS_FIRST,
             waiting,
             window: Arc::new(Semaphore::new(WINDOW)),
-            credit: request.credit.map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(WINDOW)))),
+            credit: request.credit.map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(CREDIT_MAX).min(CREDIT_MAX)))),
         };
         let out = Out {
             number,
@@ -98,8 +104,8 @@ impl Inner {
             window: ends.window.clone(),
             credit: ends.credit.clone(),
             item_max: self.reply_max,
+            context: context.clone(),
         };
-        let context_of_task = context.clone();
         let format = if is_positional { POSITIONAL } else { NAMED };
         let task = context.runtime_handle().spawn(async move {
             let kind = method.kind();
@@ -112,13 +118,12 @@ impl Inner {
                 Ok(responses) => out.send(responses, kind).await,
                 Err(status) => Err(status),
             };
-            let hold = context_of_task.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
-            out.mail.send(Letter::Done(number, result, hold));
+            out.mail.finish(number, result, &out.context);
         });
         self.next += 1;
         self.streams += 1;
         let work = Work::Stream(ends, StreamTask(task.abort_handle()));
-        self.begin(Call { id: Some(id.into()), batch: None, shows_metadata, work });
+        self.begin(Some(id), None, shows_metadata, work, context);
         Ok(())
     }
 
@@ -128,7 +133,7 @@ impl Inner {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.by_id.get(id.as_bytes())).copied() else { return };
         if request.method == "rpc.cancel" {
-            return self.finish(number, Status::cancelled("cancelled by the caller"));
+            return self.finish(number, Status::cancelled("cancelled by the caller"), context);
         }
         let Some(Call { work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
         match &*request.method {
@@ -136,7 +141,7 @@ impl Inner {
                 let Some(item) = notice.item else { return };
                 let item = message.slice_ref(item.as_bytes());
                 if let Err(status) = ends.take(item, context) {
-                    self.finish(number, status);
+                    self.finish(number, status, context);
                 }
             }
             "rpc.end" => ends.requests = None,
@@ -162,20 +167,20 @@ impl Inner {
     }
 
     /// Ends a call that its handler has not ended.
-    fn finish(&mut self, number: CallNumber, status: Status) {
+    fn finish(&mut self, number: CallNumber, status: Status, context: &ForeignContext) {
         if let Some(call) = self.end(number) {
-            self.answer(&call, Err(status));
+            self.answer(&call, Err(status), context);
         }
     }
 
     /// Appends an item of a handler.
-    pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes) {
+    pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize) {
         let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
         reply::begin_notice(&mut self.output, "rpc.item", id, "item");
         self.output.extend_from_slice(item);
         reply::end_notice(&mut self.output);
         self.output.push(b'\n');
-        ends.window.add_permits(1);
+        ends.window.add_permits(permits);
     }
 
     /// Grants a client further items, as many as its handler has taken.
@@ -193,7 +198,7 @@ impl Inner {
 }
 
 /// No client needs more credit in advance.
-const CREDIT_MAX: usize = 1 << 31;
+const CREDIT_MAX: usize = 1 << 28;
 
 impl Ends {
     /// Gives the handler an item of the client.
@@ -261,6 +266,7 @@ struct Out {
     window: Arc<Semaphore>,
     credit: Option<Arc<Semaphore>>,
     item_max: usize,
+    context: ForeignContext,
 }
 
 impl Out {
@@ -270,6 +276,8 @@ impl Out {
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;
         loop {
+            // Unread items of the client take its share of the memory: the handler waits.
+            room(&self.context).await;
             let next = poll_fn(|context| Pin::new(responses.get_mut()).poll_next(context)).await.transpose()?;
             let Some(item) = next else { break };
             if is_single {
@@ -279,12 +287,16 @@ impl Out {
             if item.len() > self.item_max {
                 return Err(super::too_long(item.len(), self.item_max));
             }
-            for permits in self.credit.iter().chain([&self.window]) {
-                if let Ok(permit) = permits.acquire().await {
+            let hold = self.context.hold(item.len());
+            let permits = (item.len() + ITEM_COST).min(WINDOW);
+            let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, permits)]);
+            for (permits, count) in needed {
+                // They fit into 32 bits, and nobody closes the semaphore.
+                if let Ok(permit) = permits.acquire_many(count as u32).await {
                     permit.forget();
                 }
             }
-            self.mail.send(Letter::Item(self.number, item));
+            self.mail.send(Letter::Item(self.number, item, permits, hold));
         }
         Ok(responses.map(|_| result))
     }

@@ -1,20 +1,23 @@
-//! The short path: requests of HTTP/1.1 whose body has a known length and whose response is made as a whole, one read
-//! and one write for all that have come together. Other requests go to `rest.rs`, with the connection.
+//! The fast path of HTTP/1.1: requests whose body has a known length and whose response is made as a whole, one read and
+//! one write for all that have come together. Other requests go to hyper, with the connection.
+//!
+//! Calls with ten requests in flight on each of 16 connections took 3.5 times the processor time when hyper served them,
+//! client included (1.65 and 5.8 us), and with one in flight 1.4 times (13.0 and 18.4 us).
 
 use super::answer::Answer;
-use super::calls::{Callee, Calls, Ended, Manner, Waiting};
+use super::calls::{Callee, Calls, Ended, ResponseOptions, Terms, Waiting};
 use super::fields::{self, Known};
 use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
-use super::usual::{Terms, Usual};
-use super::{upgrade, written};
+use super::half_close::{self, Probe};
+use super::written;
+use crate::charge::check_room;
 use crate::connect::{get, unary};
 use crate::locks::Pass;
 use crate::scratch::{self, READ_MAX};
-use crate::timed::{Alarm, Timed, now};
-use crate::web_socket::Upgrade;
+use crate::timed::{Alarm, LINGER, Timed, now};
 use crate::{Gateway, Http};
-use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frisbee_core::Pace;
 use frpc::{ForeignContext, ForeignMethod, Metadata};
@@ -26,10 +29,6 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
 
-/// For how long a client may still send what is not read any more, so that the system does not take back the last
-/// response. A connection of native clients has as long to close.
-pub(super) const LINGER: Duration = Duration::from_secs(1);
-
 /// When so many bytes of responses wait, they are written before the next request is looked at.
 const OUTPUT_MAX: usize = 64 * 1024;
 
@@ -39,27 +38,24 @@ const APART_MIN: usize = 16 * 1024;
 /// As much of a body is allocated in advance; then as much again as has come.
 const BODY_BEGINS: usize = 64 * 1024;
 
-/// What the short path leaves to others.
+/// A connection that the fast path does not serve any longer, with bytes that have been read of it.
 #[derive(Debug)]
-pub(crate) enum Left {
+pub(crate) enum Handover {
+    /// It has ended.
     Nothing,
-    /// A connection of HTTP/1 that begins with these bytes.
     Http1(BytesMut),
-    /// A connection of HTTP/2.
     Http2(BytesMut),
-    /// A connection that becomes one of WebSocket, and what has come behind the head.
-    Socket(Upgrade, Metadata, BytesMut),
 }
 
 /// What follows a request.
-enum Step {
+enum NextAction {
     Next,
     Close,
-    Leave(Left),
+    HandOver(Handover),
 }
 
 /// The end of a wait for bytes.
-enum Came {
+enum ReadOutcome {
     Bytes,
     End,
     /// The server stops.
@@ -69,7 +65,7 @@ enum Came {
 }
 
 /// What is waited for.
-enum Wait {
+enum ReadDeadline {
     /// The next request, until then.
     Request(Instant),
     /// The rest of a head, until then.
@@ -77,7 +73,7 @@ enum Wait {
 }
 
 /// A connection on the short path.
-pub(crate) struct Plain<'a> {
+pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
     http: &'a Http,
     context: &'a ForeignContext,
@@ -99,10 +95,11 @@ pub(crate) struct Plain<'a> {
     /// The task is woken when the server stops.
     is_told: bool,
     calls: Calls<'a>,
-    usual: Usual<Terms<Callee>>,
+    /// When the client closed its direction while a call was waited for.
+    half_closed: Option<Instant>,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> FastPath<'a> {
     pub(crate) fn new(
         gateway: &'a Gateway,
         http: &'a Http,
@@ -123,7 +120,7 @@ impl<'a> Plain<'a> {
             begun: Some(now()),
             is_told: false,
             calls: Calls::new(gateway, context),
-            usual: Usual::new(),
+            half_closed: None,
         }
     }
 
@@ -132,17 +129,10 @@ impl<'a> Plain<'a> {
     }
 
     /// Answers requests until the connection ends, or goes on elsewhere.
-    pub(crate) async fn run(&mut self) -> io::Result<Left> {
+    pub(crate) async fn run(&mut self) -> io::Result<Handover> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
         loop {
-            if let Some(waiting) = self.answer_usual() {
-                match self.wait(waiting, Pass::default(), false).await? {
-                    Step::Next => continue,
-                    Step::Close => return self.close().await.map(|()| Left::Nothing),
-                    Step::Leave(left) => return Ok(left),
-                }
-            }
             if self.output.len() >= OUTPUT_MAX {
                 self.flush(&[]).await?;
                 continue;
@@ -152,9 +142,9 @@ impl<'a> Plain<'a> {
                     self.scanned = 0;
                     self.begun = None;
                     match self.request(end).await? {
-                        Step::Next => continue,
-                        Step::Close => return self.close().await.map(|()| Left::Nothing),
-                        Step::Leave(left) => {
+                        NextAction::Next => continue,
+                        NextAction::Close => return self.close().await.map(|()| Handover::Nothing),
+                        NextAction::HandOver(left) => {
                             self.flush(&[]).await?;
                             return Ok(left);
                         }
@@ -167,58 +157,34 @@ impl<'a> Plain<'a> {
             let wait = if self.input.is_empty() && self.begun.is_none() {
                 // An idle connection holds no memory for what may come.
                 (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
-                Wait::Request(now() + self.gateway.idle_timeout)
+                ReadDeadline::Request(now() + self.gateway.idle_timeout)
             } else {
                 self.own_input();
-                Wait::Head(*self.begun.get_or_insert_with(now) + context.first_header_timeout())
+                ReadDeadline::Head(*self.begun.get_or_insert_with(now) + context.first_header_timeout())
             };
             let mut came = self.read(wait, stopping.as_mut()).await?;
-            if matches!(came, Came::Late) && self.input.is_empty() {
-                came = Came::End;
+            if matches!(came, ReadOutcome::Late) && self.input.is_empty() {
+                came = ReadOutcome::End;
             }
             match came {
-                Came::Bytes => {}
-                Came::End | Came::Stopping => return self.close().await.map(|()| Left::Nothing),
-                Came::Late => return self.refuse(408, "the head of the request took too long").await,
+                ReadOutcome::Bytes => {}
+                ReadOutcome::End | ReadOutcome::Stopping => return self.close().await.map(|()| Handover::Nothing),
+                ReadOutcome::Late => {
+                    return self.refuse(Malformed::TooSlow.status(), Malformed::TooSlow.text()).await;
+                }
             }
         }
-    }
-
-    /// Answers the requests that begin with a usual head and are there as a whole, up to one whose handler waits.
-    fn answer_usual(&mut self) -> Option<Waiting> {
-        let context = self.context;
-        if self.usual.is_empty() || self.input.is_empty() || context.is_stopping() {
-            return None;
-        }
-        let manner = Manner { pass: Pass::default(), is_last: false, now: now() };
-        let limit = u64::from(context.config().body_limit());
-        let mut turn = None;
-        while self.output.len() < OUTPUT_MAX {
-            let Self { input, is_borrowed, calls, usual, output, .. } = self;
-            let Some(found) = usual.find(input) else { break };
-            // What is longer than it may be is refused elsewhere.
-            if input.len() - found.head < found.body || found.body as u64 > limit {
-                break;
-            }
-            (self.scanned, self.begun) = (0, None);
-            input.advance(found.head);
-            let body = calls.take_body(found.meaning.callee, input, found.body, *is_borrowed);
-            if let Some(waiting) = calls.begin(found.meaning, &mut turn, body, manner, output) {
-                return Some(waiting);
-            }
-        }
-        None
     }
 
     /// Answers a call whose handler waits when it is ready.
-    async fn wait(&mut self, waiting: Waiting, pass: Pass<'_>, is_last: bool) -> io::Result<Step> {
-        let Some(ended) = self.attend(pin!(waiting.end())).await? else { return Ok(Step::Leave(Left::Nothing)) };
+    async fn wait(&mut self, waiting: Waiting, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
+        let Some(ended) = self.attend(pin!(waiting.end(self.context))).await? else { return Ok(NextAction::HandOver(Handover::Nothing)) };
         if let Ended::Method(answer) = &ended {
             return self.respond(answer, pass, is_last).await;
         }
-        let manner = Manner { pass, is_last: self.is_last(is_last), now: now() };
-        self.calls.finish(ended, manner, &mut self.output);
-        Ok(if manner.is_last { Step::Close } else { Step::Next })
+        let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
+        self.calls.finish(ended, options, &mut self.output);
+        Ok(if options.is_last { NextAction::Close } else { NextAction::Next })
     }
 
     /// Whether a response is the last one, as the client wants it or since the server stops. Requests that have come
@@ -228,28 +194,28 @@ impl<'a> Plain<'a> {
     }
 
     /// Answers a request.
-    async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<Step> {
+    async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let is_last = self.is_last(is_last);
         self.write(answer, pass, is_last).await?;
-        Ok(if is_last { Step::Close } else { Step::Next })
+        Ok(if is_last { NextAction::Close } else { NextAction::Next })
     }
 
     /// Waits for bytes, and adds them to the input.
-    async fn read(&mut self, wait: Wait, mut stopping: Pin<&mut impl Future<Output = ()>>) -> io::Result<Came> {
+    async fn read(&mut self, wait: ReadDeadline, mut stopping: Pin<&mut impl Future<Output = ()>>) -> io::Result<ReadOutcome> {
         poll_fn(|task| {
             if let Poll::Ready(count) = self.poll_read(task)? {
-                return Poll::Ready(Ok(if count == 0 { Came::End } else { Came::Bytes }));
+                return Poll::Ready(Ok(if count == 0 { ReadOutcome::End } else { ReadOutcome::Bytes }));
             }
             match &wait {
-                Wait::Request(due) => {
+                ReadDeadline::Request(due) => {
                     // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
                     let told = std::mem::replace(&mut self.is_told, true);
                     if if told { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
-                        return Poll::Ready(Ok(Came::Stopping));
+                        return Poll::Ready(Ok(ReadOutcome::Stopping));
                     }
-                    self.alarm.poll(task, *due).map(|()| Ok(Came::Late))
+                    self.alarm.poll(task, *due).map(|()| Ok(ReadOutcome::Late))
                 }
-                Wait::Head(due) => self.alarm.poll(task, *due).map(|()| Ok(Came::Late)),
+                ReadDeadline::Head(due) => self.alarm.poll(task, *due).map(|()| Ok(ReadOutcome::Late)),
             }
         })
         .await
@@ -293,11 +259,11 @@ impl<'a> Plain<'a> {
     }
 
     /// Answers the request whose head is the first `end` bytes of the input.
-    async fn request(&mut self, end: usize) -> io::Result<Step> {
+    async fn request(&mut self, end: usize) -> io::Result<NextAction> {
         self.own_input();
         let bytes = self.input.split_to(end);
         if &bytes[..] == HTTP2 {
-            return Ok(Step::Leave(Left::Http2(self.unread(bytes))));
+            return Ok(NextAction::HandOver(Handover::Http2(self.unread(bytes))));
         }
         let mut places = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = match Head::parse(&bytes, &mut places) {
@@ -305,20 +271,8 @@ impl<'a> Plain<'a> {
             Err(malformed) => return self.malformed(malformed),
         };
         let known = Known::of(head.fields.iter().map(|field| (field.name, field.value)));
-        if upgrade::is_wanted(self.gateway, &head, &known) {
-            let upgrade = match self.http.locks.admit_socket(&known, self.context) {
-                Ok(()) => upgrade::parse(self.gateway, &head, &known),
-                Err(answer) => Err(answer),
-            };
-            return match upgrade {
-                Ok((upgrade, metadata)) => {
-                    Ok(Step::Leave(Left::Socket(upgrade, metadata, std::mem::take(&mut self.input))))
-                }
-                Err(answer) => self.write(&answer, Pass::default(), true).await.map(|()| Step::Close),
-            };
-        }
-        let Some((length, is_last)) = plain(&head, &known) else {
-            return Ok(Step::Leave(Left::Http1(self.unread(bytes))));
+        let Some((length, is_last)) = is_simple(&head, &known) else {
+            return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         };
         let (path, query) = match head.target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
@@ -337,12 +291,12 @@ impl<'a> Plain<'a> {
         if let Route::Call(_, Protocol::Stream(_) | Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_))
         | Route::NoMethod(_) = route
         {
-            return Ok(Step::Leave(Left::Http1(self.unread(bytes))));
+            return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
         let limit = u64::from(self.context.config().body_limit());
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;
-            return Ok(Step::Close);
+            return Ok(NextAction::Close);
         }
         let body = match self.body(usize::try_from(length).unwrap_or(usize::MAX)).await? {
             Ok(body) => body,
@@ -379,15 +333,12 @@ impl<'a> Plain<'a> {
         };
         let timeout = if let Callee::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
         let terms = Terms { callee, metadata, timeout };
-        let manner = Manner { pass, is_last: self.is_last(is_last), now: now() };
-        let waiting = self.calls.begin(&terms, &mut None, body, manner, &mut self.output);
-        if !is_last && pass.readable_by.is_none() {
-            self.usual.keep(&bytes, &head, || terms);
-        }
+        let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
+        let waiting = self.calls.begin(terms, body, options, &mut self.output);
         match waiting {
             Some(waiting) => self.wait(waiting, pass, is_last).await,
-            None if manner.is_last => Ok(Step::Close),
-            None => Ok(Step::Next),
+            None if options.is_last => Ok(NextAction::Close),
+            None => Ok(NextAction::Next),
         }
     }
 
@@ -397,10 +348,10 @@ impl<'a> Plain<'a> {
         call: Pin<&mut impl Future<Output = Answer>>,
         pass: Pass<'_>,
         is_last: bool,
-    ) -> io::Result<Step> {
+    ) -> io::Result<NextAction> {
         match self.attend(call).await? {
             Some(answer) => self.respond(&answer, pass, is_last).await,
-            None => Ok(Step::Leave(Left::Nothing)),
+            None => Ok(NextAction::HandOver(Handover::Nothing)),
         }
     }
 
@@ -410,14 +361,14 @@ impl<'a> Plain<'a> {
         head
     }
 
-    fn malformed(&mut self, malformed: Malformed) -> io::Result<Step> {
+    fn malformed(&mut self, malformed: Malformed) -> io::Result<NextAction> {
         let answer = Answer::refusal(malformed.status(), malformed.text());
-        written::put(&mut self.output, &answer, Manner::last(), true);
-        Ok(Step::Close)
+        written::put(&mut self.output, &answer, ResponseOptions::last(), true);
+        Ok(NextAction::Close)
     }
 
     /// The body of a request, or the step that follows if it does not come.
-    async fn body(&mut self, length: usize) -> io::Result<Result<Bytes, Step>> {
+    async fn body(&mut self, length: usize) -> io::Result<Result<Bytes, NextAction>> {
         if self.input.len() >= length {
             return Ok(Ok(self.input.split_to(length).freeze()));
         }
@@ -433,12 +384,9 @@ impl<'a> Plain<'a> {
         while body.len() < length {
             if body.capacity() == body.len() {
                 let more = body.len().min(length - body.len());
-                if !self.context.connection().has_room(more) {
-                    self.context.connection().count_shed();
-                    let text = "the server is short of memory; try again later";
-                    let answer = Answer::failure(429, frpc::Code::ResourceExhausted, text);
-                    self.write(&answer, Pass::default(), true).await?;
-                    return Ok(Err(Step::Close));
+                if let Err(status) = check_room(self.context, more) {
+                    self.write(&unary::failure(&status), Pass::default(), true).await?;
+                    return Ok(Err(NextAction::Close));
                 }
                 body.reserve(more);
                 drop(hold);
@@ -454,12 +402,12 @@ impl<'a> Plain<'a> {
                 }
             });
             match read.await? {
-                Some(0) => return Ok(Err(Step::Leave(Left::Nothing))),
+                Some(0) => return Ok(Err(NextAction::HandOver(Handover::Nothing))),
                 Some(read) => self.received = self.received.saturating_add(read as u64),
                 None => {
                     let answer = Answer::refusal(408, "the body of the request came too slowly");
                     self.write(&answer, Pass::default(), true).await?;
-                    return Ok(Err(Step::Close));
+                    return Ok(Err(NextAction::Close));
                 }
             }
         }
@@ -477,25 +425,38 @@ impl<'a> Plain<'a> {
         }
         self.flush(&[]).await?;
         self.own_input();
+        let mut probe = Probe::default();
         poll_fn(|task| {
             if let Poll::Ready(done) = call.as_mut().poll(task) {
                 return Poll::Ready(Ok(Some(done)));
             }
-            while self.input.len() < READ_MAX {
+            while self.half_closed.is_none() && self.input.len() < READ_MAX {
                 if ready!(self.poll_read(task))? == 0 {
-                    return Poll::Ready(Ok(None));
+                    self.half_closed = Some(now());
                 }
                 self.own_input();
             }
-            Poll::Pending
+            let Some(since) = self.half_closed else { return Poll::Pending };
+            // Everything is flushed, and the response has not begun.
+            probe.look(&mut self.transport, task, true)?;
+            loop {
+                let end = since + self.gateway.idle_timeout;
+                if now() >= end {
+                    return Poll::Ready(Ok(None));
+                }
+                ready!(self.alarm.poll(task, end.min(now() + half_close::INTERVAL)));
+                probe.look(&mut self.transport, task, false)?;
+            }
         })
         .await
     }
 
     /// Adds a response to the output, or writes it if it is long.
     async fn write(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
+        let refused = check_room(self.context, answer.body.len()).err().map(|status| unary::failure(&status));
+        let answer = refused.as_ref().unwrap_or(answer);
         let is_apart = answer.body.len() >= APART_MIN;
-        written::put(&mut self.output, answer, Manner { pass, is_last, now: now() }, !is_apart);
+        written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_apart);
         if is_apart { self.flush(&answer.body).await } else { Ok(()) }
     }
 
@@ -537,10 +498,10 @@ impl<'a> Plain<'a> {
     }
 
     /// Answers a request that cannot be read, and ends the connection.
-    async fn refuse(&mut self, status: u16, text: &str) -> io::Result<Left> {
+    async fn refuse(&mut self, status: u16, text: &str) -> io::Result<Handover> {
         self.write(&Answer::refusal(status, text), Pass::default(), true).await?;
         self.close().await?;
-        Ok(Left::Nothing)
+        Ok(Handover::Nothing)
     }
 
     /// Ends the connection behind the last response.
@@ -565,16 +526,18 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// The length of the body of a request that belongs to the short path, and whether the client wants no further one.
-fn plain(head: &Head<'_, '_>, known: &Known<'_>) -> Option<(u64, bool)> {
+/// The length of the body of a request that the fast path answers, and whether the client wants no further one.
+fn is_simple(head: &Head<'_, '_>, known: &Known<'_>) -> Option<(u64, bool)> {
     let Framing::Length(length) = head.framing else { return None };
     let is_usual = !head.is_old
         && head.method != "HEAD"
         && head.target.starts_with('/')
         && known.expect.is_none()
         && known.upgrade.is_none()
-        && known.content_encoding.is_none_or(|encoding| encoding.eq_ignore_ascii_case(b"identity"));
-    let is_last = match known.connection {
+        && known.repeated.is_none()
+        && known.host.is_some()
+        && known.content_encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case(b"identity"));
+    let is_last = match known.connection.as_deref() {
         None => false,
         Some(connection) if connection.eq_ignore_ascii_case(b"keep-alive") => false,
         Some(connection) if connection.eq_ignore_ascii_case(b"close") => true,

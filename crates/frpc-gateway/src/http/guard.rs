@@ -1,0 +1,328 @@
+//! The transport of HTTP/1 that hyper reads: it lets heads pass that [`Head::parse`] accepts, one request at a time, and
+//! keeps a connection whose client has closed its direction until the response is written.
+
+use super::exchange::Exchange;
+use super::half_close::Probe;
+use super::head::{self, FIELDS_MAX, Framing, Head, Malformed};
+use bytes::{Buf as _, BytesMut};
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A transport whose first bytes have been read already.
+#[derive(Debug)]
+pub(crate) struct Rewound<T> {
+    early: BytesMut,
+    io: T,
+}
+
+impl<T> Rewound<T> {
+    pub(crate) fn new(early: BytesMut, io: T) -> Self {
+        Self { early, io }
+    }
+
+    pub(crate) fn into_parts(self) -> (BytesMut, T) {
+        (self.early, self.io)
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.early.is_empty() {
+            return Pin::new(&mut self.io).poll_read(context, buffer);
+        }
+        pour(&mut self.early, usize::MAX, buffer);
+        if self.early.is_empty() {
+            self.early = BytesMut::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Moves as many bytes as there is room for, `max` at most, and returns their number.
+fn pour(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
+    let count = from.len().min(to.remaining()).min(max);
+    to.put_slice(from.get(..count).unwrap_or_default());
+    from.advance(count);
+    count
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.is_unflushed = true;
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.is_unflushed = true;
+        Pin::new(&mut self.io).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.io).poll_flush(context))?;
+        self.is_unflushed = false;
+        self.exchange.handle_flush();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+/// The bytes that are read at once while a head is awaited.
+const READ: usize = 4096;
+
+/// A connection of HTTP/1 of which hyper reads nothing but valid heads and their bodies.
+///
+/// Behind a request whose body is chunked everything passes. The connection has to end with the response to it. hyper
+/// waits for the next byte before a head that is refused, since an error would make it drop responses that are not
+/// written. [`Exchange::refused`] says when to end it.
+#[derive(Debug)]
+pub(crate) struct Guard<T> {
+    io: T,
+    /// Bytes that have been read and may not pass yet.
+    input: BytesMut,
+    state: State,
+    exchange: Exchange,
+    /// The last head was one of HTTP/1.0.
+    is_old: bool,
+    /// Bytes were written and not flushed.
+    is_unflushed: bool,
+    probe: Probe,
+}
+
+#[derive(Debug)]
+enum State {
+    /// So many bytes have no end of a head in them.
+    Head(usize),
+    /// So many bytes of a request are still to pass.
+    Passing(u64),
+    Open,
+    Refused,
+}
+
+impl<T> Guard<T> {
+    pub(crate) fn new(io: T, exchange: Exchange) -> Self {
+        Self {
+            io,
+            input: BytesMut::new(),
+            state: State::Head(0),
+            exchange,
+            is_old: false,
+            is_unflushed: false,
+            probe: Probe::default(),
+        }
+    }
+
+    /// The bytes that have not passed, and the transport.
+    pub(crate) fn into_parts(self) -> (BytesMut, T) {
+        (self.input, self.io)
+    }
+
+    /// Looks for a head at the start of the input, of which `scanned` bytes have no end of one in them.
+    fn look(&mut self, scanned: usize) -> State {
+        self.find(scanned).unwrap_or_else(|malformed| {
+            self.exchange.refuse(malformed);
+            State::Refused
+        })
+    }
+
+    fn find(&mut self, scanned: usize) -> Result<State, Malformed> {
+        let spaces = self.input.chunks_exact(2).take_while(|line| *line == b"\r\n").count();
+        // RFC 9112, section 2.2: empty lines before a request line are ignored.
+        self.input.advance(2 * spaces);
+        let scanned = if spaces > 0 { 0 } else { scanned };
+        let Some(end) = head::end(&self.input, scanned)? else {
+            if !self.input.is_empty() {
+                self.exchange.handle_head(false);
+            }
+            return Ok(State::Head(self.input.len()));
+        };
+        self.exchange.handle_head(true);
+        let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+        let head = Head::parse(self.input.get(..end).unwrap_or_default(), &mut fields)?;
+        self.is_old = head.is_old;
+        Ok(match head.framing {
+            Framing::Chunked => State::Open,
+            Framing::Length(length) => State::Passing(length.saturating_add(end as u64)),
+        })
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
+    /// Handles the end of the client's direction between two requests. Not ready while a response is due.
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.input.is_empty() || !self.exchange.handle_end() {
+            return Poll::Ready(Ok(()));
+        }
+        let may_send = !self.is_unflushed && !self.is_old && self.exchange.is_waiting();
+        self.probe.look(&mut self.io, context, may_send)?;
+        // The driver of the connection has this polled again.
+        Poll::Pending
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            match &mut this.state {
+                State::Head(scanned) => {
+                    let scanned = *scanned;
+                    if this.input.len() > scanned {
+                        this.state = this.look(scanned);
+                        continue;
+                    }
+                    let mut bytes = [0; READ];
+                    let mut read = ReadBuf::new(&mut bytes);
+                    ready!(Pin::new(&mut this.io).poll_read(context, &mut read))?;
+                    if read.filled().is_empty() {
+                        return this.poll_end(context);
+                    }
+                    this.input.extend_from_slice(read.filled());
+                }
+                State::Passing(left) => {
+                    let max = usize::try_from(*left).unwrap_or(usize::MAX);
+                    let passed = if this.input.is_empty() {
+                        let room = buffer.remaining().min(max);
+                        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+                        ready!(Pin::new(&mut this.io).poll_read(context, &mut part))?;
+                        let count = part.filled().len();
+                        buffer.advance(count);
+                        count
+                    } else {
+                        pour(&mut this.input, max, buffer)
+                    };
+                    *left = left.saturating_sub(passed as u64);
+                    let is_passed = *left == 0;
+                    if this.input.is_empty() {
+                        // An idle connection keeps no buffer.
+                        this.input = BytesMut::new();
+                    }
+                    if is_passed {
+                        this.state = if this.input.is_empty() { State::Head(0) } else { this.look(0) };
+                    }
+                    return Poll::Ready(Ok(()));
+                }
+                State::Open if this.input.is_empty() => return Pin::new(&mut this.io).poll_read(context, buffer),
+                State::Open => {
+                    pour(&mut this.input, usize::MAX, buffer);
+                    return Poll::Ready(Ok(()));
+                }
+                State::Refused => return Poll::Pending,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::half_close::CONTINUE;
+    use super::super::head::HEAD_MAX;
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    async fn passed(input: &str) -> (String, Option<Malformed>) {
+        let exchange = Exchange::new();
+        let mut guard = Guard::new(Rewound::new(BytesMut::from(input), tokio::io::empty()), exchange.clone());
+        let mut passed = Vec::new();
+        tokio::select! {
+            biased;
+            ended = guard.read_to_end(&mut passed) => drop(ended.unwrap()),
+            // Nothing passes any more.
+            () = std::future::ready(()) => {}
+        }
+        (String::from_utf8(passed).unwrap(), exchange.refused())
+    }
+
+    #[tokio::test]
+    async fn late_body_passes_into_uninitialized_memory() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let mut guard = Guard::new(server, Exchange::new());
+        client.write_all(b"POST / HTTP/1.1\r\ncontent-length: 4\r\n\r\n").await.unwrap();
+        let mut passed = BytesMut::with_capacity(1024);
+        guard.read_buf(&mut passed).await.unwrap();
+        client.write_all(b"body").await.unwrap();
+        guard.read_buf(&mut passed).await.unwrap();
+        assert!(passed.ends_with(b"\r\n\r\nbody"), "{passed:?}");
+    }
+
+    #[tokio::test]
+    async fn every_head_is_checked_and_bodies_pass() {
+        let good = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\na\nb";
+        let bad = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n";
+        assert_eq!(passed(&format!("{good}{good}")).await, (format!("{good}{good}"), None));
+        assert_eq!(passed(&format!("{good}\r\n\r\n{good}")).await, (format!("{good}{good}"), None));
+        assert_eq!(passed(&format!("{good}{bad}")).await, (good.to_owned(), Some(Malformed::TwoLengths)));
+        assert_eq!(passed("GET / HTTP/1.1\nhost: a\r\n\r\n").await, (String::new(), Some(Malformed::BareLineFeed)));
+        let chunked = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
+        assert_eq!(passed(&format!("{chunked}anything\n")).await, (format!("{chunked}anything\n"), None));
+        let long = format!("POST / HTTP/1.1\r\nx: {}", "a".repeat(HEAD_MAX));
+        assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
+    }
+
+    #[tokio::test]
+    async fn half_closed_client_is_probed_while_response_is_due() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let exchange = Exchange::new();
+        let mut guard = Guard::new(server, exchange.clone());
+        client.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+        client.shutdown().await.unwrap();
+        let mut buffer = [0; 256];
+        assert!(guard.read(&mut buffer).await.unwrap() > 0);
+        let request = exchange.begin();
+        let mut probe = vec![0; CONTINUE.len()];
+        tokio::select! {
+            _ = guard.read(&mut buffer) => panic!("the end is hidden"),
+            read = client.read_exact(&mut probe) => assert_eq!(read.unwrap(), CONTINUE.len()),
+        }
+        assert_eq!(probe, CONTINUE);
+        drop(request);
+        assert_eq!(guard.read(&mut buffer).await.unwrap(), 0);
+    }
+}

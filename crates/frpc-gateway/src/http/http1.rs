@@ -1,0 +1,113 @@
+//! Connections of HTTP/1 that leave the fast path: hyper serves them behind a [`Guard`].
+
+use super::answer::Answer;
+use super::calls::ResponseOptions;
+use super::exchange::Deadline;
+use super::guard::{Guard, Rewound};
+use super::head::Malformed;
+use super::service::Service;
+use super::written;
+use crate::timed::{Alarm, LINGER, Timed, linger, now};
+use crate::web_socket::Upgrade;
+use bytes::BytesMut;
+use frisbee::RawTransport;
+use frpc::Metadata;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+
+/// A connection that becomes one of WebSocket, with the metadata of its calls.
+pub(crate) struct Upgraded {
+    pub(crate) upgrade: Upgrade,
+    pub(crate) metadata: Metadata,
+    pub(crate) transport: Rewound<RawTransport>,
+}
+
+/// Why hyper does not go on with a connection.
+enum End {
+    Served(hyper::Result<()>),
+    Refused(Malformed),
+    Idle,
+}
+
+/// Serves a connection that begins with `early`, to its end or its upgrade.
+pub(crate) async fn serve(
+    service: Service,
+    idle_timeout: Duration,
+    early: BytesMut,
+    transport: Timed<RawTransport>,
+) -> io::Result<Option<Upgraded>> {
+    let (context, exchange) = (service.context().clone(), service.exchange().clone());
+    let head_timeout = context.first_header_timeout();
+    let io = TokioIo::new(Guard::new(Rewound::new(early, transport), exchange.clone()));
+    let mut builder = http1::Builder::new();
+    // The times are those of `Exchange::deadline`.
+    builder.header_read_timeout(None);
+    let mut connection = builder.serve_connection(
+        io,
+        service_fn(move |request: Request<Incoming>| {
+            let (service, in_progress) = (service.clone(), service.exchange().begin());
+            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
+        }),
+    );
+    let mut stopping = pin!(context.stopping());
+    let mut is_stopping = false;
+    let mut alarm = Alarm::default();
+    let end = poll_fn(|task| {
+        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+            is_stopping = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        loop {
+            if let Poll::Ready(served) = Pin::new(&mut connection).poll(task) {
+                return Poll::Ready(End::Served(served));
+            }
+            if let Some(malformed) = exchange.refused() {
+                return Poll::Ready(End::Refused(malformed));
+            }
+            let Some(deadline) = exchange.deadline(idle_timeout, head_timeout, now()) else { return Poll::Pending };
+            if alarm.poll(task, deadline.due()).is_pending() {
+                return Poll::Pending;
+            }
+            match deadline {
+                Deadline::Idle(_) => return Poll::Ready(End::Idle),
+                Deadline::Head(_) => return Poll::Ready(End::Refused(Malformed::TooSlow)),
+                Deadline::Gone(_) => {}
+            }
+        }
+    })
+    .await;
+    let parts = connection.into_parts();
+    let (input, transport) = parts.io.into_inner().into_parts();
+    let (mut early, mut transport) = transport.into_parts();
+    if let Some((upgrade, metadata)) = exchange.take_upgrade() {
+        let read = [&parts.read_buf[..], &input, &early].concat();
+        early = BytesMut::from(&read[..]);
+        // Messages have times of their own.
+        let transport = Rewound::new(early, transport.into_inner());
+        return Ok(Some(Upgraded { upgrade, metadata, transport }));
+    }
+    let served = match end {
+        // hyper has shut down the transport.
+        End::Served(served) => served.or_else(|error| super::ended(&error)),
+        End::Refused(malformed) => {
+            let mut output = Vec::new();
+            let answer = Answer::refusal(malformed.status(), malformed.text());
+            written::put(&mut output, &answer, ResponseOptions::last(), true);
+            transport.write_all(&output).await?;
+            transport.shutdown().await
+        }
+        End::Idle => transport.shutdown().await,
+    };
+    Box::pin(linger(&mut transport, LINGER)).await;
+    served.map(|()| None)
+}

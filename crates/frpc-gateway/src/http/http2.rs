@@ -1,0 +1,115 @@
+//! Connections of HTTP/2, which hyper serves.
+
+use super::exchange::Deadline;
+use super::guard::Rewound;
+use super::head::HEAD_MAX;
+use super::service::Service;
+use crate::timed::{Alarm, LINGER, Timed, now};
+use bytes::BytesMut;
+use frisbee::RawTransport;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use http::Request;
+use hyper::body::Incoming;
+use hyper::rt::Executor;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// The bytes of a response that hyper holds for a stream whose client does not take them.
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// The bytes that a connection may receive before they are read, over all streams: four times the window of one stream by
+/// default.
+const CONNECTION_WINDOW: u32 = 1024 * 1024;
+
+/// Serves a connection that begins with `early`.
+pub(crate) async fn serve(
+    service: Service,
+    idle_timeout: Duration,
+    early: BytesMut,
+    transport: Timed<RawTransport>,
+) -> io::Result<()> {
+    let (context, exchange) = (service.context().clone(), service.exchange().clone());
+    exchange.handle_head(true);
+    let config = context.config();
+    let io = TokioIo::new(Rewound::new(early, transport));
+    let (tasks, mut spawned) = mpsc::unbounded_channel();
+    let mut builder = http2::Builder::new(Tasks(tasks));
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(u32::try_from(config.streams_max).unwrap_or(u32::MAX))
+        .max_header_list_size(HEAD_MAX as u32)
+        .initial_stream_window_size(config.stream_credit)
+        .initial_connection_window_size(CONNECTION_WINDOW.max(config.stream_credit))
+        .max_send_buf_size(SEND_BUFFER)
+        .keep_alive_interval(config.idle_timeout)
+        .keep_alive_timeout(config.idle_timeout);
+    let mut connection = pin!(builder.serve_connection(
+        io,
+        service_fn(move |request: Request<Incoming>| {
+            let (service, in_progress) = (service.clone(), service.exchange().begin());
+            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
+        }),
+    ));
+    let mut stopping = pin!(context.stopping());
+    let mut is_stopping = false;
+    let mut alarm = Alarm::default();
+    let mut closing: Option<Instant> = None;
+    // The requests of a connection are served in its task, and end with it.
+    let mut running = FuturesUnordered::new();
+    poll_fn(|task| {
+        if !is_stopping && stopping.as_mut().poll(task).is_ready() {
+            is_stopping = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        loop {
+            if let Poll::Ready(served) = connection.as_mut().poll(task) {
+                return Poll::Ready(served);
+            }
+            while let Poll::Ready(Some(future)) = spawned.poll_recv(task) {
+                running.push(future);
+            }
+            // The connection writes the responses that have been made.
+            let mut has_ended = false;
+            while let Poll::Ready(Some(())) = running.poll_next_unpin(task) {
+                has_ended = true;
+            }
+            if has_ended {
+                continue;
+            }
+            exchange.handle_flush();
+            let idle = exchange.deadline(idle_timeout, idle_timeout, now()).map(Deadline::due);
+            let Some(due) = closing.or(idle) else { return Poll::Pending };
+            if alarm.poll(task, due).is_pending() {
+                return Poll::Pending;
+            }
+            if closing.is_some() {
+                return Poll::Ready(Ok(()));
+            }
+            closing = Some(now() + LINGER);
+            connection.as_mut().graceful_shutdown();
+        }
+    })
+    .await
+    .or_else(|error| super::ended(&error))
+}
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Passes the tasks of hyper to the future that drives the connection.
+#[derive(Clone)]
+struct Tasks(mpsc::UnboundedSender<Task>);
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
+    fn execute(&self, future: F) {
+        // A connection that is over needs no more tasks.
+        let _ = self.0.send(Box::pin(future));
+    }
+}

@@ -1,0 +1,194 @@
+//! Clients of other protocols that make a server hold as much as they can.
+
+use super::attackers::{MIB, Witness};
+use frisbee_tests::hoard::Hoard;
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::until;
+use frpc::{Acceptor, Config, Server, Stats};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::sync::watch;
+
+/// What the server may hold.
+const MEMORY: usize = 16 * MIB;
+
+/// A server with all protocols, where a peer that takes nothing keeps its connection.
+fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let config = Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR);
+    let (service, release) = Hoard::new(Duration::ZERO);
+    let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
+    let builder = Server::builder().config(config).memory_max(MEMORY).gateway(gateway);
+    let acceptor = builder.add_service(InteropServer::new(service.clone())).build().expect("nothing overlaps");
+    let stats = acceptor.stats();
+    (acceptor, stats, service, release)
+}
+
+/// A peer that reads what the test reads.
+fn peer(acceptor: &Acceptor) -> DuplexStream {
+    let (here, there) = tokio::io::duplex(1024);
+    let acceptor = acceptor.clone();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here
+}
+
+/// A call of JSON-RPC in a line.
+fn call(id: &str, method: &str, params: &str, metadata: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"interop.Interop/{method}\",\"params\":{params}{metadata}}}\n"
+    )
+}
+
+fn post(path: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// Checks that the server holds no more than it may, and serves a healthy client.
+async fn is_well(acceptor: &Acceptor, stats: &Stats) {
+    let witness = Witness::of(acceptor).await;
+    witness.is_served(50).await;
+    assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
+}
+
+#[tokio::test]
+async fn json_rpc_replies_beyond_memory_are_refused() {
+    const CALLS: usize = 100;
+    let (acceptor, stats, service, release) = server();
+    let mut hog = peer(&acceptor);
+    for id in 0..CALLS {
+        hog.write_all(call(&id.to_string(), "EchoPayload", r#"{"seq":500000}"#, "").as_bytes()).await.expect("open");
+    }
+    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    release.send(true).expect("handlers wait");
+    until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    is_well(&acceptor, &stats).await;
+    let mut lines = BufReader::new(hog).lines();
+    let mut refused = 0;
+    for _ in 0..CALLS {
+        let line = lines.next_line().await.expect("it is open").expect("every call is answered");
+        refused += usize::from(line.contains("RESOURCE_EXHAUSTED"));
+    }
+    assert!((1..CALLS).contains(&refused), "{refused}");
+    drop(lines);
+    until("nothing is held", || stats.memory_held() == 0).await;
+}
+
+#[tokio::test]
+async fn http_replies_beyond_memory_are_refused() {
+    const CALLS: usize = 100;
+    let (acceptor, stats, service, release) = server();
+    let mut hogs = Vec::new();
+    for _ in 0..CALLS {
+        let mut hog = peer(&acceptor);
+        let request = post("/interop.Interop/EchoPayload", r#"{"seq":500000}"#);
+        hog.write_all(request.as_bytes()).await.expect("open");
+        hogs.push(hog);
+    }
+    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    release.send(true).expect("handlers wait");
+    until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    is_well(&acceptor, &stats).await;
+    let mut refused = 0;
+    for hog in &mut hogs {
+        let mut status = [0; 12];
+        hog.read_exact(&mut status).await.expect("every call is answered");
+        refused += usize::from(status.ends_with(b"429"));
+    }
+    assert!((1..CALLS).contains(&refused), "{refused}");
+    drop(hogs);
+    until("nothing is held", || stats.memory_held() == 0).await;
+}
+
+/// Writes calls until the server refuses one. No more than `most` may wait.
+async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
+    let (acceptor, stats, service, _release) = server();
+    let (mut reader, mut writer) = tokio::io::split(peer(&acceptor));
+    let reading = tokio::spawn(async move {
+        let mut bytes = Vec::new();
+        while reader.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
+            bytes.clear();
+        }
+    });
+    let mut sent = 0;
+    while stats.shed() == 0 {
+        assert!(sent < most, "{} calls wait", service.begun.load(Ordering::SeqCst));
+        writer.write_all(next(sent).as_bytes()).await.expect("it is read");
+        sent += 1;
+    }
+    is_well(&acceptor, &stats).await;
+    reading.abort();
+}
+
+#[tokio::test]
+async fn waiting_calls_are_charged_for_long_ids() {
+    let id = "i".repeat(256 * 1024);
+    waits_for_less_than(100, |number| call(&format!("{id}{number}"), "EchoPayload", "{}", "")).await;
+}
+
+#[tokio::test]
+async fn waiting_calls_are_charged_for_metadata() {
+    let metadata = format!(r#","metadata":{{"a":"{}"}}"#, "m".repeat(50 * 1024));
+    waits_for_less_than(600, |number| call(&number.to_string(), "EchoPayload", "{}", &metadata)).await;
+}
+
+#[tokio::test]
+async fn waiting_calls_are_charged_for_decoded_lists() {
+    let params = format!(r#"{{"inners":[{}{{}}]}}"#, "{},".repeat(40_000));
+    waits_for_less_than(40, |number| call(&number.to_string(), "EchoLists", &params, "")).await;
+}
+
+#[tokio::test]
+async fn unread_streams_wait_for_memory() {
+    const STREAMS: usize = 100;
+    let (acceptor, stats, service, _release) = server();
+    let mut hog = peer(&acceptor);
+    for id in 0..STREAMS {
+        let open = call(&id.to_string(), "Chat", "{}", "");
+        let item = format!(
+            r#"{{"jsonrpc":"2.0","method":"rpc.item","params":{{"id":"{id}","item":{{"value":"1000000"}}}}}}"#
+        );
+        hog.write_all((open + &item).as_bytes()).await.expect("it is read");
+    }
+    until("all have begun", || service.begun.load(Ordering::SeqCst) == STREAMS).await;
+    until("memory is short", || stats.memory_held() > MEMORY / 4).await;
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    is_well(&acceptor, &stats).await;
+    drop(hog);
+    until("nothing is held", || stats.memory_held() == 0).await;
+}
+
+#[tokio::test]
+async fn unread_web_socket_stream_is_bounded() {
+    let (acceptor, stats, service, _release) = server();
+    let mut hog = peer(&acceptor);
+    let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                   sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+                   sec-websocket-protocol: jsonrpc\r\n\r\n";
+    hog.write_all(upgrade.as_bytes()).await.expect("it is open");
+    let item = r#"{"jsonrpc":"2.0","method":"rpc.item","params":{"id":"1","item":{"value":"16384"}}}"#;
+    for text in [call("1", "Chat", "{}", "").trim_end(), item] {
+        // The mask is zero.
+        let head = [0x81, 0x80 | text.len() as u8, 0, 0, 0, 0];
+        assert!(text.len() < 126);
+        hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("it is open");
+    }
+    until("it has begun", || service.begun.load(Ordering::SeqCst) == 1).await;
+    let mut read = vec![0; 1024];
+    for _ in 0..2000 {
+        // A slow reader: what it leaves must not pile up.
+        let _ = hog.read(&mut read).await.expect("it is open");
+        tokio::task::yield_now().await;
+    }
+    let held = stats.memory_held();
+    assert!((16_384..4 * MIB).contains(&held), "{held} bytes are held");
+    is_well(&acceptor, &stats).await;
+    drop(hog);
+    until("nothing is held", || stats.memory_held() == 0).await;
+}

@@ -1,0 +1,256 @@
+//! How much memory a server takes whose clients of other protocols make it hold as much as they can, and what a witness
+//! notices.
+
+use super::{LIFE, Running, Seen};
+use frisbee_tests::hoard::Hoard;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frpc::Server;
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+use tokio::task::JoinSet;
+
+const MIB: usize = 1024 * 1024;
+
+/// What the server may hold.
+const MEMORY: usize = 64 * MIB;
+
+/// How much more than that the process may take beyond its memory when idle, in MiB: buffers of sockets and of the
+/// allocator, and what is decoded before it is charged.
+const BESIDE_MAX: f64 = 64.0;
+
+/// How long a reply takes, so that many calls wait together.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long each row takes.
+const TIME: Duration = Duration::from_secs(8);
+
+/// What clients hoard.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    SlowWebSocketStream,
+    UnreadStreams,
+    UnreadWebSocketReplies,
+    UnreadReplies,
+    UnreadHttpReplies,
+    LongIds,
+    Metadata,
+    Lists,
+}
+
+const ROWS: [(Kind, &str); 8] = [
+    (Kind::SlowWebSocketStream, "WebSocket: a stream of 16 KiB items read at 80 KiB/s"),
+    (Kind::UnreadStreams, "JSON-RPC: 200 unread streams of 1 MiB items"),
+    (Kind::UnreadWebSocketReplies, "WebSocket: 600 unread replies of 2 MiB"),
+    (Kind::UnreadReplies, "JSON-RPC: 600 unread replies of 2 MiB"),
+    (Kind::UnreadHttpReplies, "HTTP/1.1: 300 connections with unread replies of 4 MiB"),
+    (Kind::LongIds, "JSON-RPC: 319 waiting calls with ids of 1 MiB"),
+    (Kind::Metadata, "JSON-RPC: 5000 waiting calls with 55 KiB of metadata"),
+    (Kind::Lists, "HTTP/1.1: 40 waiting calls with lists of 240000 empty messages"),
+];
+
+/// Serves until the process is killed.
+pub(crate) async fn serve() -> super::Result<Seen> {
+    let (service, release) = Hoard::new(PAUSE);
+    release.send(true)?;
+    let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
+    let server = Server::builder().memory_max(MEMORY).add_service(InteropServer::new(service)).gateway(gateway);
+    let server = server.bind("127.0.0.1:0").await?;
+    println!("listening on {}", server.local_addr());
+    tokio::spawn(server.serve());
+    tokio::time::sleep(LIFE).await;
+    Ok(Seen::Well)
+}
+
+/// Prints the rows whose names have `only` in them.
+pub(crate) async fn besiege(only: &str) -> super::Result<Seen> {
+    let mut worst = Seen::Well;
+    println!("\n| clients | idle MiB | most MiB | calls of the witness | errors |\n|---|---|---|---|---|");
+    for (kind, name) in ROWS.into_iter().filter(|(_, name)| name.contains(only)) {
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut server = Running::start(command.arg("serve-hoards").stdout(Stdio::piped()))?;
+        let address = server.address().await?;
+        let mut witness = Witness::connect(address).await?;
+        witness.call().await;
+        let idle = server.resident_mib();
+        let attack = tokio::spawn(attack(kind, address));
+        let (begun, mut most) = (Instant::now(), idle);
+        while begun.elapsed() < TIME {
+            witness.call().await;
+            most = most.max(server.resident_mib());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        attack.abort();
+        server.end().await?;
+        let seen = match witness.errors.is_empty() {
+            false => Seen::Errors,
+            true if most - idle > MEMORY as f64 / MIB as f64 + BESIDE_MAX => Seen::Errors,
+            true => Seen::Well,
+        };
+        let mark = if seen == Seen::Well { "" } else { " <--" };
+        println!("| {name} | {idle:.0} | {most:.0} | {} | {} |{mark}", witness.calls, witness.errors.len());
+        witness.errors.iter().take(3).for_each(|error| println!("    {error}"));
+        worst = worst.max(seen);
+    }
+    Ok(worst)
+}
+
+/// A client that calls natively and by HTTP/1.1.
+struct Witness {
+    native: InteropClient,
+    http: TcpStream,
+    calls: usize,
+    errors: Vec<String>,
+}
+
+impl Witness {
+    async fn connect(address: SocketAddr) -> super::Result<Self> {
+        let native = InteropClient::connect(address.to_string()).await?;
+        Ok(Self { native, http: TcpStream::connect(address).await?, calls: 0, errors: Vec::new() })
+    }
+
+    async fn call(&mut self) {
+        self.calls += 2;
+        match self.native.add(AddRequest { a: 1, b: 2 }).await {
+            Ok(sum) if sum.get_ref().total == 3 => {}
+            other => self.errors.push(format!("native: {other:?}")),
+        }
+        let called = async {
+            self.http.write_all(post("/interop.Interop/Add", r#"{"a":"1","b":"2"}"#).as_bytes()).await?;
+            let mut response = Vec::new();
+            while !response.ends_with(b"}") && self.http.read_buf(&mut response).await? > 0 {}
+            std::io::Result::Ok(String::from_utf8_lossy(&response).into_owned())
+        };
+        match tokio::time::timeout(Duration::from_secs(5), called).await {
+            Ok(Ok(response)) if response.starts_with("HTTP/1.1 200 ") && response.contains("\"3\"") => {}
+            other => self.errors.push(format!("HTTP: {other:?}")),
+        }
+    }
+}
+
+fn post(path: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+fn call(id: &str, method: &str, params: &str, metadata: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"interop.Interop/{method}\",\"params\":{params}{metadata}}}\n"
+    )
+}
+
+/// Opens a stream of texts of so many bytes.
+fn stream(id: usize, length: usize) -> [String; 2] {
+    let item = format!(r#"{{"value":"{length}"}}"#);
+    let item = format!(r#"{{"jsonrpc":"2.0","method":"rpc.item","params":{{"id":"{id}","item":{item}}}}}"#);
+    [call(&id.to_string(), "Chat", "{}", "").trim_end().to_owned(), item]
+}
+
+/// A text in a frame of WebSocket, with a mask of zero.
+fn frame(text: &str) -> Vec<u8> {
+    let length = u16::try_from(text.len()).expect("texts here are short").to_be_bytes();
+    let head = match text.len() {
+        short @ 0..126 => vec![0x81, 0x80 | short as u8],
+        _ => vec![0x81, 0x80 | 126, length[0], length[1]],
+    };
+    [&head, &[0; 4][..], text.as_bytes()].concat()
+}
+
+async fn web_socket(address: SocketAddr) -> super::Result<TcpStream> {
+    let mut socket = TcpStream::connect(address).await?;
+    let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                   sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+                   sec-websocket-protocol: jsonrpc\r\n\r\n";
+    socket.write_all(upgrade.as_bytes()).await?;
+    Ok(socket)
+}
+
+/// Hoards until it is aborted.
+async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
+    let _kept = match kind {
+        Kind::SlowWebSocketStream => {
+            let mut socket = web_socket(address).await?;
+            for text in stream(1, 16 * 1024) {
+                socket.write_all(&frame(&text)).await?;
+            }
+            let mut read = vec![0; 8 * 1024];
+            loop {
+                socket.read_exact(&mut read).await?;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+        Kind::UnreadStreams => {
+            let mut socket = TcpStream::connect(address).await?;
+            for id in 0..200 {
+                socket.write_all(stream(id, MIB).concat().as_bytes()).await?;
+            }
+            vec![socket]
+        }
+        Kind::UnreadWebSocketReplies => {
+            let mut socket = web_socket(address).await?;
+            for id in 0..600 {
+                let call = call(&id.to_string(), "EchoPayload", &format!(r#"{{"seq":{}}}"#, 3 * MIB / 2), "");
+                socket.write_all(&frame(call.trim_end())).await?;
+            }
+            vec![socket]
+        }
+        Kind::UnreadReplies => {
+            let mut socket = TcpStream::connect(address).await?;
+            for id in 0..600 {
+                let call = call(&id.to_string(), "EchoPayload", &format!(r#"{{"seq":{}}}"#, 3 * MIB / 2), "");
+                socket.write_all(call.as_bytes()).await?;
+            }
+            vec![socket]
+        }
+        Kind::UnreadHttpReplies => {
+            let body = format!(r#"{{"seq":{}}}"#, 3 * MIB);
+            at_once(address, 300, post("/interop.Interop/EchoPayload", &body)).await?
+        }
+        Kind::LongIds => {
+            let mut socket = TcpStream::connect(address).await?;
+            for number in 0..319 {
+                let id = format!("{}{number}", "i".repeat(MIB));
+                socket.write_all(call(&id, "Sleep", r#"{"millis":60000}"#, "").as_bytes()).await?;
+            }
+            vec![socket]
+        }
+        Kind::Metadata => {
+            let mut socket = TcpStream::connect(address).await?;
+            let metadata = format!(r#","metadata":{{"a":"{}"}}"#, "m".repeat(55 * 1024));
+            for id in 0..5000 {
+                let call = call(&id.to_string(), "Sleep", r#"{"millis":60000}"#, &metadata);
+                socket.write_all(call.as_bytes()).await?;
+            }
+            vec![socket]
+        }
+        Kind::Lists => {
+            let body = format!(r#"{{"inners":[{}{{}}]}}"#, "{},".repeat(240_000));
+            at_once(address, 40, post("/interop.Interop/EchoLists", &body)).await?
+        }
+    };
+    std::future::pending().await
+}
+
+/// Makes a request on each of so many connections.
+async fn at_once(address: SocketAddr, count: usize, request: String) -> super::Result<Vec<TcpStream>> {
+    let mut connecting = JoinSet::new();
+    for _ in 0..count {
+        let request = request.clone();
+        connecting.spawn(async move {
+            let mut socket = TcpStream::connect(address).await?;
+            socket.write_all(request.as_bytes()).await?;
+            std::io::Result::Ok(socket)
+        });
+    }
+    let mut sockets = Vec::new();
+    while let Some(socket) = connecting.join_next().await {
+        sockets.push(socket??);
+    }
+    Ok(sockets)
+}

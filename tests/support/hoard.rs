@@ -1,0 +1,77 @@
+//! A service whose calls make a server hold much: long replies, endless streams, and requests that wait.
+
+use crate::interop::{Interop, Lists, Payload, Text};
+use crate::left_to_service;
+use frpc::{Request, Response, ResponseStream, Status, Streaming};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Answers a payload with as many bytes as its number says, and a text in a chat with texts of as many bytes without end.
+/// Payloads wait until they are released, and lists for ever.
+#[derive(Clone, Debug)]
+pub struct Hoard {
+    /// Calls that have begun.
+    pub begun: Arc<AtomicUsize>,
+    /// Calls of payloads that have ended, whatever the reason.
+    pub ended: Arc<AtomicUsize>,
+    released: watch::Receiver<bool>,
+    pause: Duration,
+}
+
+impl Hoard {
+    /// The service, and the sender that releases payloads. Each also waits for so long.
+    pub fn new(pause: Duration) -> (Self, watch::Sender<bool>) {
+        let (release, released) = watch::channel(false);
+        (Self { begun: Arc::default(), ended: Arc::default(), released, pause }, release)
+    }
+}
+
+/// Counts the end of a handler.
+struct Ending(Arc<AtomicUsize>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Interop for Hoard {
+    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let _ending = Ending(self.ended.clone());
+        tokio::time::sleep(self.pause).await;
+        let _ = self.released.clone().wait_for(|released| *released).await;
+        let seq = request.get_ref().seq;
+        Ok(Response::new(Payload { seq, data: vec![1; seq as usize] }))
+    }
+
+    async fn echo_lists(&self, request: Request<Lists>) -> Result<Response<Lists>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let _request = request;
+        std::future::pending().await
+    }
+
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Result<Response<ResponseStream<Text>>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let first = request.into_inner().message().await?.unwrap_or_default();
+        let length = first.value.parse().map_err(|_| Status::invalid_argument("the text is a length"))?;
+        let texts = std::iter::repeat_with(move || Ok(Text { value: "x".repeat(length) }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(texts))))
+    }
+
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        add,
+        sleep,
+        describe,
+        count_up,
+        sum_up
+    );
+}
