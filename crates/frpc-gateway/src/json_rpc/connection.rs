@@ -8,7 +8,7 @@ use crate::Gateway;
 use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::support::{Hold, Pace, WriteProgress};
+use frisbee::{MemoryCharge, Pace, WriteProgress};
 use frpc::{ForeignContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
@@ -108,7 +108,7 @@ struct Connection<'a> {
     pace: Pace,
     uptake: WriteProgress,
     /// The charge for what waits here, and for how much.
-    held: Option<(Hold, usize)>,
+    held: Option<(MemoryCharge, usize)>,
     /// When something has come or gone last.
     active: Instant,
     reading: Reading,

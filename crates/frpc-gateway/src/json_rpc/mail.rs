@@ -1,7 +1,7 @@
 //! What the tasks of calls have for the session of their connection.
 
 use bytes::Bytes;
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frpc::{Response, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ pub(super) type CallNumber = u64;
 /// Something that a call has for its session.
 pub(super) enum Letter {
     /// The call is over.
-    Done(CallNumber, Result<Response<Bytes>, Status>, Hold),
+    Done(CallNumber, Result<Response<Bytes>, Status>, MemoryCharge),
     /// An item of its responses.
     Item(CallNumber, Bytes),
     /// Its handler has taken so many items.

@@ -7,7 +7,7 @@ use super::transport::{Ending, Wire, now};
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::support::{Hold, Pace, WriteProgress};
+use frisbee::{MemoryCharge, Pace, WriteProgress};
 use frisbee_core::{Keepalive, Liveness};
 use frpc::ForeignContext;
 use std::future::poll_fn;
@@ -156,7 +156,7 @@ struct Message {
     bytes: BytesMut,
     text: Utf8,
     /// The charge for it, and how many steps that is.
-    held: Option<(Hold, usize)>,
+    held: Option<(MemoryCharge, usize)>,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
