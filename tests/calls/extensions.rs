@@ -1,6 +1,6 @@
 //! What two of ours do beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
 
-use frisbee::support::tlv;
+use frisbee::tlv;
 use frisbee::{Config, PeerKind};
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};

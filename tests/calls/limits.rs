@@ -1,6 +1,6 @@
 //! What is too much, too long or too late, and what its sender is told.
 
-use frisbee::support::tlv;
+use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::interop::{InteropClient, Text};

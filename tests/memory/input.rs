@@ -12,7 +12,7 @@ fn metadata(length: usize) -> Vec<u8> {
     let mut entry = vec![1, b'k'];
     entry.resize(length, b'v');
     let mut items = Vec::new();
-    frisbee::support::tlv::put_item(&mut items, 2, &entry);
+    frisbee::tlv::put_item(&mut items, 2, &entry);
     items
 }
 
@@ -81,7 +81,7 @@ async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
     let mut hog = peer(&acceptor);
     let items = metadata(50_000);
     let mut body = vec![0x10];
-    frisbee::support::tlv::put_varint(&mut body, items.len() as u64);
+    frisbee::tlv::put_varint(&mut body, items.len() as u64);
     body.extend(items);
     body.extend(&request(0, 1)[10..]);
     let requests: Vec<_> = (0..200).flat_map(|id| packet(id, super::attackers::PAYLOAD, &body)).collect();

@@ -1,6 +1,6 @@
 //! What broken and hostile peers cost of the memory of the whole process.
 
-use frisbee::support::tlv;
+use frisbee::tlv;
 use frisbee::{Config, Handlers, Operation};
 use frisbee_tests::attacks::{ADD, FORGED};
 use frisbee_tests::healthy::Healthy;

@@ -191,7 +191,7 @@ async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_other
                 received += 1;
                 behind_loss += usize::from(lost > 0);
             }
-            LAGGED => lost += frisbee::support::tlv::whole_varint(&packet.body).expect("a number"),
+            LAGGED => lost += frisbee::tlv::whole_varint(&packet.body).expect("a number"),
             SYNC => {}
             other => panic!("operation {other}"),
         }

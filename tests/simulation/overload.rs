@@ -2,7 +2,7 @@
 //! what is held, and that all of it is given back however they leave.
 
 use bytes::Bytes;
-use frisbee::support::tlv;
+use frisbee::tlv;
 use frisbee::{Acceptor, Config, Handlers, Stats, Stream, StreamEnd};
 use frisbee_sim::{Cable, Fault, Transport, World, sim_test};
 use frisbee_tests::gated::Gated;

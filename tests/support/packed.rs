@@ -1,7 +1,7 @@
 //! Packed messages, made by hand: a HELLO that says that its sender unpacks, and bodies around frames of zstd.
 
 use crate::raw::packet;
-use frisbee::support::tlv::{put_item, put_varint, take_varint};
+use frisbee::tlv::{put_item, put_varint, take_varint};
 
 /// The type of the item in HELLO, and the way that there is.
 const UNPACKS: (u8, u8) = (35, 1);

@@ -4,7 +4,7 @@
 use crate::buffer;
 use crate::turns::Turns;
 #[cfg(target_os = "linux")]
-use frpc::frisbee::support::send_apart;
+use frpc::frisbee::send_apart;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::io::{self, IoSlice, Write as _};

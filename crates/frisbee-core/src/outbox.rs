@@ -409,9 +409,9 @@ impl PacketWriter<'_> {
         &mut self.outbox.buffer
     }
 
-    /// This packet under construction, for another function to complete or drop; the caller forgets its own. Passed
-    /// on itself, it would have to be in memory from its beginning, also where it is not passed on.
-    #[doc(hidden)]
+    /// A second writer of this packet, for another function to finish or drop. The caller must
+    /// [forget](std::mem::forget) its own. Passing a copy instead of the writer itself lets the compiler keep it in
+    /// registers.
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
         let Self { body, bulk_start, is_joining, .. } = *self;

@@ -14,7 +14,7 @@ use self::account::Addresses;
 pub use self::account::MemoryCharge;
 use self::counts::Counts;
 pub use self::counts::{LastClose, Stats};
-pub use self::log_limit::{LogLimit, Seldom};
+pub use self::log_limit::{LineLimit, LogLimit};
 pub(crate) use self::output::Output;
 pub(crate) use self::traffic::{Counted, Traffic};
 use self::trim::Trim;

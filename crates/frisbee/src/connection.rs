@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Given, Home, Job, Site, Taken, Work};
+use crate::work::{Begun, Call, Carrier, Executor, Given, Home, Job, Taken, Work};
 use crate::{
     Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError,
 };
@@ -110,7 +110,7 @@ pub(crate) struct Ends {
 }
 
 impl ConnectionShared {
-    /// How long a turn may take.
+    /// How long a turn may take: [`Config::turn_max`](crate::Config::turn_max).
     pub(crate) fn turn_max(&self) -> Duration {
         Duration::from_micros(self.turn_max.into())
     }
@@ -203,12 +203,11 @@ impl Connection {
     /// [`backlog_max`](crate::Config::backlog_max) waits there.
     ///
     /// The packets that are written in one call leave in one piece. `write` runs under the connection's lock and must
-    /// be short. The connection keeps the waker until there is room, even if the caller no longer waits; see
-    /// [`waiter`](Self::waiter).
+    /// be short. The connection keeps the waker until there is room, even after the caller has stopped waiting. Futures
+    /// that can be dropped use a [`waiter`](Self::waiter).
     ///
     /// # Errors
     /// If the connection has ended.
-    #[doc(hidden)]
     pub fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -217,8 +216,25 @@ impl Connection {
         self.0.mailbox.poll_write(context, write)
     }
 
-    /// A caller that may stop waiting: as [`poll_send`](Self::poll_send), for futures that can be dropped.
-    #[doc(hidden)]
+    /// A place in the queue for room in the outbox. It does the same as [`poll_send`](Self::poll_send), and dropping it
+    /// removes the waker.
+    ///
+    /// ```
+    /// use frisbee::{Connection, Operation, PacketId, SendError};
+    /// use std::future::poll_fn;
+    ///
+    /// /// Sends two packets in one piece.
+    /// async fn send_both(connection: &Connection, operation: Operation) -> Result<(), SendError> {
+    ///     let mut waiter = connection.waiter();
+    ///     let sent = poll_fn(|context| {
+    ///         waiter.poll_send(context, |outbox| {
+    ///             outbox.push(PacketId(1), operation, "begin")?;
+    ///             outbox.push(PacketId(1), operation, "end")
+    ///         })
+    ///     });
+    ///     Ok(sent.await??)
+    /// }
+    /// ```
     pub fn waiter(&self) -> Waiter<'_> {
         Waiter::new(&self.0.mailbox)
     }
@@ -240,7 +256,6 @@ impl Connection {
     /// The task does this by itself before each batch. A router calls it when a handle may have sent something while
     /// the router was at work, and its own answer must follow that.
     #[inline]
-    #[doc(hidden)]
     pub fn collect(&self, outbox: &mut Outbox) {
         if self.0.mailbox.is_notified() {
             self.0.mailbox.collect(outbox);
@@ -314,7 +329,7 @@ impl Connection {
     /// # }
     /// ```
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        let spawned = self.spawn_within(usize::MAX, None, None, Site::Runtime, |held| {
+        let spawned = self.spawn_within(usize::MAX, None, None, Executor::Runtime, |held| {
             Box::pin(async move {
                 let _held = held;
                 task.await;
@@ -323,9 +338,9 @@ impl Connection {
         AbortHandle { connection: self.clone(), taken: spawned.unwrap_or_default() }
     }
 
-    /// As [`spawn`](Self::spawn), for the handler of an operation, which may be polled elsewhere.
-    #[doc(hidden)]
-    pub fn spawn_at(&self, site: Site, task: impl Future<Output = ()> + Send + 'static) {
+    /// Runs a task like [`spawn`](Self::spawn), on a chosen executor. A handler on the worker of its connection wakes no
+    /// other thread.
+    pub fn spawn_at(&self, site: Executor, task: impl Future<Output = ()> + Send + 'static) {
         let _ = self.spawn_within(usize::MAX, None, None, site, |held| {
             Box::pin(async move {
                 let _held = held;
@@ -334,21 +349,19 @@ impl Connection {
         });
     }
 
-    /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory
-    /// of the server; see [`body_memory`](crate::support::body_memory). The work has to hold the [`Task`] until it is
-    /// over.
+    /// Runs the handler of a call as a task, and charges the memory of its request; see
+    /// [`body_memory`](crate::body_memory). [`tasks`](crate::tasks) has an example.
     ///
-    /// The peer may [cancel](Self::cancel_call) the work by `call`. The reply is sent by [`Task::answer`].
+    /// `make` gets the [`Task`], by which the handler answers and which it holds until it is over. The peer may
+    /// [cancel](Self::cancel_call) the handler by `call`.
     ///
-    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned
-    /// then.
+    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight. Nothing was spawned then.
     #[must_use]
-    #[doc(hidden)]
     pub fn spawn_call(
         &self,
         call: Option<(PacketId, Operation)>,
         memory: usize,
-        site: Site,
+        site: Executor,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
         self.spawn_within(self.calls_max(), call, Some(memory), site, make).is_ok()
@@ -371,10 +384,10 @@ impl Connection {
         max: usize,
         call: Option<Call>,
         held: Option<usize>,
-        site: Site,
+        site: Executor,
         make: impl FnOnce(Task) -> Job,
     ) -> Result<Option<Taken>, Full> {
-        let home = if matches!(site, Site::Worker(..)) { self.0.home.get() } else { None };
+        let home = if matches!(site, Executor::Worker(..)) { self.0.home.get() } else { None };
         let (taken, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
             Begun::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
             Begun::Full => return Err(Full),
@@ -403,8 +416,9 @@ impl Connection {
         let _ = self.0.home.set(home);
     }
 
-    /// Notes which operation is being routed, 0 for none, for whoever wonders why that takes so long.
-    #[doc(hidden)]
+    /// Sets the operation that is being routed, 0 for none. [`Router::held_up`](crate::Router::held_up) and the log name it
+    /// if it blocks the thread. Connections set it for each packet; a router that routes several operations in one packet
+    /// does so itself.
     #[inline(always)]
     pub fn set_routed(&self, operation: u16) {
         self.0.routed.store(operation, Ordering::Relaxed);
@@ -415,14 +429,12 @@ impl Connection {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
-    /// How long a turn may take.
-    #[doc(hidden)]
+    /// How long a turn may take: [`Config::turn_max`](crate::Config::turn_max).
     pub fn turn_max(&self) -> Duration {
         self.0.turn_max()
     }
 
-    /// Whether tasks of [`spawn`](Self::spawn) that block leave a thread to others.
-    #[doc(hidden)]
+    /// Whether a task of [`spawn`](Self::spawn) that blocks leaves threads to others: the runtime has more than one.
     pub fn has_threads(&self) -> bool {
         self.0.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
     }
@@ -430,7 +442,6 @@ impl Connection {
     /// Aborts the task that answers a call, or forgets a request that [waits](crate::WhenFull::Wait) to be routed; the
     /// call is the caller's to answer then. `false` if there is no such task or request, or the task has
     /// [answered](Task::answer).
-    #[doc(hidden)]
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
         self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.mailbox.account)
     }
@@ -529,8 +540,8 @@ impl Connection {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
-    /// As [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the connection's lock, when packets
-    /// that are sent later already wait. Its result is kept until the request is decided, even if the caller no longer
+    /// Asks for the connection like [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the
+    /// connection's lock, when packets that are sent later already wait. Its result is kept until the request is decided, even if the caller no longer
     /// waits, and dropped before the caller learns the decision.
     ///
     /// # Errors
@@ -538,7 +549,6 @@ impl Connection {
     ///
     /// # Cancel safety
     /// As there.
-    #[doc(hidden)]
     pub async fn hand_off_if<K: Send + 'static>(
         &self,
         operation: Operation,

@@ -1,6 +1,6 @@
 //! Values of users that belong to one connection, by type, and functions that run at its end.
 
-use crate::budget::Seldom;
+use crate::budget::LineLimit;
 use crate::{CloseReason, Connection};
 use parking_lot::Mutex;
 use std::any::{Any, TypeId};
@@ -124,7 +124,7 @@ impl Attachments {
         let on_close = std::mem::take(&mut context.lock().on_close);
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
-                static LINE: Seldom = Seldom::new();
+                static LINE: LineLimit = LineLimit::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
                     tracing::error!(suppressed, "a function given to `on_close` panicked");
                 }

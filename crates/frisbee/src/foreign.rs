@@ -271,8 +271,7 @@ impl ForeignContext {
         self.connection.peer_certificates()
     }
 
-    /// The connection as the server counts it. Nothing can be sent on it.
-    #[doc(hidden)]
+    /// The connection, for its limits, memory and tasks. Packets cannot be sent on it.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

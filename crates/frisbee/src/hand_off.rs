@@ -1,4 +1,4 @@
-//! Hand-off as handles see it: asking for a connection, deciding about it, taking it.
+//! Hand-off as handles see it: asking for a connection, deciding about it, taking it over.
 
 use crate::connection::Connection;
 use crate::mailbox::{HandingOff, wake_all};
@@ -173,8 +173,8 @@ impl HandOffRequest {
     /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
     /// the reply directly. If this end has opened a stream meanwhile, the peer is told that the connection is busy, and
     /// the transport is not taken; nor is it if the peer has [given up](Self::given_up).
-    pub fn accept(mut self, reply: impl Into<Bytes>, taking: TakeOver) {
-        self.decide(HandOffAnswer::Accepted, reply.into(), Some(taking));
+    pub fn accept(mut self, reply: impl Into<Bytes>, take_over: TakeOver) {
+        self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
 
     /// Does not agree; the connection continues.
@@ -187,15 +187,15 @@ impl HandOffRequest {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
 
-    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, taking: Option<TakeOver>) {
+    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, take_over: Option<TakeOver>) {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
             // It would stay there for ever, and the next owner may hold a handle to the connection.
             drop(inner);
-            return drop((reply, taking));
+            return drop((reply, take_over));
         }
-        inner.hand_off = Some(Box::new(Step::Decide { answer, reply, taking }));
+        inner.hand_off = Some(Box::new(Step::Decide { answer, reply, take_over }));
         drop(inner);
         self.connection.0.mailbox.notify();
     }
@@ -224,7 +224,7 @@ pub(crate) enum Step {
         answer: HandOffAnswer,
         reply: Bytes,
         /// There, if it is accepted.
-        taking: Option<TakeOver>,
+        take_over: Option<TakeOver>,
     },
     /// Take the transport without a word.
     Leave(TakeOver),

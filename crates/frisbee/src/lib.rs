@@ -65,6 +65,7 @@ mod server;
 mod settings;
 mod stream;
 mod sync;
+pub mod tasks;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;
@@ -74,7 +75,7 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
-pub use budget::{MemoryCharge, Stats, body_memory};
+pub use budget::{LineLimit, LogLimit, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::reconnecting::ReconnectingClient;
 pub use client::{Client, ClientBuilder};
@@ -86,11 +87,13 @@ pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
-    Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong,
+    Outbox, Pace, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, WriteProgress, tlv,
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
+pub use mailbox::Waiter;
+pub use pool::copy_to_share;
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
@@ -102,25 +105,10 @@ pub use server::{Server, ServerBuilder};
 pub use settings::{ClientSettings, ServerSettings, SettingError};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamBytes, StreamEnd, StreamReceiver, StreamSender};
+#[cfg(target_os = "linux")]
+pub use transport::apart::send_apart;
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;
-
-/// The parts of this crate that others of this workspace need beside its public surface. Nothing here is covered by
-/// semantic versioning.
-#[doc(hidden)]
-pub mod support {
-    pub use crate::budget::{LogLimit, MemoryCharge as Hold, Seldom, body_memory};
-    pub use crate::connection::Task;
-    pub use crate::mailbox::Waiter;
-    pub use crate::pool::copy_to_share;
-    pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-    pub use crate::router::topics::{check_pattern, check_topic};
-    pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
-    #[cfg(target_os = "linux")]
-    pub use crate::transport::apart::send_apart;
-    pub use crate::work::{Job, Site};
-    pub use frisbee_core::{Pace, WriteProgress, tlv};
-}

@@ -25,6 +25,16 @@ use std::time::Instant;
 /// longer work passes it to [`Connection::spawn`]. A router that panics has lost its state, so its connection ends,
 /// which is logged as an error.
 ///
+/// A first router needs [`connected`](Self::connected) and [`route`](Self::route) alone. All other methods have defaults:
+///
+/// | purpose | methods |
+/// |---|---|
+/// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
+/// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
+/// | backpressure and overload | [`when_full`](Self::when_full), [`shed`](Self::shed), [`cancelled`](Self::cancelled), [`held_up`](Self::held_up) |
+/// | hand-off | [`hand_off`](Self::hand_off) |
+/// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
+///
 /// ```
 /// use frisbee::{Connection, Routed, Outbox, Packet, Router};
 ///
@@ -48,6 +58,120 @@ pub trait Router: Send + Sync + 'static {
     /// The router's state for one connection.
     type Session: Send + 'static;
 
+    /// A connection has been established.
+    fn connected(&self, connection: &Connection) -> Self::Session;
+
+    /// Handles a packet, in wire order. Packets that are put into `outbox` leave in one write with the rest of the
+    /// batch.
+    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
+
+    /// Handles a stream that the peer has opened; `first` is the packet that opened it. Dropping the stream closes it,
+    /// which is the default.
+    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
+        let _ = (session, first, stream);
+        Routed::Continue
+    }
+
+    /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or
+    /// [woken](Connection::wake) it, or the time that the last call requested has come. The connection begins with the
+    /// first turn, before the peer has sent anything; in the last turn it may already be closing.
+    ///
+    /// A router that does something once per batch does it here: packets that it puts into the outbox leave in the
+    /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
+    /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
+    /// latest time for the next call; a time that has passed counts as the next millisecond.
+    fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
+        let _ = (session, turn);
+        None
+    }
+
+    /// The connection has ended. Called exactly once for each [`connected`](Self::connected).
+    fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
+        let _ = (session, reason);
+    }
+
+    // Lifecycle.
+
+    /// The kind of the peer is known: before its first packet at a server, after a round trip at a client.
+    fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
+        let _ = (session, peer);
+    }
+
+    /// No handler runs, and nothing but PINGs and PONGs has gone either way for one to three
+    /// [`Config::ping_interval`](crate::Config::ping_interval)s: memory that the connection does not need at present
+    /// may be freed. Streams may be open, and requests of this end may wait for their answers.
+    fn idle(&self, session: &mut Self::Session) {
+        let _ = session;
+    }
+
+    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has
+    /// not been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and
+    /// streams it knows by itself. Asked in its turns: if it changes by something else than a packet,
+    /// [wake](Connection::wake) the connection. Nothing by default.
+    fn is_busy(&self, session: &mut Self::Session) -> bool {
+        let _ = session;
+        false
+    }
+
+    /// An extended peer will close the connection and takes nothing new. It does when it has nothing in progress and
+    /// knows that this end has heard of it.
+    fn going_away(&self, session: &mut Self::Session) {
+        let _ = session;
+    }
+
+    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and its
+    /// work there is over. The server then waits for that, since it may not know all that the client still intends to
+    /// do. By default the server closes.
+    fn closes_by_itself(&self) -> bool {
+        false
+    }
+
+    // Backpressure and overload.
+
+    /// The treatment of a packet, or of one that opens a [stream](Self::stream), while as many bytes wait to be written
+    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer accepts too little. Called at the
+    /// end that accepted the connection; the end that dialled routes all packets.
+    fn when_full(&self, session: &Self::Session, packet: &Packet) -> WhenFull {
+        let _ = (session, packet);
+        WhenFull::Stop
+    }
+
+    /// The body of a packet was discarded while it arrived, since there is no memory for more of it; up to 64 bytes
+    /// from its beginning are left. Packets that are put into `outbox` inform the peer. The default closes the
+    /// connection, so that no caller waits for an answer.
+    ///
+    /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
+    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let _ = (session, packet, outbox);
+        Routed::close("the server's memory limit for this client is reached")
+    }
+
+    /// An extended peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
+    fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
+        let _ = (session, id, body, outbox);
+    }
+
+    /// A packet of this operation has held up its connection's thread for some milliseconds, and still does: the other
+    /// connections of the thread go on in another one. Called from elsewhere, and only for connections that
+    /// [workers](crate::Workers) drive. A router that has its handlers run elsewhere from now on returns `true`, having
+    /// logged it if need be; by default the operation is named in the log, once.
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        let _ = (connection, operation);
+        false
+    }
+
+    // Hand-off.
+
+    /// An extended peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
+    /// tells the peer that this end hands off no connections, which is the default. Nothing else comes from the peer
+    /// meanwhile.
+    fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
+        let _ = (session, asked);
+        Routed::Continue
+    }
+
+    // Declarations.
+
     /// The operations that this router serves, by which the first packet of a peer with 8-byte headers is distinguished
     /// from that of a program that does not speak Frisbee. All of them by default.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -66,112 +190,6 @@ pub trait Router: Send + Sync + 'static {
     /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. None by default.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
-    }
-
-    /// A connection has been established.
-    fn connected(&self, connection: &Connection) -> Self::Session;
-
-    /// Handles a packet, in wire order. Packets that are put into `outbox` leave in one write with the rest of the
-    /// batch.
-    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
-
-    /// The treatment of a packet, or of one that opens a [stream](Self::stream), while as many bytes wait to be written
-    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer accepts too little. Called at the
-    /// end that accepted the connection; the end that dialled routes all packets.
-    fn when_full(&self, session: &Self::Session, packet: &Packet) -> WhenFull {
-        let _ = (session, packet);
-        WhenFull::Stop
-    }
-
-    /// Handles a stream that the peer has opened; `first` is the packet that opened it. Dropping the stream closes it,
-    /// which is the default.
-    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
-        let _ = (session, first, stream);
-        Routed::Continue
-    }
-
-    /// The body of a packet was discarded while it arrived, since there is no memory for more of it; up to 64 bytes
-    /// from its beginning are left. Packets that are put into `outbox` inform the peer. The default closes the
-    /// connection, so that no caller waits for an answer.
-    ///
-    /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
-    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let _ = (session, packet, outbox);
-        Routed::close("the server's memory limit for this client is reached")
-    }
-
-    /// The kind of the peer is known: before its first packet at a server, after a round trip at a client.
-    fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
-        let _ = (session, peer);
-    }
-
-    /// An extended peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
-    fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
-        let _ = (session, id, body, outbox);
-    }
-
-    /// An extended peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
-    /// tells the peer that this end hands off no connections, which is the default. Nothing else comes from the peer
-    /// meanwhile.
-    fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
-        let _ = (session, asked);
-        Routed::Continue
-    }
-
-    /// An extended peer will close the connection and takes nothing new. It does when it has nothing in progress and
-    /// knows that this end has heard of it.
-    fn going_away(&self, session: &mut Self::Session) {
-        let _ = session;
-    }
-
-    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and its
-    /// work there is over. The server then waits for that, since it may not know all that the client still intends to
-    /// do. By default the server closes.
-    fn closes_by_itself(&self) -> bool {
-        false
-    }
-
-    /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or
-    /// [woken](Connection::wake) it, or the time that the last call requested has come. The connection begins with the
-    /// first turn, before the peer has sent anything; in the last turn it may already be closing.
-    ///
-    /// A router that does something once per batch does it here: packets that it puts into the outbox leave in the
-    /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
-    /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
-    /// latest time for the next call; a time that has passed counts as the next millisecond.
-    fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        let _ = (session, turn);
-        None
-    }
-
-    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has
-    /// not been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and
-    /// streams it knows by itself. Asked in its turns: if it changes by something else than a packet,
-    /// [wake](Connection::wake) the connection. Nothing by default.
-    fn is_busy(&self, session: &mut Self::Session) -> bool {
-        let _ = session;
-        false
-    }
-
-    /// No handler runs, and nothing but PINGs and PONGs has gone either way for one to three
-    /// [`Config::ping_interval`](crate::Config::ping_interval)s: memory that the connection does not need at present
-    /// may be freed. Streams may be open, and requests of this end may wait for their answers.
-    fn idle(&self, session: &mut Self::Session) {
-        let _ = session;
-    }
-
-    /// A packet of this operation has held up its connection's thread for some milliseconds, and still does: the other
-    /// connections of the thread go on in another one. Called from elsewhere, and only for connections that
-    /// [workers](crate::Workers) drive. A router that has its handlers run elsewhere from now on returns `true`, having
-    /// logged it if need be; by default the operation is named in the log, once.
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        let _ = (connection, operation);
-        false
-    }
-
-    /// The connection has ended. Called exactly once for each [`connected`](Self::connected).
-    fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
-        let _ = (session, reason);
     }
 }
 

@@ -353,17 +353,15 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
-    /// The next message, if it has come and is shorter than 128 bytes, and nothing else has to be looked at in front of it:
-    /// to be [skipped](Self::skip_short) when it has been read. Otherwise [`poll_recv_with`](Self::poll_recv_with) finds
-    /// out. Costs next to nothing.
-    #[doc(hidden)]
+    /// The next message, if it is shorter than 128 bytes and needs no other treatment first. Consume it by
+    /// [`skip_short`](Self::skip_short). If this is `None`, [`poll_recv_with`](Self::poll_recv_with) decides. A fast path
+    /// for streams of many short messages.
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
         self.1.inbox.peek_short()
     }
 
-    /// Goes on behind the message of this length that [`peek_short`](Self::peek_short) has given.
-    #[doc(hidden)]
+    /// Consumes the message of this length that [`peek_short`](Self::peek_short) has returned.
     #[inline(always)]
     pub fn skip_short(&mut self, length: usize) {
         self.1.inbox.skip_short(length);

@@ -25,7 +25,7 @@ const SPARE_MAX: usize = 64;
 
 /// Where a job is polled.
 #[derive(Debug)]
-pub enum Site {
+pub enum Executor {
     /// By the worker that drives the connection, if there is one: for handlers of an operation that do not hold up
     /// their thread, as far as is known. They leave the worker when the trust is lost.
     Worker(Operation, TrustHandle),

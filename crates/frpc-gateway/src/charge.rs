@@ -1,7 +1,7 @@
 //! The charge for requests and replies to the memory of the server.
 
 use crate::timed::{Alarm, now};
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frpc::{ForeignContext, Status};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
@@ -42,7 +42,7 @@ pub(crate) async fn room(context: &ForeignContext) {
 
 /// A charge for something that grows and shrinks, in steps, so that small changes cost nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Charge(Option<(Hold, usize)>);
+pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 
 /// The steps of a [`Charge`], in bytes; less is not charged.
 const STEP: usize = 64 * 1024;

@@ -77,7 +77,12 @@ pub(crate) struct Timed<T> {
 
 impl<T> Timed<T> {
     pub(crate) fn new(io: T, config: &Config) -> Self {
-        Self { io, uptake: WriteProgress::new(config.write_timeout, config.least_rate), alarm: Alarm::default(), made: now() }
+        Self {
+            io,
+            uptake: WriteProgress::new(config.write_timeout, config.least_rate),
+            alarm: Alarm::default(),
+            made: now(),
+        }
     }
 
     pub(crate) fn into_inner(self) -> T {

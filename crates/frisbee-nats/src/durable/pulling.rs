@@ -8,7 +8,7 @@ use async_nats::client::Request;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::message::Message as JetStreamMessage;
 use async_nats::{Message, StatusCode, Subscriber};
-use frisbee::support::Seldom;
+use frisbee::LineLimit;
 use futures_util::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -230,7 +230,7 @@ impl Puller {
     async fn deliver(&mut self, message: Message) {
         let message = JetStreamMessage { message, context: self.shared.context.clone() };
         let Some((delivery, place)) = self.delivery(&message) else {
-            static LINE: Seldom = Seldom::new();
+            static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(std::time::Instant::now()) {
                 let subscription = &self.name;
                 tracing::warn!(subscription, suppressed, "dropped a message that is not of this durable topic");

@@ -7,7 +7,7 @@ use async_nats::Client;
 use async_nats::jetstream::ContextBuilder;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType};
-use frisbee::support::check_pattern;
+use frisbee::pubsub::check_pattern;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Limits on the lines that are written about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason,
-//! or by anything else, and [`Seldom`] for all that one place of the code has to say.
+//! or by anything else, and [`LineLimit`] for all that one place of the code has to say.
 
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
@@ -41,9 +41,9 @@ impl LogLimit {
 
 /// A line of the log that is written once a second at most. For a static beside the line.
 #[derive(Default)]
-pub struct Seldom(Mutex<Place>);
+pub struct LineLimit(Mutex<Place>);
 
-impl Seldom {
+impl LineLimit {
     /// A line that has not been written yet.
     pub const fn new() -> Self {
         Self(Mutex::new(Place { last: None, unsaid: 0 }))
@@ -55,9 +55,9 @@ impl Seldom {
     }
 }
 
-impl fmt::Debug for Seldom {
+impl fmt::Debug for LineLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seldom").finish_non_exhaustive()
+        f.debug_struct("LineLimit").finish_non_exhaustive()
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_seldom_written_tells_how_often_it_was_not() {
-        let line = Seldom::new();
+        let line = LineLimit::new();
         let start = Instant::now();
         assert_eq!(line.may_say(start), Some(0));
         assert_eq!(line.may_say(start + SILENCE / 2), None);

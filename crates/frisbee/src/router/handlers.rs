@@ -1,10 +1,10 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::budget::{LogLimit, READ_BUFFER, Seldom};
+use crate::budget::{LineLimit, LogLimit, READ_BUFFER};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::{Trust, TrustHandle};
-use crate::work::Site;
+use crate::work::Executor;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -362,13 +362,15 @@ where
                 }
                 Polled::Pending(parked) => {
                     *waits = true;
-                    spawn(connection, memory, Site::Worker(operation, trust.clone()), parked, None);
+                    spawn(connection, memory, Executor::Worker(operation, trust.clone()), parked, None);
                 }
                 Polled::Panicked(panic) => report(connection, panic.as_ref()),
             },
-            Policy::Inline | Policy::Concurrent => spawn(connection, memory, Site::Runtime, Cell::park(make()), None),
+            Policy::Inline | Policy::Concurrent => {
+                spawn(connection, memory, Executor::Runtime, Cell::park(make()), None)
+            }
             Policy::AtMost(_) => {
-                spawn(connection, memory, Site::Runtime, Cell::park(make()), Some(permits.clone()));
+                spawn(connection, memory, Executor::Runtime, Cell::park(make()), Some(permits.clone()));
             }
         }));
         if let Err(panic) = handled {
@@ -380,7 +382,7 @@ where
 fn spawn<F>(
     connection: &Connection,
     memory: usize,
-    site: Site,
+    site: Executor,
     parked: Parked<F, Answer>,
     permits: Option<Arc<Semaphore>>,
 ) where
@@ -416,7 +418,7 @@ fn send(connection: &Connection, reply: Option<Packet>, outbox: &mut Outbox) {
     if let Some(packet) = reply
         && let Err(error) = outbox.forward(&packet)
     {
-        static LINE: Seldom = Seldom::new();
+        static LINE: LineLimit = LineLimit::new();
         if let Some(suppressed) = LINE.may_say(Instant::now()) {
             let (peer, operation) = (connection.peer_addr(), packet.operation);
             tracing::warn!(%operation, ?peer, %error, suppressed, "the reply of a handler is not sent");

@@ -28,7 +28,7 @@ pub trait Then<T>: Send {
 /// next use.
 ///
 /// ```
-/// use frisbee::support::{Cell, Polled};
+/// use frisbee::tasks::{Cell, Polled};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///

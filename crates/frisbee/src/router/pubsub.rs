@@ -51,7 +51,7 @@ mod reconnect;
 #[cfg(test)]
 mod tests;
 
-pub use super::topics::{TopicError, covers};
+pub use super::topics::{TopicError, check_pattern, check_topic, covers};
 pub use broker::{Broker, BrokerBuilder, Slow, TopicUse};
 pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent, WhenAway};
 pub use client::{Client, PubSubError, Publisher};

@@ -9,7 +9,7 @@ mod streams;
 
 use self::ending::Goodbye;
 use self::hand_off::Departure;
-use crate::budget::{Output, Seldom, Traffic};
+use crate::budget::{LineLimit, Output, Traffic};
 use crate::connection::Connection;
 use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
@@ -137,7 +137,7 @@ impl Drop for Unborn<'_> {
 /// Logs that a router panicked.
 #[cold]
 fn log_panic(peer: Option<SocketAddr>) {
-    static LINE: Seldom = Seldom::new();
+    static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         tracing::error!(?peer, suppressed, "a router panicked; its connection is closed");
     }
@@ -372,7 +372,7 @@ impl<R: Router> Engine<R> {
                 self.core.waste(length);
                 return false;
             }
-            Routed::HandOff(taking) => self.leave(taking),
+            Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // Another read of this turn must not continue behind the packets that were cut off here.

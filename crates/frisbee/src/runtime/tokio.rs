@@ -186,7 +186,7 @@ where
         let is_free = ready!(driver.poll(context));
         let Driver { io, mut engine, .. } = self.0.take().expect("it has just been polled");
         let next = if is_free { engine.hand_over() } else { None };
-        let handed = next.map(|(early, taking, runtime)| (io, early, taking, runtime));
+        let handed = next.map(|(early, take_over, runtime)| (io, early, take_over, runtime));
         Poll::Ready(Ended { reason: engine.reason(), handed })
     }
 }

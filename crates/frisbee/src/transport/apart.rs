@@ -45,8 +45,8 @@ pub(crate) fn is_due(from: &[IoSlice<'_>]) -> bool {
     long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
 }
 
-/// Sends the first of these slices to a TCP socket that does not block, if it is better sent apart: how many bytes were
-/// sent. `None` if all of them are to be sent together.
+/// Sends the first of these slices to a non-blocking TCP socket by itself, if the copy of the long slice after it then costs
+/// less: the number of bytes sent. `None` if all slices are better sent together. For transports of your own.
 pub fn send_apart(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let head = from.first().filter(|_| is_due(from))?;
     let here = process::id();

@@ -5,7 +5,7 @@
 //! call whose handler waits. So a task that has finished one job waits for the next one.
 
 use super::home::Resident;
-use super::{Site, Taken};
+use super::{Executor, Taken};
 use crate::Connection;
 use crate::router::trust::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
@@ -30,10 +30,10 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    pub(crate) fn new(job: Job, taken: Taken, site: Site) -> Self {
+    pub(crate) fn new(job: Job, taken: Taken, site: Executor) -> Self {
         let (operation, trust) = match site {
-            Site::Worker(operation, trust) => (operation.number(), Some(trust)),
-            Site::Runtime => (0, None),
+            Executor::Worker(operation, trust) => (operation.number(), Some(trust)),
+            Executor::Runtime => (0, None),
         };
         Self { job, taken, operation, trust }
     }
@@ -217,7 +217,7 @@ mod models {
                 pending::<()>().await;
             }
         });
-        Given::new(job, Taken { place: 0, job: 1 }, Site::Runtime)
+        Given::new(job, Taken { place: 0, job: 1 }, Executor::Runtime)
     }
 
     /// A place that its job has left, and the task with its first job.

@@ -1,4 +1,4 @@
-use super::{Begun, Carrier, SPARE_MAX, Site, Work};
+use super::{Begun, Carrier, Executor, SPARE_MAX, Work};
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends, Task};
 use crate::{Operation, PacketId};
@@ -43,7 +43,7 @@ fn calls(connection: &Connection) -> usize {
 /// Spawns work on a call that waits for a permit and says then whether it is to answer.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, said: &mpsc::UnboundedSender<bool>) {
     let (permits, said) = (permits.clone(), said.clone());
-    let spawned = connection.spawn_call(Some(CALL), 0, Site::Runtime, |task: Task| {
+    let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task: Task| {
         Box::pin(async move {
             permits.acquire().await.expect("it is open").forget();
             let mut answered = false;
@@ -188,7 +188,7 @@ async fn a_call_is_either_answered_or_cancelled() {
         assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
     }
     assert!(heard.try_recv().is_err(), "the others were dropped");
-    assert!(connection.spawn_call(Some(CALL), 0, Site::Runtime, |task| Box::pin(async move { drop(task) })));
+    assert!(connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| Box::pin(async move { drop(task) })));
     assert_eq!(calls(&connection), 1);
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0), "it has ended without an answer");
@@ -199,7 +199,7 @@ async fn a_job_leaves_its_place_with_its_answer_since_the_next_call_may_come_bef
     let connection = connection();
     let (said, mut heard) = mpsc::unbounded_channel();
     let running = connection.clone();
-    assert!(connection.spawn_call(None, 0, Site::Runtime, |task| Box::pin(async move {
+    assert!(connection.spawn_call(None, 0, Executor::Runtime, |task| Box::pin(async move {
         task.answer(|_| said.send(running.running()).expect("it is heard")).expect("it is open");
         pending::<()>().await;
     })));
@@ -215,7 +215,7 @@ async fn a_job_that_outlives_its_cancellation_and_its_place_leaves_the_next_call
     let (said, mut heard) = mpsc::unbounded_channel();
     let (second, went_on) = (said.clone(), permits.clone());
     let peer = connection.clone();
-    let spawned = connection.spawn_call(Some(CALL), 0, Site::Runtime, |task| {
+    let spawned = connection.spawn_call(Some(CALL), 0, Executor::Runtime, |task| {
         Box::pin(async move {
             assert!(peer.cancel_call(CALL.0, CALL.1));
             peer.0.work.release();
@@ -272,7 +272,7 @@ async fn a_job_that_leaves_its_place_early_holds_up_the_next_one_for_no_longer_t
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
     let (first, second) = (permits.clone(), said.clone());
-    let spawned = connection.spawn_call(None, 0, Site::Runtime, |task| {
+    let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
@@ -294,7 +294,7 @@ async fn a_job_that_panics_behind_its_answer_does_not_take_the_next_one_along() 
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
     let permit = permits.clone();
-    let spawned = connection.spawn_call(None, 0, Site::Runtime, |task| {
+    let spawned = connection.spawn_call(None, 0, Executor::Runtime, |task| {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
@@ -345,7 +345,7 @@ fn jobs_begin_elsewhere_for_a_while_when_one_has_taken_long_on_the_worker() {
     work.send_away(now);
     work.end(taken);
     assert!(matches!(work.begin(usize::MAX, None, true), Begun::Yes { on_worker: false, .. }));
-    let long_ago = now.checked_sub(2 * crate::support::APART_MIN).expect("the machine has run for so long");
+    let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("the machine has run for so long");
     let work = Work::default();
     let (taken, _) = begin(&work, true);
     work.send_away(long_ago);

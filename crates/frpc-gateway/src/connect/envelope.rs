@@ -6,7 +6,7 @@ use crate::gzip;
 use crate::inbound::Inbound;
 use crate::timed::{Alarm, now};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frisbee_core::Pace;
 use frpc::{ForeignContext, Status};
 use futures_core::Stream;
@@ -67,7 +67,7 @@ pub(crate) struct Messages {
     text: Option<BytesMut>,
     encoding: Encoding,
     buffer: BytesMut,
-    hold: Option<Hold>,
+    hold: Option<MemoryCharge>,
     context: ForeignContext,
     received: u64,
     pace: Pace,

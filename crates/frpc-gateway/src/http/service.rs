@@ -14,7 +14,7 @@ use crate::streams::{self, Replies};
 use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frisbee_core::Pace;
 use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
@@ -41,13 +41,13 @@ pub(crate) struct Outgoing {
     _request: InProgress,
     context: ForeignContext,
     /// The charge for a whole response until hyper takes it.
-    hold: Option<Hold>,
+    hold: Option<MemoryCharge>,
 }
 
 /// A part of a response, which hyper keeps until the client takes it.
 struct Charged {
     bytes: Bytes,
-    _hold: Hold,
+    _hold: MemoryCharge,
 }
 
 impl AsRef<[u8]> for Charged {

@@ -10,7 +10,7 @@ use crate::timed::{LINGER, linger};
 use crate::scratch::{self, READ_MAX};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::support::{Pace, WriteProgress};
+use frisbee::{Pace, WriteProgress};
 use frpc::{ForeignContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;

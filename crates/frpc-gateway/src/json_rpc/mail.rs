@@ -2,7 +2,7 @@
 
 use crate::charge::check_room;
 use bytes::Bytes;
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frpc::{ForeignContext, Response, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -14,9 +14,9 @@ pub(super) type CallNumber = u64;
 /// Something that a call has for its session.
 pub(super) enum Letter {
     /// The call is over.
-    Done(CallNumber, Result<Response<Bytes>, Status>, Hold),
+    Done(CallNumber, Result<Response<Bytes>, Status>, MemoryCharge),
     /// An item of its responses, and how many permits of its window it takes.
-    Item(CallNumber, Bytes, usize, Hold),
+    Item(CallNumber, Bytes, usize, MemoryCharge),
     /// Its handler has taken so many items.
     Taken(CallNumber, u32),
 }

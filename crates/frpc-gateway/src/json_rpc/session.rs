@@ -14,7 +14,7 @@ use crate::Gateway;
 use crate::charge::check_room;
 use batch::Batches;
 use bytes::Bytes;
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frpc::json::DecodeError;
 use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
 use frpc::{Metadata, Response, Status};
@@ -89,7 +89,7 @@ struct Call {
     /// `None` for notifications.
     id: Option<Arc<[u8]>>,
     /// The charge for a long id.
-    _held: Option<Hold>,
+    _held: Option<MemoryCharge>,
     batch: Option<usize>,
     /// Whether the reply shows its metadata.
     shows_metadata: bool,

@@ -8,7 +8,7 @@ use crate::charge::Charge;
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::support::{Pace, WriteProgress};
+use frisbee::{Pace, WriteProgress};
 use frisbee_core::{Keepalive, Liveness};
 use frpc::ForeignContext;
 use std::future::poll_fn;

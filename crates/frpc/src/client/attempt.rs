@@ -16,7 +16,7 @@ use crate::schema::method::Method;
 use crate::wire::body::{self, Flags, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
-use frisbee::support::Waiter;
+use frisbee::Waiter;
 use frisbee::{BODY_MAX_LEAST, Outbox, PacketId};
 use polyglot::{Form, Message, Nesting};
 use std::future::poll_fn;

@@ -18,7 +18,7 @@ use crate::wire::body::{self, Flags, Reading};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::Said;
 use crate::{Code, Request, Response, Status};
-use frisbee::support::Parked;
+use frisbee::tasks::Parked;
 use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;

@@ -1,7 +1,7 @@
 //! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
 //! long. Pure state; time is an argument.
 
-use frisbee::support::Apart;
+use frisbee::tasks::Apart;
 use std::time::{Duration, Instant};
 
 /// A turn in which handlers keep the driver for longer than this is long, unless turns may take more by
@@ -96,7 +96,7 @@ impl InPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frisbee::support::{APART_MAX, APART_MIN};
+    use frisbee::tasks::{APART_MAX, APART_MIN};
 
     const QUICK: Duration = Duration::from_micros(50);
 

@@ -22,7 +22,7 @@ use crate::service::unary::held_to;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Parked, Worked};
+use frisbee::tasks::{Parked, Worked};
 use frisbee::{Connection, RawTransport};
 use futures_core::Stream;
 use parking_lot::Mutex;

@@ -3,7 +3,8 @@
 use crate::schema::method::FullName;
 use crate::{Code, Status};
 use frisbee::Connection;
-use frisbee::support::{LogLimit, Seldom, panic_text};
+use frisbee::tasks::panic_text;
+use frisbee::{LineLimit, LogLimit};
 use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -76,7 +77,7 @@ pub(crate) fn overloaded() -> Status {
 /// Closes the connection of a peer that keeps sending packets that match no call.
 #[cold]
 pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
-    static LINE: Seldom = Seldom::new();
+    static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {
         let peer = connection.peer_addr();
         tracing::warn!(target: "frpc::connection", ?peer, strays, suppressed, "too many packets match no call; the connection is closed");

@@ -6,7 +6,7 @@ use crate::service::failures::{given_up, note, panicked};
 use crate::wire::body::{self, Style, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Task, Worked};
+use frisbee::tasks::{Task, Worked};
 use frisbee::{Operation, PacketId};
 use polyglot::{Form, Message};
 use std::future::poll_fn;

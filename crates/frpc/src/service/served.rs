@@ -10,7 +10,7 @@ use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::Reading;
 use crate::{Policy, Request};
-use frisbee::support::{Site, Trust, TrustHandle};
+use frisbee::tasks::{Executor, Trust, TrustHandle};
 use frisbee::{Operation, Stream};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -58,11 +58,11 @@ impl Running {
     }
 
     /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
-    pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Site {
+    pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Executor {
         if self.policy == Policy::Inline && !is_apart && self.trust.is_kept() {
-            Site::Worker(operation, TrustHandle::of_connection(&self.trust))
+            Executor::Worker(operation, TrustHandle::of_connection(&self.trust))
         } else {
-            Site::Runtime
+            Executor::Runtime
         }
     }
 }
@@ -106,7 +106,7 @@ pub(crate) struct Opened<'a> {
     /// The middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
-    pub(crate) site: Site,
+    pub(crate) site: Executor,
     /// The call as its observer knows it.
     pub(crate) watched: Option<Watched>,
     /// Its replies are packed.

@@ -14,7 +14,7 @@ use crate::wire::body;
 use crate::wire::body::{Flags, Reading, Received};
 use crate::wire::packed;
 use crate::{Code, Request, Response, Status};
-use frisbee::support::Parked;
+use frisbee::tasks::Parked;
 use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};

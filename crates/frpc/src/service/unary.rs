@@ -21,7 +21,7 @@ use crate::wire::prefix::Prefix;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::Outbox;
-use frisbee::support::{Cell, Polled, Site, TrustHandle};
+use frisbee::tasks::{Cell, Executor, Polled, TrustHandle};
 use polyglot::Message;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -259,13 +259,13 @@ where
         match &self.chain {
             None => {
                 let future = (self.handler)(service, request);
-                self.park(Cell::park(future), begun, Site::Runtime, permits, reply)
+                self.park(Cell::park(future), begun, Executor::Runtime, permits, reply)
             }
             Some(chain) => {
                 let handler = self.handler.clone();
                 let last = move |request| handler(service, request);
                 let layered = Lent::new(chain, self.about.title(), request, last);
-                self.park(Cell::park(layered), begun, Site::Runtime, permits, reply)
+                self.park(Cell::park(layered), begun, Executor::Runtime, permits, reply)
             }
         }
     }
@@ -280,7 +280,7 @@ where
             Polled::Ready(result) => self.answer(begun, result, reply),
             Polled::Pending(parked) => {
                 let operation = self.about.method().operation;
-                let site = self.trust.clone().map_or(Site::Runtime, |trust| Site::Worker(operation, trust));
+                let site = self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust));
                 self.park(parked, begun, site, None, reply)
             }
             Polled::Panicked(panic) => {

@@ -166,8 +166,7 @@ pub(crate) fn put_message<M: Message>(
         }
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
-    let mut encoder =
-        Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::support::copy_to_share).with_form(form);
+    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
     if let Err(error) = polyglot::encode_root(message, &mut encoder) {
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));
@@ -397,7 +396,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Rece
         Ok(Root::Message(message)) => {
             let containers = container_memory_max(body).saturating_sub(decoder.container_memory());
             // A message that shares the body's memory keeps all that the body was read into.
-            let held = if decoder.has_sliced() { frisbee::support::body_memory(body.len()) } else { body.len() };
+            let held = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
             Ok(Received { message, memory: held + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
@@ -442,13 +441,13 @@ pub(crate) fn opening(body: &Bytes) -> Opening {
 /// The body of a CANCEL.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
-    frisbee::support::tlv::put_varint(&mut content, operation.number().into());
+    frisbee::tlv::put_varint(&mut content, operation.number().into());
     content
 }
 
 /// The operation of a call that is cancelled.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
-    frisbee::support::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
+    frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::Status;
 use crate::schema::layout::{COMPATIBLE_MAX, Layout};
 use bytes::Bytes;
-use frisbee::support::tlv::{put_varint, take_varint};
+use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, PeerKind};
 
 /// The type of HELLO items for services that the sender offers.
@@ -109,7 +109,7 @@ pub(crate) fn takes_calls(client: &PeerKind) -> bool {
 #[cfg(test)]
 pub(crate) mod samples {
     use super::*;
-    use frisbee::support::tlv::put_item;
+    use frisbee::tlv::put_item;
     use std::sync::Arc;
 
     pub(crate) static FIRST: Layout = Layout::new("shop.Orders", &[10, 11], 0x0102_0304_0506_0708, &[]);

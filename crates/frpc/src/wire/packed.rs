@@ -11,7 +11,7 @@ mod frames;
 use crate::Status;
 use crate::schema::method::Method;
 use bytes::Bytes;
-use frisbee::support::tlv::take_varint;
+use frisbee::tlv::take_varint;
 use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
 use std::collections::{HashMap, HashSet};

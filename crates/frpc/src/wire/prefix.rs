@@ -9,7 +9,7 @@ use crate::api::metadata::{self, Metadata};
 use crate::observe::TraceContext;
 use crate::wire::report::Report;
 use bytes::{Buf, Bytes};
-use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
+use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;
 
 /// The first byte of a prefix. Messages begin with `00`, `06` or `08`.

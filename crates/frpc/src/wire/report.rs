@@ -1,7 +1,7 @@
 //! Reports of load: what an end says with its replies to a client that chooses among several, or when such a client asks.
 
 use crate::wire::prefix::{self, Said};
-use frisbee::support::tlv::{put_varint, take_varint};
+use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Operation, Outbox, PacketId};
 
 /// The type of the HELLO item of an end that asks for reports. It has no value.

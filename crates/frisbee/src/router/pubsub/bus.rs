@@ -18,7 +18,7 @@ use self::counts::Sent;
 use self::frame::Frame;
 use super::broker::BrokerShared;
 use super::queue::Subscriber;
-use crate::budget::Seldom;
+use crate::budget::LineLimit;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -237,7 +237,7 @@ impl Node {
         let Some(bus) = &broker.bus else { return };
         let malformed = interest.receive(&broker, bus.origin, messages);
         if malformed > 0 {
-            static LINE: Seldom = Seldom::new();
+            static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(Instant::now()) {
                 let pattern = interest.pattern();
                 tracing::warn!(malformed, pattern, suppressed, "dropped frames on the bus that no broker has sent");

@@ -7,7 +7,7 @@
 use super::client::{Client, ClientShared};
 use super::inbox::{Entry, Inbox, Message};
 use super::{FIRST_OPERATION, Kind, split_name};
-use crate::budget::Seldom;
+use crate::budget::LineLimit;
 use crate::router::topics::{TopicError, check_topic};
 use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn, WhenFull};
 use bytes::{Buf, Bytes};
@@ -132,7 +132,7 @@ impl Router for ClientRouter {
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();
                 self.0.handle_refusal(&text);
-                static LINE: Seldom = Seldom::new();
+                static LINE: LineLimit = LineLimit::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
                     tracing::warn!(text, suppressed, "the broker refused a packet of this client");
                 }

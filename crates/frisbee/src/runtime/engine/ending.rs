@@ -1,7 +1,7 @@
 //! The end of a connection: orders, farewells, and the work that is still in progress.
 
 use super::{Engine, PANICKED, Reading, Routing, log_panic};
-use crate::budget::Seldom;
+use crate::budget::LineLimit;
 use crate::mailbox::{HandingOff, Order};
 use crate::{CloseReason, Operation, PacketId, Router};
 use frisbee_core::{PeerKind, Role};
@@ -133,7 +133,7 @@ impl<R: Router> Engine<R> {
             router.disconnected(session, reason);
         }));
         if ended.is_err() {
-            static LINE: Seldom = Seldom::new();
+            static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(Instant::now()) {
                 let peer = self.handle.peer_addr();
                 tracing::error!(?peer, suppressed, "a router panicked in `disconnected`");

@@ -1,7 +1,7 @@
 //! Hand-off in the engine: asking, deciding, leaving.
 
 use super::{Engine, Reading};
-use crate::budget::Seldom;
+use crate::budget::LineLimit;
 use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
 use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 pub(super) enum Departure {
     None,
     /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
-    Waiting(Box<TakeOver>),
+    PendingWrite(Box<TakeOver>),
     /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
     /// bytes here were read of it.
     Decided(Box<(TakeOver, Bytes)>),
@@ -81,19 +81,19 @@ impl<R: Router> Engine<R> {
                     self.core.give_up_hand_off(asking.operation);
                 }
             }
-            Step::Leave(taking) => self.leave(taking),
-            Step::Decide { answer, reply, taking } => {
+            Step::Leave(take_over) => self.leave(take_over),
+            Step::Decide { answer, reply, take_over } => {
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_given_up = inner.handing_off == HandingOff::GivenUp || self.core.is_mid_packet();
                 inner.handing_off = HandingOff::No;
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
-                match taking {
+                match take_over {
                     // The peer that asked would close it. A packet that has come in part shows that: no other may come.
                     Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
-                    Some(taking) if is_free => {
+                    Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
-                            self.depart(taking, &CloseReason::HandedOff);
+                            self.depart(take_over, &CloseReason::HandedOff);
                         }
                     }
                     Some(_) => drop(self.answer(HandOffAnswer::Busy, &Bytes::new())),
@@ -107,7 +107,7 @@ impl<R: Router> Engine<R> {
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
-            static LINE: Seldom = Seldom::new();
+            static LINE: LineLimit = LineLimit::new();
             if let Some(suppressed) = LINE.may_say(now()) {
                 let peer = self.handle.peer_addr();
                 tracing::warn!(?peer, %error, suppressed, "a hand-off is refused, since the reply to it is too long");
@@ -120,12 +120,12 @@ impl<R: Router> Engine<R> {
 
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
-    pub(super) fn leave(&mut self, taking: TakeOver) {
+    pub(super) fn leave(&mut self, take_over: TakeOver) {
         // Packets that were taken out of the input and not routed would be lost for the next owner.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
-            self.depart(taking, &CloseReason::HandedOff);
+            self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
-            self.departure = Departure::Waiting(Box::new(taking));
+            self.departure = Departure::PendingWrite(Box::new(take_over));
         }
     }
 
@@ -133,11 +133,11 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn leave_to_foreign(&mut self) -> bool {
         let Some(newcomer) = &self.newcomer else { return false };
-        let Some(taking) = newcomer.foreign(&self.input.unrouted, &self.handle) else { return false };
+        let Some(take_over) = newcomer.foreign(&self.input.unrouted, &self.handle) else { return false };
         let has_left = self.core.leave_unread();
         if has_left {
             self.newcomer = None;
-            self.depart(taking, &CloseReason::Foreign);
+            self.depart(take_over, &CloseReason::Foreign);
         }
         has_left
     }
@@ -145,14 +145,14 @@ impl<R: Router> Engine<R> {
     /// Whether the connection is left as soon as nothing keeps it.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
-        matches!(self.departure, Departure::Waiting(_))
+        matches!(self.departure, Departure::PendingWrite(_))
     }
 
     /// Leaves the connection if nothing keeps it any more.
     #[cold]
     pub(super) fn leave_later(&mut self) {
-        if let Departure::Waiting(taking) = std::mem::replace(&mut self.departure, Departure::None) {
-            self.leave(*taking);
+        if let Departure::PendingWrite(take_over) = std::mem::replace(&mut self.departure, Departure::None) {
+            self.leave(*take_over);
         }
     }
 
@@ -164,17 +164,17 @@ impl<R: Router> Engine<R> {
 
     /// Ends the connection for its handles. The transport goes to its next owner when the bytes that wait have been
     /// written.
-    fn depart(&mut self, taking: TakeOver, reason: &CloseReason) {
+    fn depart(&mut self, take_over: TakeOver, reason: &CloseReason) {
         self.reading = Reading::Stopped;
-        self.departure = Departure::Decided(Box::new((taking, std::mem::take(&mut self.input.unrouted))));
+        self.departure = Departure::Decided(Box::new((take_over, std::mem::take(&mut self.input.unrouted))));
         self.end(reason);
     }
 
     /// The bytes that the transport has brought for its next owner, that owner, and the runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, TakeOver, Handle)> {
         let Departure::Decided(decided) = std::mem::replace(&mut self.departure, Departure::None) else { return None };
-        let (taking, early) = *decided;
-        Some((early, taking, self.handle.0.runtime.clone()))
+        let (take_over, early) = *decided;
+        Some((early, take_over, self.handle.0.runtime.clone()))
     }
 }
 

@@ -28,11 +28,11 @@ impl<T> Ended<T> {
     where
         F: Future<Output = io::Result<RawTransport>>,
     {
-        let Some((io, early, taking, runtime)) = self.handed else { return self.reason };
-        let stays = taking.is_in_place() && tasks == Tasks::OfTokio;
+        let Some((io, early, take_over, runtime)) = self.handed else { return self.reason };
+        let stays = take_over.is_in_place() && tasks == Tasks::OfTokio;
         let runtime = if stays { Handle::current() } else { runtime };
         match raw(io, early, runtime.clone()).await {
-            Ok(raw) => match taking.take(raw, &runtime) {
+            Ok(raw) => match take_over.take(raw, &runtime) {
                 Some(rest) if stays => rest.await,
                 Some(rest) => AbortOnDrop(runtime.spawn(rest)).await,
                 None => self.reason,

@@ -8,7 +8,7 @@ use crate::charge::{check_room, room};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mail::{CallNumber, Letter, Mail};
 use bytes::Bytes;
-use frisbee::support::Hold;
+use frisbee::MemoryCharge;
 use frpc::json::{DecodeError, Options, Reader};
 use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Response, Status};
 use futures_core::Stream;
@@ -38,7 +38,7 @@ const ITEM_COST: usize = 64;
 /// What the session keeps of a stream.
 pub(super) struct Ends {
     /// `None` when the client sends no more items.
-    requests: Option<UnboundedSender<Result<(Bytes, Hold), Status>>>,
+    requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
     /// The number of items that the client may send.
     granted: u32,
     /// The bytes of items that wait for the handler.
@@ -222,7 +222,7 @@ impl Ends {
 
 /// The items of a client, as the handler takes them.
 struct Items {
-    receiver: UnboundedReceiver<Result<(Bytes, Hold), Status>>,
+    receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
     waiting: Arc<AtomicUsize>,
     mail: Arc<Mail>,
     number: CallNumber,

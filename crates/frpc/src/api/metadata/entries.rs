@@ -1,7 +1,7 @@
 //! How the entries of metadata lie in memory: as they stand on the wire, one behind the other, in place as long as they are
 //! few. So they are sent by one copy, and those of a peer are copied as they came.
 
-use frisbee::support::tlv::{put_varint, take_varint};
+use frisbee::tlv::{put_varint, take_varint};
 
 /// The bytes that need no memory of their own: enough for a `traceparent` and a short entry beside it.
 const IN_PLACE: usize = 84;

@@ -12,7 +12,7 @@ use crate::service::load::Working;
 use crate::wire::body::{self, Style};
 use crate::wire::report::Report;
 use crate::{Code, Request, Response, Status};
-use frisbee::support::{Parked, Site, Task, Then, Worked};
+use frisbee::tasks::{Executor, Parked, Task, Then, Worked};
 use frisbee::{Operation, Outbox, PacketId};
 use polyglot::Message;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ where
         &self,
         parked: Parked<G, Answer>,
         begun: Begun<'_>,
-        site: Site,
+        site: Executor,
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
     ) -> Served
@@ -64,7 +64,7 @@ where
             ReplyTo::HandOff { asked, decision } => {
                 let method = *self.about.method();
                 let mut asked = Some((asked, decision));
-                let spawned = connection.spawn_call(None, memory, Site::Runtime, |task| {
+                let spawned = connection.spawn_call(None, memory, Executor::Runtime, |task| {
                     let (asked, watched) = (asked.take(), watched());
                     let work = async move {
                         let worked = held_to(permits, inherited, parked).await;

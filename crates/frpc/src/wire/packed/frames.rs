@@ -2,7 +2,7 @@
 
 use super::{PACKED, RATIO_MAX, Unreadable};
 use frisbee::PacketWriter;
-use frisbee::support::tlv::put_varint;
+use frisbee::tlv::put_varint;
 use polyglot::Bulk;
 use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
@@ -169,7 +169,7 @@ mod tests {
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
-        let length = frisbee::support::tlv::take_varint(&mut body).expect("there is a length");
+        let length = frisbee::tlv::take_varint(&mut body).expect("there is a length");
         (usize::try_from(length).expect("it is short"), body)
     }
 

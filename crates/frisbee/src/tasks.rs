@@ -1,0 +1,96 @@
+//! Handlers that run in place, or else as tasks of their connection.
+//!
+//! Most handlers are ready at their first poll. A [`Cell`] polls them inside of [`Router::route`](crate::Router::route),
+//! without a task and without an allocation. A handler that has to wait leaves the cell, and
+//! [`Connection::spawn_call`](crate::Connection::spawn_call) runs it as a task of its connection: it counts towards
+//! [`calls_max`](crate::Connection::calls_max), its memory is charged, the peer can cancel it, and it ends with the
+//! connection.
+//!
+//! This is a complete request/reply protocol:
+//!
+//! ```
+//! use frisbee::tasks::{Cell, Executor, Polled, Task, Then, Worked};
+//! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Router, body_memory, bytes::Bytes, tlv};
+//!
+//! /// Replies to each packet with the result of a handler.
+//! struct Unary<H>(H);
+//!
+//! impl<H, F> Router for Unary<H>
+//! where
+//!     H: Fn(Bytes) -> F + Send + Sync + 'static,
+//!     F: Future<Output = Bytes> + Send + 'static,
+//! {
+//!     type Session = (Connection, Cell<F, Reply>);
+//!
+//!     fn connected(&self, connection: &Connection) -> Self::Session {
+//!         (connection.clone(), Cell::default())
+//!     }
+//!
+//!     fn route(&self, (connection, cell): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+//!         let Packet { id, operation, body } = packet;
+//!         let memory = body_memory(body.len());
+//!         match cell.poll(|| (self.0)(body)) {
+//!             Polled::Ready(reply) => outbox.push(id, operation, reply).into(),
+//!             Polled::Panicked(_) => Routed::close("a handler panicked"),
+//!             Polled::Pending(parked) => {
+//!                 let reply = |task| parked.then(Reply { task, id, operation });
+//!                 if connection.spawn_call(Some((id, operation)), memory, Executor::Runtime, reply) {
+//!                     Routed::Continue
+//!                 } else {
+//!                     outbox.push(id, operation, "too many calls").into()
+//!                 }
+//!             }
+//!         }
+//!     }
+//!
+//!     /// The body of a CANCEL names the operation of the call.
+//!     fn cancelled(&self, (connection, _): &mut Self::Session, id: PacketId, body: Bytes, _outbox: &mut Outbox) {
+//!         let operation = tlv::whole_varint(&body).and_then(|number| Operation::user(number.try_into().ok()?));
+//!         if let Some(operation) = operation {
+//!             connection.cancel_call(id, operation);
+//!         }
+//!     }
+//! }
+//!
+//! /// The reply of a handler that had to wait.
+//! struct Reply {
+//!     task: Task,
+//!     id: PacketId,
+//!     operation: Operation,
+//! }
+//!
+//! impl Then<Bytes> for Reply {
+//!     fn then(self, worked: Worked<Bytes>) {
+//!         let Self { task, id, operation } = self;
+//!         let reply = worked.unwrap_or_else(|_panic| "failed".into());
+//!         let _ = task.answer(|outbox| drop(outbox.push(id, operation, reply)));
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let shout = Unary(|text: Bytes| async move {
+//!     if text.len() > 5 {
+//!         tokio::task::yield_now().await;
+//!     }
+//!     Bytes::from(text.to_ascii_uppercase())
+//! });
+//! let server = frisbee::Server::builder().bind("127.0.0.1:0", shout).await?;
+//! # let address = server.local_addr();
+//! # tokio::spawn(server.serve());
+//! # let requests = frisbee::Requests::new();
+//! # let connection = frisbee::Client::builder().connect(address, requests.clone()).await?;
+//! # for (text, reply) in [("hello", "HELLO"), ("a longer text", "A LONGER TEXT")] {
+//! #     assert_eq!(requests.call(&connection, Operation::FIRST_USER, text).await?.body, reply);
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A router for which time matters keeps a [`Trust`] per operation. Handlers that block their thread lose it, and then get
+//! tasks from the start ([`Cell::park`]), until they are tried in place again.
+
+pub use crate::connection::Task;
+pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
+pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
+pub use crate::work::{Executor, Job};
