@@ -350,7 +350,7 @@ impl Connection {
     }
 
     /// Ends the time that a client has for its first header, unless that has come.
-    pub fn hurry(&mut self, now: Instant) {
+    pub fn expire(&mut self, now: Instant) {
         if self.role == Role::Server {
             self.shows_by = self.shows_by.map(|by| by.min(now));
         }

@@ -7,7 +7,7 @@ use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::foreign::{Inner, Layers, Phase, Within};
 use crate::inspect::{Inspector, WorkerWatch};
-use crate::newcomers::Newcomers;
+use crate::pending_handshakes::HandshakeLimiter;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
@@ -121,7 +121,7 @@ pub(crate) struct Host<R> {
     pub(crate) busy_poll: Duration,
     pub(crate) budget: Arc<Budget>,
     pub(crate) open: Arc<Open>,
-    pub(crate) newcomers: Arc<Newcomers>,
+    pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     /// Connections begin with a header of the PROXY protocol.
     pub(crate) is_proxied: bool,
@@ -137,7 +137,7 @@ pub(crate) struct Host<R> {
 impl<R> Host<R> {
     /// Takes in no further connections, and waits until those that were taken in have ended.
     pub(crate) async fn drain(&self) {
-        self.open.drain(self.shutdown_timeout, &self.newcomers).await;
+        self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 }
 
@@ -166,11 +166,11 @@ impl<R: Router> Host<R> {
         if !entry.connect(&handle) {
             return None;
         }
-        let newcomer = Newcomers::enter(&self.newcomers, handle.clone(), layers);
+        let pending_handshake = HandshakeLimiter::enter(&self.pending_handshakes, handle.clone(), layers);
         let (router, config) = (self.router.clone(), self.config.clone());
         Some(move |now| {
             let core = frisbee_core::Connection::server(&config, now);
-            Engine::new(core, router, handle).entered(newcomer)
+            Engine::new(core, router, handle).entered(pending_handshake)
         })
     }
 
@@ -195,7 +195,7 @@ impl<R: Router> Host<R> {
     ) -> CloseReason {
         let read = {
             let mut reading = pin!(proxied::read(&mut io));
-            let waiting = Newcomers::wait(&self.newcomers, reading.as_mut());
+            let waiting = HandshakeLimiter::wait(&self.pending_handshakes, reading.as_mut());
             tokio::time::timeout(self.config.first_header_timeout, waiting).await
         };
         let reason = match read {
@@ -216,7 +216,7 @@ impl<R: Router> Host<R> {
         if let Some(tls) = &self.tls
             && !self.takes_plain
         {
-            let handshake = Box::pin(tls.accept(io, &self.newcomers));
+            let handshake = Box::pin(tls.accept(io, &self.pending_handshakes));
             return Serving::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
         self.drive(io, self.greet(ends), Layers::default(), context, T::buffers(), entry)
@@ -291,7 +291,7 @@ impl<R: Router> Within for Host<R> {
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
-        let handshake = Box::pin(tls.accept(transport, &self.newcomers));
+        let handshake = Box::pin(tls.accept(transport, &self.pending_handshakes));
         let outer = outer.clone();
         Box::pin(async move {
             let secured = match handshake.await {
@@ -473,9 +473,9 @@ impl Open {
     }
 
     /// Closes each connection when it is idle, and at once if that takes too long.
-    async fn drain(&self, timeout: Duration, newcomers: &Newcomers) {
+    async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
         self.begin(Phase::Stopping).iter().for_each(Connection::close_when_idle);
-        if tokio::time::timeout(timeout, self.emptied(newcomers)).await.is_ok() {
+        if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
             return;
         }
         let late = self.begin(Phase::Closing);
@@ -488,17 +488,17 @@ impl Open {
         );
         late.iter().for_each(Connection::abort);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(newcomers)).await;
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
     /// Waits for the end of all. Clients that have sent nothing yet are not waited for as long as the others.
-    async fn emptied(&self, newcomers: &Newcomers) {
+    async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
-            let mark = newcomers.mark();
+            let mark = pending_handshakes.mark();
             if tokio::time::timeout(FIRST_WORD, self.is_empty()).await.is_ok() {
                 return;
             }
-            newcomers.hurry_before(mark);
+            pending_handshakes.expire_before(mark);
         }
     }
 

@@ -56,7 +56,7 @@ mod hand_off;
 pub mod inspect;
 mod mailbox;
 mod malloc_trim;
-mod newcomers;
+mod pending_handshakes;
 mod pool;
 mod raw;
 mod router;

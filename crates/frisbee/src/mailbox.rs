@@ -87,7 +87,7 @@ pub(crate) struct MailboxState {
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
     /// The client has no more time for its first header.
-    pub(crate) hurried: bool,
+    pub(crate) expired: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<Box<CloseReason>>,
     /// The connection has ended, and its last bytes have been written or are lost.
@@ -127,7 +127,7 @@ impl Mailbox {
             streams: StreamTable::default(),
             peer: PeerKind::Unknown,
             going_away: false,
-            hurried: false,
+            expired: false,
             closed: None,
             over: false,
             waiting: WaitList::default(),
@@ -208,9 +208,9 @@ impl Mailbox {
     }
 
     /// Tells the task that the client has no more time for its first header.
-    pub(crate) fn hurry(&self) {
+    pub(crate) fn expire(&self) {
         let mut inner = self.inner.lock();
-        inner.hurried = true;
+        inner.expired = true;
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);

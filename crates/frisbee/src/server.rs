@@ -10,7 +10,7 @@ use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
 use crate::inspect::Inspector;
-use crate::newcomers::{Newcomers, SILENT_MAX};
+use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::transport::{Socket, second};
 use crate::workers::{Pool, Workers};
 use crate::{Config, Error, IoBackend, RawTransport, Router};
@@ -509,7 +509,7 @@ impl<L, R: Router> Bound<L, R> {
             Host {
                 budget,
                 open,
-                newcomers: Newcomers::new(settings.silent_max, foreign),
+                pending_handshakes: HandshakeLimiter::new(settings.silent_max, foreign),
                 runtime: Handle::current(),
                 router,
                 config: settings.config,

@@ -1,4 +1,4 @@
-//! The work that a connection has given rise to, which ends with it: jobs, and the tasks that do them.
+//! The jobs of a connection and the tasks that run them. Both end with the connection.
 
 mod calls;
 mod carrier;
@@ -19,17 +19,17 @@ use std::time::Instant;
 /// The key by which a peer knows a call: the id and operation of its packets.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Tasks without work that a connection keeps until it is idle, on its worker and in the runtime of the caller. Each
-/// takes half a kilobyte.
+/// Idle tasks that a connection keeps until it is idle itself, on its worker and in the runtime of the caller. Each takes
+/// half a kilobyte.
 const SPARE_MAX: usize = 64;
 
-/// Where a job is polled.
+/// The executor of a job.
 #[derive(Debug)]
 pub enum Executor {
-    /// By the worker that drives the connection, if there is one: for handlers of an operation that do not hold up
-    /// their thread, as far as is known. They leave the worker when the trust is lost.
+    /// The worker that drives the connection, if there is one: for handlers of an operation that have not blocked their
+    /// thread. They leave the worker when the trust is lost.
     Worker(Operation, TrustHandle),
-    /// By the runtime in which the server was started or the client connected.
+    /// The runtime in which the server was started or the client connected.
     Runtime,
 }
 
@@ -79,9 +79,9 @@ pub(crate) struct Work(Mutex<Tasks>);
 #[derive(Debug, Default)]
 struct Tasks {
     /// In a box, since most connections have none.
-    places: Option<Box<Places>>,
+    slots: Option<Box<JobSlots>>,
     /// The number of the job that began last. It is never used again on this connection, whatever becomes of the
-    /// places: a job that is cancelled in the middle of a poll may end at any later time, and must not free the place
+    /// slots: a job that is cancelled in the middle of a poll may end at any later time, and must not free the slot
     /// of another one then.
     last: u64,
     /// The connection has ended: nothing begins any more.
@@ -89,8 +89,8 @@ struct Tasks {
 }
 
 #[derive(Debug, Default)]
-struct Places {
-    all: Vec<Place>,
+struct JobSlots {
+    all: Vec<JobSlot>,
     free: Free,
     /// Jobs that the peer can cancel.
     calls: Calls,
@@ -98,7 +98,7 @@ struct Places {
     apart: Option<Apart>,
 }
 
-/// The places that are free.
+/// The free slots.
 #[derive(Debug, Default)]
 struct Free {
     /// Those without a task.
@@ -121,29 +121,29 @@ impl Free {
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct JobSlot {
     /// The number of the job that has taken it; 0 while it is free.
     job: u64,
-    /// Also while the place is free.
+    /// Also while the slot is free.
     carrier: Option<Arc<Carrier>>,
     /// The call that the job answers.
     call: Option<Call>,
-    /// While it has a call: the place before it in a chain of [`Calls`], and the next one.
+    /// While it has a call: the slot before it in a chain of [`Calls`], and the next one.
     before: u32,
     next: u32,
 }
 
-/// A place taken for a job.
+/// A slot taken for a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    place: usize,
+    slot: usize,
     /// The number of the job.
     job: u64,
 }
 
-/// The result of asking for a place.
+/// The result of taking a slot.
 pub(crate) enum Begun {
-    /// The job has a place.
+    /// The job has a slot.
     Yes {
         taken: Taken,
         /// A task that waits for what it is given.
@@ -167,37 +167,37 @@ pub(crate) struct Ended {
 }
 
 impl Work {
-    /// Takes a place for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
+    /// Takes a slot for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
     /// cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
     pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> Begun {
         let mut tasks = self.0.lock();
-        let Tasks { places, last, ended } = &mut *tasks;
+        let Tasks { slots, last, ended } = &mut *tasks;
         if *ended {
             return Begun::Ended;
         }
-        let places = places.get_or_insert_default();
-        if places.taken() >= max {
+        let slots = slots.get_or_insert_default();
+        if slots.taken() >= max {
             return Begun::Full;
         }
-        let on_worker = on_worker && !places.is_apart();
-        let free = &mut places.free;
+        let on_worker = on_worker && !slots.is_apart();
+        let free = &mut slots.free;
         let index = free.spare(on_worker).pop().or_else(|| free.bare.pop()).unwrap_or_else(|| {
-            places.all.push(Place::default());
-            places.all.len() - 1
+            slots.all.push(JobSlot::default());
+            slots.all.len() - 1
         });
-        let place = &mut places.all[index];
+        let slot = &mut slots.all[index];
         *last += 1;
-        place.job = *last;
-        place.call = call;
-        let taken = Taken { place: index, job: place.job };
-        let spare = place.carrier.clone();
+        slot.job = *last;
+        slot.call = call;
+        let taken = Taken { slot: index, job: slot.job };
+        let spare = slot.carrier.clone();
         if let Some(call) = call {
-            places.calls.enter(call, index, &mut places.all);
+            slots.calls.enter(call, index, &mut slots.all);
         }
         Begun::Yes { taken, spare, on_worker }
     }
 
-    /// Tells which task is about to do the job in a place. The job may have been cancelled meanwhile, or the connection
+    /// Registers the task that is about to do the job in a slot. The job may have been cancelled meanwhile, or the connection
     /// may have ended: then the task ends as soon as it begins.
     pub(crate) fn start(&self, taken: Taken, carrier: &Arc<Carrier>) {
         if !self.hand_on(taken, carrier) {
@@ -205,11 +205,11 @@ impl Work {
         }
     }
 
-    /// Has another task do the job in a place from now on; `false` if the job has left it.
+    /// Has another task do the job in a slot from now on; `false` if the job has left it.
     fn hand_on(&self, taken: Taken, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.0.lock();
-        let Some(place) = tasks.place(taken) else { return false };
-        let earlier = place.carrier.replace(carrier.clone());
+        let Some(slot) = tasks.slot(taken) else { return false };
+        let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
         drop(earlier);
         true
@@ -217,8 +217,8 @@ impl Work {
 
     /// Has no more jobs begin on the worker for a while, since one has taken long there.
     fn send_away(&self, now: Instant) {
-        if let Some(places) = &mut self.0.lock().places {
-            places.apart.get_or_insert_default().begin(now);
+        if let Some(slots) = &mut self.0.lock().slots {
+            slots.apart.get_or_insert_default().begin(now);
         }
     }
 
@@ -226,11 +226,11 @@ impl Work {
     /// it has answered.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.0.lock();
-        let Some(places) = tasks.places.as_mut() else { return false };
-        let Some(index) = places.calls.find(call, &places.all) else { return false };
-        let place = &mut places.all[index];
-        let (carrier, taken) = (place.carrier.take(), Taken { place: index, job: place.job });
-        let had_call = places.leave(taken).is_some_and(Left::finish);
+        let Some(slots) = tasks.slots.as_mut() else { return false };
+        let Some(index) = slots.calls.find(call, &slots.all) else { return false };
+        let slot = &mut slots.all[index];
+        let (carrier, taken) = (slot.carrier.take(), Taken { slot: index, job: slot.job });
+        let had_call = slots.leave(taken).is_some_and(Left::finish);
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -241,9 +241,9 @@ impl Work {
     /// Drops one job, with its task, which may be in the middle of it; `false` if it has ended.
     pub(crate) fn abort_one(&self, taken: Taken) -> bool {
         let mut tasks = self.0.lock();
-        let Some(place) = tasks.place(taken) else { return false };
-        let carrier = place.carrier.take();
-        let left = tasks.places.as_mut().and_then(|places| places.leave(taken));
+        let Some(slot) = tasks.slot(taken) else { return false };
+        let carrier = slot.carrier.take();
+        let left = tasks.slots.as_mut().and_then(|slots| slots.leave(taken));
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -253,59 +253,59 @@ impl Work {
 
     /// Whether a job has not ended.
     pub(crate) fn is_running(&self, taken: Taken) -> bool {
-        self.0.lock().place(taken).is_some()
+        self.0.lock().slot(taken).is_some()
     }
 
-    /// Frees a place, unless that has been done.
+    /// Frees a slot, unless that has been done.
     pub(crate) fn end(&self, taken: Taken) -> Ended {
         let mut tasks = self.0.lock();
-        let Some(places) = tasks.places.as_mut() else { return Ended::default() };
-        let left = places.leave(taken);
-        let was_last = left.is_some() && places.taken() == 0;
+        let Some(slots) = tasks.slots.as_mut() else { return Ended::default() };
+        let left = slots.leave(taken);
+        let was_last = left.is_some() && slots.taken() == 0;
         drop(tasks);
         Ended { had_call: left.is_some_and(Left::finish), was_last }
     }
 
     /// How many jobs are being done.
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().places.as_ref().map_or(0, |places| places.taken())
+        self.0.lock().slots.as_ref().map_or(0, |slots| slots.taken())
     }
 
     /// Gives back memory if no job is being done.
     pub(crate) fn release(&self) {
-        let places = self.0.lock().places.take_if(|places| places.free.len() == places.all.len());
-        end_all(places);
+        let slots = self.0.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
+        end_all(slots);
     }
 
     /// Aborts every job and lets none begin any more.
     pub(crate) fn abort(&self) {
         let mut tasks = self.0.lock();
         tasks.ended = true;
-        let places = tasks.places.take();
+        let slots = tasks.slots.take();
         drop(tasks);
-        end_all(places);
+        end_all(slots);
     }
 }
 
-/// Ends the tasks of all places.
-fn end_all(places: Option<Box<Places>>) {
-    let places = places.unwrap_or_default();
-    places.all.into_iter().filter_map(|place| place.carrier).for_each(|carrier| carrier.end());
+/// Ends the tasks of all slots.
+fn end_all(slots: Option<Box<JobSlots>>) {
+    let slots = slots.unwrap_or_default();
+    slots.all.into_iter().filter_map(|slot| slot.carrier).for_each(|carrier| carrier.end());
 }
 
-impl Places {
-    /// Frees a place, unless that has been done.
+impl JobSlots {
+    /// Frees a slot, unless that has been done.
     fn leave(&mut self, taken: Taken) -> Option<Left> {
-        let place = self.all.get_mut(taken.place).filter(|place| place.job == taken.job)?;
-        place.job = 0;
-        let on_worker = place.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
+        let slot = self.all.get_mut(taken.slot).filter(|slot| slot.job == taken.job)?;
+        slot.job = 0;
+        let on_worker = slot.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
         let spare = self.free.spare(on_worker);
-        let surplus = place.carrier.take_if(|_| spare.len() >= SPARE_MAX);
-        let free = if place.carrier.is_some() { spare } else { &mut self.free.bare };
-        free.push(taken.place);
-        let call = place.call.take();
+        let surplus = slot.carrier.take_if(|_| spare.len() >= SPARE_MAX);
+        let free = if slot.carrier.is_some() { spare } else { &mut self.free.bare };
+        free.push(taken.slot);
+        let call = slot.call.take();
         if let Some(call) = call {
-            self.calls.leave(call, taken.place, &mut self.all);
+            self.calls.leave(call, taken.slot, &mut self.all);
         }
         Some(Left { had_call: call.is_some(), surplus })
     }
@@ -321,7 +321,7 @@ impl Places {
     }
 }
 
-/// The remains of a job that has left its place.
+/// The remains of a job that has left its slot.
 struct Left {
     had_call: bool,
     /// Its task, if it is not kept.
@@ -339,10 +339,10 @@ impl Left {
 }
 
 impl Tasks {
-    /// The place of a job, unless that has ended.
-    fn place(&mut self, taken: Taken) -> Option<&mut Place> {
-        let place = self.places.as_mut()?.all.get_mut(taken.place)?;
-        (place.job == taken.job).then_some(place)
+    /// The slot of a job, unless that has ended.
+    fn slot(&mut self, taken: Taken) -> Option<&mut JobSlot> {
+        let slot = self.slots.as_mut()?.all.get_mut(taken.slot)?;
+        (slot.job == taken.job).then_some(slot)
     }
 }
 
@@ -354,11 +354,11 @@ mod models {
 
     const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
-    /// Takes the only place, which has to be free.
+    /// Takes the only slot, which has to be free.
     fn begin(work: &Work) -> Taken {
         match work.begin(1, Some(CALL), false) {
             Begun::Yes { taken, .. } => taken,
-            Begun::Full | Begun::Ended => panic!("the place is free"),
+            Begun::Full | Begun::Ended => panic!("the slot is free"),
         }
     }
 

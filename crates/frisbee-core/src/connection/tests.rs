@@ -477,18 +477,18 @@ fn last_bytes_may_take_the_time_of_a_slow_peer() {
 fn only_a_client_without_a_first_header_can_be_hurried() {
     let start = Instant::now();
     let mut silent = server(start);
-    silent.hurry(start + SECOND);
+    silent.expire(start + SECOND);
     assert_eq!(silent.next_timeout(), Some(start + SECOND));
     let over = silent.handle_timeout(start + SECOND).unwrap_err();
     assert!(matches!(over, CloseReason::NoFirstHeader), "{over}");
 
     let mut beginning = server(start);
     feed(&mut beginning, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
-    beginning.hurry(start + SECOND);
+    beginning.expire(start + SECOND);
     beginning.handle_timeout(start + SECOND).unwrap();
 
     let mut dialling = Connection::client(&Default::default(), start);
-    dialling.hurry(start + SECOND);
+    dialling.expire(start + SECOND);
     dialling.handle_timeout(start + SECOND).unwrap();
 }
 

@@ -39,8 +39,8 @@ impl Connection {
 
     /// Ends the time that a client has for its first header, since others need its place: the connection is closed
     /// unless the header has come.
-    pub(crate) fn hurry(&self) {
-        self.0.mailbox.hurry();
+    pub(crate) fn expire(&self) {
+        self.0.mailbox.expire();
     }
 
     /// The peer and the work in progress, for the log.

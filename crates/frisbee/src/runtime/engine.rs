@@ -13,7 +13,7 @@ use crate::budget::{LineLimit, Output, Traffic};
 use crate::connection::Connection;
 use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
-use crate::newcomers::Newcomer;
+use crate::pending_handshakes::PendingHandshake;
 use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
@@ -43,7 +43,7 @@ pub(crate) struct Engine<R: Router> {
     /// `None` once the connection has ended for its handles.
     session: Option<R::Session>,
     /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
-    newcomer: Option<Box<Newcomer>>,
+    pending_handshake: Option<Box<PendingHandshake>>,
     charges: Charges,
     output: Output,
     mail_reader: MailReader,
@@ -162,7 +162,7 @@ impl<R: Router> Engine<R> {
             handle,
             router,
             session,
-            newcomer: None,
+            pending_handshake: None,
             charges: Charges::default(),
             output: Output::default(),
             mail_reader: MailReader::default(),
@@ -186,8 +186,8 @@ impl<R: Router> Engine<R> {
     }
 
     /// Gives up a place when the client has sent its first packet.
-    pub(crate) fn entered(mut self, newcomer: Newcomer) -> Self {
-        self.newcomer = Some(Box::new(newcomer));
+    pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
+        self.pending_handshake = Some(Box::new(pending_handshake));
         self
     }
 
@@ -208,8 +208,8 @@ impl<R: Router> Engine<R> {
             if let Some(ordered) = inner.order.take() {
                 Order::put(*ordered, order);
             }
-            if std::mem::take(&mut inner.hurried) {
-                core.hurry(clock());
+            if std::mem::take(&mut inner.expired) {
+                core.expire(clock());
             }
             core.outbox().len()
         });

@@ -110,7 +110,7 @@ async fn accept<L: Listener, R: Router>(
             }
             Some(Err(error)) => {
                 // Silent clients have to make room for others.
-                if host.newcomers.make_room() {
+                if host.pending_handshakes.make_room() {
                     pause = PAUSE.0;
                 }
                 host.budget.counts.count_unaccepted(&error, pause, Instant::now());

@@ -1,7 +1,7 @@
 //! TLS on accepted connections: how many handshakes at once, and for how long.
 
 use super::Io;
-use crate::newcomers::Newcomers;
+use crate::pending_handshakes::HandshakeLimiter;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use parking_lot::Mutex;
 use std::io;
@@ -74,7 +74,7 @@ impl Handshakes {
     }
 
     /// Makes the handshake on an accepted connection.
-    pub(crate) async fn accept<T: Io>(&self, io: T, silent: &Arc<Newcomers>) -> Result<TlsStream<T>, TlsError> {
+    pub(crate) async fn accept<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> Result<TlsStream<T>, TlsError> {
         let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
         match handshake.await.unwrap_or_else(|_| Err(Failed::late())) {
             Ok(secured) => Ok(secured.into()),
@@ -89,9 +89,9 @@ impl Handshakes {
 
     /// Clients that keep their server waiting delay no other: none has a permit before its greeting is there, nor for
     /// longer than [`ANSWER`] from then on.
-    async fn shake<T: Io>(&self, io: T, silent: &Arc<Newcomers>) -> Shaken<T> {
+    async fn shake<T: Io>(&self, io: T, silent: &Arc<HandshakeLimiter>) -> Shaken<T> {
         let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
-        let greeted = match Newcomers::wait(silent, &mut greeting).await {
+        let greeted = match HandshakeLimiter::wait(silent, &mut greeting).await {
             Some(Ok(greeted)) => greeted,
             Some(Err(error)) => return Err(Failed(TlsError::from(&error), greeting.take_io())),
             None => return Err(Failed::late()),
@@ -102,7 +102,7 @@ impl Handshakes {
             return Ok(shaken?);
         }
         drop(permit);
-        Newcomers::wait(silent, answer).await.map_or_else(|| Err(Failed::late()), |shaken| Ok(shaken?))
+        HandshakeLimiter::wait(silent, answer).await.map_or_else(|| Err(Failed::late()), |shaken| Ok(shaken?))
     }
 }
 

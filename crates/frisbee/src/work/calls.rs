@@ -1,7 +1,7 @@
 //! Finds the job that answers a call, for the peer's CANCEL. Nearly all calls are answered and never looked for, so
 //! entering and leaving are what has to be cheap.
 
-use super::{Call, Place};
+use super::{Call, JobSlot};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -11,14 +11,14 @@ const FIRST_BITS: u32 = 4;
 /// The end of a chain.
 pub(super) const END: u32 = u32::MAX;
 
-/// The places of jobs that answer calls, in chains by the hash of the call. The chains are linked through the places
-/// themselves, and there are at least as many as places.
+/// The slots of jobs that answer calls, in chains by the hash of the call. The chains are linked through the slots
+/// themselves, and there are at least as many as slots.
 ///
 /// The keys are the peer's. Each connection multiplies them by a number of its own that the peer does not know, so that
 /// no choice of them makes long chains.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// The first place of each chain.
+    /// The first slot of each chain.
     first: Vec<u32>,
     /// The number of bits that choose a chain.
     bits: u32,
@@ -33,45 +33,45 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Enters the call of a place, before an earlier one with the same id.
+    /// Enters the call of a slot, before an earlier one with the same id.
     #[inline]
-    pub(super) fn enter(&mut self, call: Call, index: usize, places: &mut [Place]) {
-        if places.len() > self.first.len() {
-            return self.grow(places);
+    pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
+        if slots.len() > self.first.len() {
+            return self.grow(slots);
         }
-        self.link(call, index, places);
+        self.link(call, index, slots);
     }
 
     #[inline]
-    fn link(&mut self, call: Call, index: usize, places: &mut [Place]) {
+    fn link(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
-        let next = std::mem::replace(first, index as u32); // There are no more places than calls in flight.
-        if let Some(next) = places.get_mut(next as usize) {
+        let next = std::mem::replace(first, index as u32); // There are no more slots than calls in flight.
+        if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
         }
-        if let Some(place) = places.get_mut(index) {
-            (place.before, place.next) = (END, next);
+        if let Some(slot) = slots.get_mut(index) {
+            (slot.before, slot.next) = (END, next);
         }
     }
 
     /// Makes more chains, and enters all calls anew: in the order of their jobs, so that later ones come first.
     #[cold]
-    fn grow(&mut self, places: &mut [Place]) {
+    fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
         self.first.clear();
         self.first.resize(1 << self.bits, END);
         let mut calls: Vec<_> =
-            places.iter().enumerate().filter_map(|(index, place)| Some((place.job, index, place.call?))).collect();
+            slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.job, index, slot.call?))).collect();
         calls.sort_unstable_by_key(|(job, ..)| *job);
-        calls.into_iter().for_each(|(_, index, call)| self.link(call, index, places));
+        calls.into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
-    /// Takes the call of a place out. That takes no longer if a peer has given one id to all its calls.
+    /// Takes the call of a slot out. That takes no longer if a peer has given one id to all its calls.
     #[inline]
-    pub(super) fn leave(&mut self, call: Call, index: usize, places: &mut [Place]) {
-        let Some(&Place { before, next, .. }) = places.get(index) else { return };
-        match places.get_mut(before as usize) {
+    pub(super) fn leave(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
+        let Some(&JobSlot { before, next, .. }) = slots.get(index) else { return };
+        match slots.get_mut(before as usize) {
             Some(before) => before.next = next,
             None => {
                 let chain = self.chain(call);
@@ -80,19 +80,19 @@ impl Calls {
                 }
             }
         }
-        if let Some(next) = places.get_mut(next as usize) {
+        if let Some(next) = slots.get_mut(next as usize) {
             next.before = before;
         }
     }
 
-    /// The place of the job that answers a call: of the later one, if a peer has given one id to two calls.
-    pub(super) fn find(&self, call: Call, places: &[Place]) -> Option<usize> {
+    /// The slot of the job that answers a call: of the later one, if a peer has given one id to two calls.
+    pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
-        while let Some(place) = places.get(at as usize) {
-            if place.call == Some(call) {
+        while let Some(slot) = slots.get(at as usize) {
+            if slot.call == Some(call) {
                 return Some(at as usize);
             }
-            at = place.next;
+            at = slot.next;
         }
         None
     }
@@ -114,63 +114,63 @@ mod tests {
         (PacketId(id), Operation::FIRST_USER)
     }
 
-    /// Enters the call of a further place.
-    fn enter(calls: &mut Calls, places: &mut Vec<Place>, id: u16) -> usize {
-        let index = places.len();
-        places.push(Place { job: index as u64 + 1, call: Some(call(id)), ..Place::default() });
-        calls.enter(call(id), index, places);
+    /// Enters the call of a further slot.
+    fn enter(calls: &mut Calls, slots: &mut Vec<JobSlot>, id: u16) -> usize {
+        let index = slots.len();
+        slots.push(JobSlot { job: index as u64 + 1, call: Some(call(id)), ..JobSlot::default() });
+        calls.enter(call(id), index, slots);
         index
     }
 
-    fn leave(calls: &mut Calls, places: &mut [Place], index: usize) {
-        let call = places[index].call.take().expect("it is there");
-        calls.leave(call, index, places);
+    fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
+        let call = slots[index].call.take().expect("it is there");
+        calls.leave(call, index, slots);
     }
 
     #[test]
     fn each_call_is_found_in_its_place_while_it_is_there_however_many_there_are() {
-        let (mut calls, mut places) = (Calls::default(), Vec::new());
+        let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for id in 0..1000 {
-            assert_eq!(calls.find(call(id), &places), None);
-            enter(&mut calls, &mut places, id);
+            assert_eq!(calls.find(call(id), &slots), None);
+            enter(&mut calls, &mut slots, id);
         }
         for gone in (0..1000).step_by(3) {
-            leave(&mut calls, &mut places, gone);
+            leave(&mut calls, &mut slots, gone);
         }
         for id in 0..1000 {
             let index = usize::from(id);
-            assert_eq!(calls.find(call(id), &places), (index % 3 != 0).then_some(index), "{id}");
+            assert_eq!(calls.find(call(id), &slots), (index % 3 != 0).then_some(index), "{id}");
         }
-        assert_eq!(calls.find((PacketId(1), Operation::user(11).expect("it is one")), &places), None);
+        assert_eq!(calls.find((PacketId(1), Operation::user(11).expect("it is one")), &slots), None);
     }
 
     #[test]
     fn of_calls_with_one_id_the_latest_is_found_also_behind_growth() {
-        let (mut calls, mut places) = (Calls::default(), Vec::new());
+        let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for _ in 0..100 {
-            let latest = enter(&mut calls, &mut places, 7);
-            assert_eq!(calls.find(call(7), &places), Some(latest));
+            let latest = enter(&mut calls, &mut slots, 7);
+            assert_eq!(calls.find(call(7), &slots), Some(latest));
         }
         for latest in (0..100).rev() {
-            assert_eq!(calls.find(call(7), &places), Some(latest));
-            leave(&mut calls, &mut places, latest);
+            assert_eq!(calls.find(call(7), &slots), Some(latest));
+            leave(&mut calls, &mut slots, latest);
         }
-        assert_eq!(calls.find(call(7), &places), None);
+        assert_eq!(calls.find(call(7), &slots), None);
     }
 
     #[test]
     fn ids_that_a_peer_may_choose_make_no_long_chains() {
-        let (mut calls, mut places) = (Calls::default(), Vec::new());
+        let (mut calls, mut slots) = (Calls::default(), Vec::new());
         let strides = [1, 16, 64, 1024];
         let ids: std::collections::BTreeSet<_> =
             strides.iter().flat_map(|stride: &u16| (0..64_u16).map(move |n| n.wrapping_mul(*stride))).collect();
         for id in &ids {
-            enter(&mut calls, &mut places, *id);
+            enter(&mut calls, &mut slots, *id);
         }
         let length = |mut at: u32| {
             let mut length = 0;
-            while let Some(place) = places.get(at as usize) {
-                (at, length) = (place.next, length + 1);
+            while let Some(slot) = slots.get(at as usize) {
+                (at, length) = (slot.next, length + 1);
             }
             length
         };

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 /// The work that is given to a task.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A job in its place.
+/// A job in its slot.
 pub(crate) struct Given {
     pub(super) job: Job,
     pub(super) taken: Taken,
@@ -93,7 +93,7 @@ impl Carrier {
         if next.is_dead {
             return Err(given);
         }
-        debug_assert!(next.job.is_none(), "the place was free");
+        debug_assert!(next.job.is_none(), "the slot was free");
         next.job = Some(given);
         self.has_next.store(true, Ordering::Release);
         drop(next);
@@ -168,7 +168,7 @@ impl Future for Carrying {
         if !is_pending {
             let _entered = resident.as_ref().map(Resident::enter);
             *current = None;
-            // The next job from here on wakes its task. It may have come before, since a job leaves its place when it
+            // The next job from here on wakes its task. It may have come before, since a job leaves its slot when it
             // answers.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
@@ -200,27 +200,27 @@ mod models {
     use loom::thread;
     use std::future::{pending, poll_fn};
 
-    /// Tells when it is dropped, as a job's place does.
-    struct Place(loom::sync::Arc<Notify>);
+    /// Tells when it is dropped, as a job's slot does.
+    struct JobSlot(loom::sync::Arc<Notify>);
 
-    impl Drop for Place {
+    impl Drop for JobSlot {
         fn drop(&mut self) {
             self.0.notify();
         }
     }
 
     fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> Given {
-        let place = Place(left.clone());
+        let slot = JobSlot(left.clone());
         let job = Box::pin(async move {
-            let _place = place;
+            let _place = slot;
             if !ends {
                 pending::<()>().await;
             }
         });
-        Given::new(job, Taken { place: 0, job: 1 }, Executor::Runtime)
+        Given::new(job, Taken { slot: 0, job: 1 }, Executor::Runtime)
     }
 
-    /// A place that its job has left, and the task with its first job.
+    /// A slot that its job has left, and the task with its first job.
     fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
         let carrier = Carrier::new(false);
         let left = loom::sync::Arc::new(Notify::new());

@@ -95,7 +95,7 @@ impl Resident {
         self.is_slow || given.trust.as_ref().is_some_and(|trust| !trust.is_kept())
     }
 
-    /// Has a task of the caller's runtime go on with the job; `false` if the job has left its place, so that it is over
+    /// Has a task of the caller's runtime go on with the job; `false` if the job has left its slot, so that it is over
     /// soon.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<Given>) -> bool {

@@ -35,9 +35,9 @@ fn calls(connection: &Connection) -> usize {
         .work
         .0
         .lock()
-        .places
+        .slots
         .as_ref()
-        .map_or(0, |places| places.all.iter().filter(|place| place.call.is_some()).count())
+        .map_or(0, |slots| slots.all.iter().filter(|slot| slot.call.is_some()).count())
 }
 
 /// Spawns work on a call that waits for a permit and says then whether it is to answer.
@@ -309,7 +309,7 @@ async fn a_job_that_panics_behind_its_answer_does_not_take_the_next_one_along() 
     assert_eq!(heard.recv().await, Some(()));
 }
 
-/// Takes a place; the task that waits there.
+/// Takes a slot; the task that waits there.
 fn begin(work: &Work, on_worker: bool) -> (super::Taken, Option<Arc<Carrier>>) {
     match work.begin(usize::MAX, None, on_worker) {
         Begun::Yes { taken, spare, on_worker: is_there } => {

@@ -44,7 +44,7 @@ impl<R: Router> Engine<R> {
             // A request that an extended peer has sent before it hears of this is still served.
             let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
             // A client that has sent nothing yet has its time for the first packet, which may be under way.
-            let may_begin = self.newcomer.is_some() && self.reading == Reading::Open;
+            let may_begin = self.pending_handshake.is_some() && self.reading == Reading::Open;
             if may_begin || says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }

@@ -19,7 +19,7 @@ impl<R: Router> Engine<R> {
     /// Handles the kind of the peer, which has just become known.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
-        self.newcomer = None;
+        self.pending_handshake = None;
         share_hello(&mut self.core);
         let peer = self.core.peer().clone();
         if let Some(hello) = peer.hello() {

@@ -132,11 +132,11 @@ impl<R: Router> Engine<R> {
     /// Leaves a connection to the foreign handler that accepts its first bytes; `false` if there is none.
     #[cold]
     pub(super) fn leave_to_foreign(&mut self) -> bool {
-        let Some(newcomer) = &self.newcomer else { return false };
-        let Some(take_over) = newcomer.foreign(&self.input.unrouted, &self.handle) else { return false };
+        let Some(pending_handshake) = &self.pending_handshake else { return false };
+        let Some(take_over) = pending_handshake.foreign(&self.input.unrouted, &self.handle) else { return false };
         let has_left = self.core.leave_unread();
         if has_left {
-            self.newcomer = None;
+            self.pending_handshake = None;
             self.depart(take_over, &CloseReason::Foreign);
         }
         has_left
