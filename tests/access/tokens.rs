@@ -298,8 +298,8 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
     assert!(built.is_err_and(|error| error.to_string().contains("interop.Interop/None")));
 }
 
-/// How long a peer needs for so many calls that are denied, at most so many in flight.
-async fn time_of_denied_calls(server: &Acceptor, calls: usize, request: &str) -> Duration {
+/// The time of so many calls on one connection. Each answer contains the mark once.
+async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u8]) -> Duration {
     let (here, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
@@ -310,21 +310,33 @@ async fn time_of_denied_calls(server: &Acceptor, calls: usize, request: &str) ->
         let _ = requests.write_all(all.as_bytes()).await;
         requests
     });
-    let (mut buffer, mut counted) = (vec![0; 64 * 1024], 0);
+    let (mut unread, mut counted) = (Vec::new(), 0);
     while counted < calls {
-        let read = answers.read(&mut buffer).await.expect("the connection is open");
+        let read = answers.read_buf(&mut unread).await.expect("the connection is open");
         assert!(read > 0, "closed after {counted} answers");
-        counted += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+        while let Some(at) = unread.windows(mark.len()).position(|window| window == mark) {
+            unread.drain(..at + mark.len());
+            counted += 1;
+        }
     }
     drop(writing.await);
     begun.elapsed()
 }
 
 #[tokio::test(start_paused = true)]
-async fn denied_calls_by_json_rpc_are_read_at_the_waste_rate() {
-    let server = server(|server| server.config(Config::default().waste_rate(64 * 1024)).access(access().0));
-    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{ADD}"}}"#);
-    let took = time_of_denied_calls(&server, 4000, &call).await;
+async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect());
+    let server = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
+    let server = server.config(Config::default().waste_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
+    let server = server.build().expect("the settings are right");
+    let json_rpc = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
     // Each is charged its own length and 64 bytes.
+    for call in [json_rpc(ADD), json_rpc("interop.Interop/None")] {
+        let took = time_of_calls(&server, 4000, &call, b"\n").await;
+        assert!(took > Duration::from_secs(3), "{took:?}: {call}");
+    }
+    let post = "POST /interop.Interop/Add HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+                content-length: 2\r\n\r\n{}";
+    let took = time_of_calls(&server, 4000, post, b"HTTP/1.1").await;
     assert!(took > Duration::from_secs(3), "{took:?}");
 }

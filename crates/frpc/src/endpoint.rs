@@ -243,7 +243,6 @@ impl Router for Endpoint {
         Routed::Continue
     }
 
-    #[cold]
     fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, ref body } = packet;
         let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
@@ -421,7 +420,6 @@ impl Endpoint {
     }
 
     /// Refuses a request before its method gets it.
-    #[cold]
     fn refuse_request(
         &self,
         session: &Session,
@@ -476,7 +474,6 @@ impl Endpoint {
     }
 
     /// Notes a request that is refused without a method.
-    #[cold]
     fn count_unserved(&self) {
         if let Some(watching) = &self.offer.watching {
             watching.count_unserved();
@@ -484,7 +481,6 @@ impl Endpoint {
     }
 
     /// Refuses a request for an operation that is not a unary method.
-    #[cold]
     fn refuse_unserved(&self, session: &Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Routed {
         // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
@@ -525,8 +521,6 @@ impl Endpoint {
     }
 
     /// Serves a call of the accepting end, at the end that has dialled.
-    #[cold]
-    #[inline(never)]
     fn serve_backward(
         &self,
         session: &mut Session,

@@ -154,7 +154,6 @@ impl<M: Message> Streaming<M> {
     /// # Cancel safety
     /// Safe: dropping the future loses no message.
     // Not an `async fn`, whose state would have to be looked at for each message.
-    #[inline]
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -189,7 +188,6 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe: dropping the future loses no message, and leaves `into` as it is.
-    #[inline]
     pub fn message_over(&mut self, into: &mut M) -> impl Future<Output = Result<bool, Status>> {
         poll_fn(
             |context| if self.read_short_over(into) { Poll::Ready(Ok(true)) } else { self.poll_over(into, context) },
@@ -276,7 +274,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Ends the stream since its deadline has passed.
-    #[cold]
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
         self.note_end(Code::DeadlineExceeded);
         self.finish(false);
@@ -332,7 +329,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Ends the stream when no more will come.
-    #[cold]
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
         // A late caller learns that it is late, whatever the server has sent meanwhile.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
@@ -363,7 +359,6 @@ impl<M: Message> Streaming<M> {
     }
 
     /// At a client: notes the code of the server's answer.
-    #[cold]
     fn handle_answer(&mut self, code: Code) {
         // After the first message, a success tells nothing new.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
@@ -456,7 +451,6 @@ fn read_any<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M>
     }
 }
 
-#[cold]
 fn no_message<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
@@ -471,7 +465,6 @@ impl<M> Read<M> {
     }
 
     /// A packed message, which is read elsewhere: here locks are held.
-    #[cold]
     fn packed(body: Bytes) -> Self {
         Self::Other(Box::new(Other::Packed(body)))
     }
@@ -488,7 +481,6 @@ impl<M> Streaming<M> {
     }
 
     /// Notes the end of a call that is observed. Called before the receiver is released.
-    #[cold]
     fn note_end(&mut self, code: Code) {
         if let Some(mut watched) = self.watched.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();

@@ -41,7 +41,7 @@ impl WasteAccount {
         self.useful.store(useful, Ordering::Relaxed);
     }
 
-    /// When reading may go on, if it is paused.
+    /// The end of the current pause.
     fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;

@@ -224,7 +224,6 @@ impl Visitor {
         Ok(known)
     }
 
-    #[cold]
     fn not_accepted(&self, error: &TokenError) -> Status {
         tracing::debug!(target: "frpc::access", peer = ?self.address, %error, "a token is not accepted");
         match error {
@@ -233,7 +232,6 @@ impl Visitor {
         }
     }
 
-    #[cold]
     fn denied(&self, principal: Option<&Principal>, method: &dyn fmt::Display) -> Status {
         let name = principal.map(Principal::name);
         tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "a caller is not let in");
@@ -250,7 +248,6 @@ impl Visitor {
     }
 }
 
-#[cold]
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }

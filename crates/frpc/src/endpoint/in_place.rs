@@ -40,7 +40,6 @@ impl InPlace {
     }
 
     /// Whether to poll a handler in place. If so, it counts as polled.
-    #[inline]
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
         !self.is_apart
@@ -53,7 +52,6 @@ impl InPlace {
 
     /// Ends a turn that began at `began` and was allowed to take `allowed`, which is asked only of a long turn; `clock`
     /// is read if handlers were polled.
-    #[inline]
     pub(crate) fn end_turn(
         &mut self,
         began: Instant,
@@ -77,7 +75,6 @@ impl InPlace {
         Ended { at: None, is_slow: false }
     }
 
-    #[cold]
     fn handle_long_turn(&mut self, began: Instant, now: Instant, allowed: Duration) -> bool {
         if now.saturating_duration_since(began) < allowed {
             self.long_turns = 0;

@@ -15,7 +15,6 @@ impl Endpoint {
     }
 
     /// Answers a question. Nobody gets an answer who might not call the method, and no call is made for it.
-    #[cold]
     pub(super) fn answer(
         &self,
         session: &mut Session,

@@ -83,7 +83,6 @@ impl Session {
     }
 
     /// A new instance for the first call of a method; `None` if this peer cannot call it.
-    #[cold]
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
         if self.refused(operation).is_some() {
             return None;
@@ -95,12 +94,10 @@ impl Session {
     }
 
     /// At the accepting end: whether it may have made calls since they were last looked for. One load of an atomic.
-    #[inline]
     pub(crate) fn has_calls(&self) -> bool {
         self.caller.connection.attachments().changes() != self.looked
     }
 
-    #[cold]
     pub(crate) fn tell_of_slowness(&self) {
         let peer = self.caller.connection.peer_addr();
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");

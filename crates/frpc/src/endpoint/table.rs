@@ -171,7 +171,6 @@ impl Table {
         }
     }
 
-    #[cold]
     fn get_kept(&self, operation: Operation) -> Option<&Served> {
         self.kept.get(kept_index(operation)?)?.as_ref()
     }

@@ -158,7 +158,6 @@ impl Counters {
         })
     }
 
-    #[inline]
     pub(crate) fn shards(&self) -> &Arc<Shards> {
         &self.0.shards
     }

@@ -13,7 +13,6 @@ const STEPS_BITS: u32 = 3;
 const UNIT_BITS: u32 = 7;
 
 /// The bucket of a duration in nanoseconds.
-#[inline]
 pub(crate) fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_BITS;
     let shift = (units | 1 << STEPS_BITS).ilog2() - STEPS_BITS;

@@ -39,7 +39,6 @@ struct Series {
 }
 
 /// Adds to a counter that nobody else writes.
-#[inline]
 fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
 }
@@ -50,7 +49,6 @@ impl Series {
     }
 
     /// Adds so many calls that took so long each.
-    #[inline]
     fn add(&self, calls: u64, nanos: u64) {
         if let Some(bucket) = self.buckets.get(histogram::bucket(nanos)) {
             add(bucket, calls);
@@ -70,7 +68,6 @@ struct Lease {
 }
 
 impl Lease {
-    #[inline]
     fn add(&mut self, key: Key, calls: u64, nanos: u64) {
         match self.series.get(key.index()) {
             Some(Some(series)) => series.add(calls, nanos),
@@ -112,7 +109,6 @@ pub(crate) struct Leased {
 
 impl Leased {
     /// Adds calls to a shard that nobody else writes.
-    #[inline]
     pub(crate) fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
             Some(lease) => lease.add(key, calls, nanos),
@@ -136,7 +132,6 @@ thread_local! {
 
 impl Shards {
     /// Adds calls to the shard of this thread.
-    #[inline]
     pub(crate) fn add(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) {
         let added = LEASES.try_with(|leases| {
             let mut leases = leases.borrow_mut();

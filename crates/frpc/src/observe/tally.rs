@@ -10,7 +10,6 @@ use std::sync::Arc;
 impl Watcher {
     /// Begins a unary call with a request of so many bytes. Before the next one begins it has ended, or goes on as a task.
     /// `is_timed` says that it belongs to no turn.
-    #[inline]
     pub(crate) fn begin_unary(&mut self, request: usize, trace: Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(deadline::now);
         if self.is_told {
@@ -21,13 +20,11 @@ impl Watcher {
     }
 
     /// The place in a trace that calls of the handler inherit, if the request came with this one.
-    #[inline]
     pub(crate) fn passed_on(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
         if self.is_told { self.trace } else { trace }
     }
 
     /// Ends the call, with a reply of so many bytes.
-    #[inline]
     pub(crate) fn end_unary(&self, tally: Option<&Tally>, code: Code, reply: usize) {
         match tally {
             Some(tally) => tally.add(self.row, code),

@@ -34,7 +34,6 @@ impl TraceContext {
     const SAMPLED: u8 = 1;
 
     /// A context that this program makes. `None` if one of the ids is zero, which means none.
-    #[inline]
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], is_sampled: bool) -> Option<Self> {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
@@ -50,31 +49,26 @@ impl TraceContext {
     }
 
     /// The id of the trace. Never zero.
-    #[inline]
     pub fn trace_id(&self) -> [u8; 16] {
         self.trace
     }
 
     /// The id of the span that the next calls belong to. Never zero.
-    #[inline]
     pub fn span_id(&self) -> [u8; 8] {
         self.span
     }
 
     /// Whether whoever made the context records the trace.
-    #[inline]
     pub fn is_sampled(&self) -> bool {
         self.flags & Self::SAMPLED != 0
     }
 
     /// Whether the context has come from a peer, which may state what it likes.
-    #[inline]
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
     /// As it stands on the wire.
-    #[inline]
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [self.flags; Self::LEN];
         bytes[..16].copy_from_slice(&self.trace);
@@ -83,14 +77,12 @@ impl TraceContext {
     }
 
     /// Reads what a peer has sent. `None` if it is no context; later versions may add to its end.
-    #[inline]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;
         Self { trace: *trace, span: *span, flags: *rest.first()?, is_remote: true }.valid()
     }
 
-    #[inline]
     fn valid(self) -> Option<Self> {
         let has_ids = u128::from_ne_bytes(self.trace) != 0 && u64::from_ne_bytes(self.span) != 0;
         has_ids.then_some(self)

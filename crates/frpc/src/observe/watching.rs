@@ -65,17 +65,14 @@ impl Watching {
     }
 
     /// Whether somebody is told of each call.
-    #[inline]
     pub(crate) fn is_told(&self) -> bool {
         self.observer.is_some()
     }
 
-    #[inline]
     pub(crate) fn tell_begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
         self.observer.as_ref().map_or_else(Token::default, |observer| observer.begin(about, trace))
     }
 
-    #[inline]
     pub(crate) fn tell_end(&self, about: &About, token: Token, code: Code, sizes: Sizes) {
         if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
             let Sizes { request: request_bytes, reply: reply_bytes } = sizes;
@@ -84,18 +81,15 @@ impl Watching {
     }
 
     /// Counts calls that have ended, and took so long each.
-    #[inline]
     pub(crate) fn count(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         self.shards().add(Key::new(row, code), calls, nanos);
     }
 
-    #[inline]
     pub(crate) fn shards(&self) -> &Arc<Shards> {
         self.counters.shards()
     }
 
     /// Notes a failed attempt at a call, after which another one is made.
-    #[cold]
     pub(crate) fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         self.counters.count_retried(Key::new(self.counters.row(about), failed.code()));
         if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
@@ -108,7 +102,6 @@ impl Watching {
         self.counters.count_dialled(is_made);
     }
 
-    #[cold]
     pub(crate) fn count_late(&self) {
         self.counters.count_late();
         if let Some(observer) = &self.observer {
@@ -116,7 +109,6 @@ impl Watching {
         }
     }
 
-    #[cold]
     pub(crate) fn count_unserved(&self) {
         self.counters.count_unserved();
     }
@@ -135,7 +127,6 @@ impl Watcher {
     }
 
     /// Counts a call that is refused at once.
-    #[cold]
     pub(crate) fn refuse(&self, code: Code) {
         self.begin(None).end(code, 0);
     }
@@ -211,7 +202,6 @@ impl Drop for Watched {
 }
 
 /// A duration in nanoseconds.
-#[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
     duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
 }

@@ -134,9 +134,13 @@ struct ForeignCaller {
 }
 
 impl ForeignMethods {
-    /// The method `name` of the service with this full name.
+    /// The method `name` of the service with this full name. A client that names many unknown ones is read more slowly;
+    /// see [`waste_rate`](frisbee::Config::waste_rate).
     pub fn get(&self, service: &str, name: &str) -> Option<ForeignMethod> {
-        let operation = self.offer.table.operation(service, name)?;
+        let Some(operation) = self.offer.table.operation(service, name) else {
+            self.caller.context.waste(service.len() + name.len());
+            return None;
+        };
         Some(ForeignMethod { methods: self.clone(), operation })
     }
 

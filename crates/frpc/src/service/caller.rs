@@ -50,30 +50,25 @@ impl Caller {
     }
 
     /// The calls that are observed, if any are.
-    #[inline]
     pub(crate) fn tally(&self) -> Option<&Tally> {
         self.onlookers.as_ref()?.tally.as_ref()
     }
 
     /// Whether calls in progress are noted.
-    #[inline]
     pub(crate) fn is_inspected(&self) -> bool {
         self.in_flight().is_some()
     }
 
     /// Notes a call until the result is dropped, if calls are noted.
-    #[cold]
     pub(crate) fn enter(&self, id: PacketId, name: FullName, deadline: Option<Instant>) -> Option<Entered> {
         self.in_flight().map(|in_flight| InFlight::enter(in_flight, id, name, deadline))
     }
 
-    #[inline]
     fn in_flight(&self) -> Option<&Arc<InFlight>> {
         self.onlookers.as_ref()?.in_flight.as_ref()
     }
 
     /// The origin of requests.
-    #[inline]
     pub(crate) fn origin(&self) -> Origin {
         Origin::Connection(self.connection.clone())
     }
@@ -95,26 +90,22 @@ impl Caller {
     }
 
     /// Notes the failure of a handler that was ready at once.
-    #[cold]
     pub(crate) fn note(&self, status: &Status, method: FullName) {
         note(status, method, &self.connection);
         self.load.fail(status.code());
     }
 
     /// How busy this end is, for a peer that asks.
-    #[cold]
     pub(crate) fn report(&self) -> Report {
         if self.connection.is_overloaded() { Report::UNABLE } else { self.load.answer() }
     }
 
     /// Whether the peer is extended.
-    #[inline]
     pub(crate) fn is_extended(&self) -> bool {
         self.style.form == Form::Extended
     }
 
     /// How replies to the peer are written.
-    #[inline]
     pub(crate) fn style(&self) -> Style {
         self.style
     }

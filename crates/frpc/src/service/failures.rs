@@ -10,19 +10,16 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 /// The status of a call whose deadline had passed when it was sent.
-#[cold]
 pub(crate) fn nobody_waits() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
 /// The status of a call that its caller has given up. Every request gets an answer.
-#[cold]
 pub(crate) fn given_up() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
 /// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
-#[cold]
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     let text = panic_text(panic);
@@ -34,7 +31,6 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
 }
 
 /// Logs an internal error of a handler.
-#[cold]
 pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
@@ -43,7 +39,6 @@ pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
 }
 
 /// The status of a call beyond the limit.
-#[cold]
 pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
@@ -54,12 +49,10 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
 const LARGE: usize = 64 * 1024;
 
 /// Whether a request keeps more memory than its connection may; if so, it is counted.
-#[inline]
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     memory >= LARGE && has_no_room(connection, memory)
 }
 
-#[cold]
 fn has_no_room(connection: &Connection, memory: usize) -> bool {
     let has_room = connection.has_room(memory);
     if !has_room {
@@ -69,13 +62,11 @@ fn has_no_room(connection: &Connection, memory: usize) -> bool {
 }
 
 /// The status of a call that is shed.
-#[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
 /// Closes the connection of a peer that keeps sending packets that match no call.
-#[cold]
 pub(crate) fn close_for_strays(connection: &Connection, strays: u64) {
     static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {

@@ -20,13 +20,11 @@ pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Me
 }
 
 /// The body of a refusal.
-#[cold]
 pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
     refusal_of(status, method.operation)
 }
 
 /// As [`refusal`], for an operation that need not be a method's.
-#[cold]
 pub(crate) fn refusal_of(status: &Status, operation: Operation) -> Bytes {
     let style = Style { form: Form::Extended, backward: false };
     alone(|outbox| body::put_refusal(outbox, PacketId(0), operation, status, style))

@@ -51,7 +51,6 @@ fn well_known() -> Types {
     lists.iter().fold(Types::well_known(), Types::with_type)
 }
 
-#[inline]
 fn options(terms: &FormatTerms) -> Options<'_> {
     let options = Options::new().nesting_max(terms.nesting.levels());
     match &terms.types {
@@ -60,7 +59,6 @@ fn options(terms: &FormatTerms) -> Options<'_> {
     }
 }
 
-#[cold]
 #[allow(clippy::needless_pass_by_value)] // As `map_err` has it.
 fn invalid<A: Json>(error: DecodeError) -> Status {
     Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME))

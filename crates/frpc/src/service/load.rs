@@ -58,7 +58,6 @@ impl Load {
     }
 
     /// Notes how a call has failed.
-    #[cold]
     pub(crate) fn fail(&self, code: Code) {
         if shows_trouble(code) && self.is_asked.load(Ordering::Relaxed) {
             let answered = answered(self.calls.load(Ordering::Relaxed));
@@ -67,7 +66,6 @@ impl Load {
     }
 
     /// What one is told who asks.
-    #[cold]
     pub(crate) fn answer(&self) -> Report {
         let (now, calls) = (deadline::now(), self.calls.load(Ordering::Relaxed));
         let in_progress = in_progress(calls);
@@ -151,7 +149,6 @@ impl Working {
     }
 
     /// Notes that the call has failed.
-    #[cold]
     pub(crate) fn fail(mut self, code: Code) {
         self.end = match code {
             Code::DeadlineExceeded => End::GivenUp,
@@ -161,7 +158,6 @@ impl Working {
         self.load.fail(code);
     }
 
-    #[cold]
     fn give_up(&self, calls: u64) {
         let now = deadline::now();
         let expected = Duration::from_micros(self.load.expected(self.count).into());

@@ -230,7 +230,6 @@ impl Lent {
     }
 
     /// Refuses the call, which no handler gets.
-    #[cold]
     fn refuse(&self, sender: &StreamSender, status: &Status) {
         send_refusal(sender, status);
         self.back.lock().refused = Some(status.code());

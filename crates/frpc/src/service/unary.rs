@@ -270,7 +270,7 @@ where
         }
     }
 
-    /// Answers a call whose handler has been polled in place, or lets it go on as a task.
+    /// Answers a call whose handler has been polled in place, or continues it as a task.
     #[inline]
     fn finish<G>(&self, polled: Polled<G, Answer>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served
     where
@@ -343,8 +343,7 @@ where
         served
     }
 
-    /// Ends the call for its observer. The reply is what follows in the outbox.
-    #[inline]
+    /// Ends the call for its observer. The reply begins at this length of the outbox.
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(watcher) = &self.watcher {
             let length = reply.map_or(0, |(outbox, before)| outbox.len().saturating_sub(before));

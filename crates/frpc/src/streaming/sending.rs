@@ -150,7 +150,6 @@ pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
 }
 
 /// Sends a failure of a call that has not been run.
-#[cold]
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }

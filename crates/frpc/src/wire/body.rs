@@ -30,7 +30,6 @@ impl Flags {
     /// Those that are looked at before the message is encoded.
     const EARLY: Self = Self(Self::BACKWARD.0 | Self::PACKED.0);
 
-    #[inline(always)]
     pub(crate) fn backward(is_backward: bool) -> Self {
         if is_backward { Self::BACKWARD } else { Self::default() }
     }
@@ -40,13 +39,11 @@ impl Flags {
         if is_set { self } else { Self::default() }
     }
 
-    #[inline(always)]
     pub(crate) fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
     /// Whether one of some flags is set.
-    #[inline(always)]
     pub(crate) fn has(self, flags: Self) -> bool {
         self.0 & flags.0 != 0
     }
@@ -97,7 +94,6 @@ impl Reading {
     }
 
     /// A decoder of a body that shares its memory.
-    #[inline(always)]
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
         // Checked here, since further state in a decoder costs every call.
@@ -105,7 +101,6 @@ impl Reading {
     }
 
     /// A decoder of a body that copies all of it.
-    #[inline(always)]
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
@@ -211,7 +206,6 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
 }
 
 /// Writes an error as [`put_error`] does, for a call that has not been run. An extended peer learns this.
-#[cold]
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     put_failure(outbox, id, operation, status, style, true);
 }
@@ -337,19 +331,16 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
 }
 
 /// Whether a body begins as a message does, with no prefix, and is not packed. It may still be malformed.
-#[inline]
 pub(crate) fn is_bare_message(body: &[u8]) -> bool {
     body.first() == Some(&Kind::U8.byte())
 }
 
 /// Reads a body behind its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
-#[inline]
 pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
 /// Reads a reply, which is not packed. Long `Bytes` and `Utf8Bytes` share its memory.
-#[inline]
 pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
@@ -357,7 +348,6 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Respon
 }
 
 /// As [`reply`], for one that came by a connection and may be packed.
-#[inline]
 pub(crate) fn any_reply<M: Message>(body: &Bytes, reading: Reading, by: &Connection) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
@@ -409,7 +399,6 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
-#[cold]
 pub(crate) fn malformed(what: &str) -> Status {
     Status::internal(format!("the prefix of the {what} is malformed"))
 }

@@ -82,7 +82,6 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
 }
 
 /// Packs the message that a packet has in its buffer from `start` on, with parts beside it, if that makes it shorter.
-#[cold]
 pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::pack(packet, start, bulk);
@@ -92,7 +91,6 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
 
 /// The body of a packet behind its prefix, which came by a connection, unpacked if it is packed. `what` it is, is for the
 /// text of an error.
-#[inline]
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);

@@ -106,7 +106,6 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
 }
 
 /// Writes a prefix with metadata and nothing else.
-#[inline(never)]
 fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
     match metadata.plain_items() {
         Some([]) => {}
@@ -173,7 +172,6 @@ fn put_items(buffer: &mut Vec<u8>, said: Said<'_>) {
 }
 
 /// Writes the length of the items that begin here, which takes more than the byte in front of them.
-#[cold]
 fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     let mut length = Vec::new();
     put_varint(&mut length, (buffer.len() - begin) as u64);
@@ -181,20 +179,17 @@ fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
 }
 
 /// Writes what stands in front of an item's value.
-#[inline]
 fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     buffer.push(kind);
     put_varint(buffer, length as u64);
 }
 
 /// How many bytes a number takes.
-#[inline]
 fn varint_len(number: u64) -> usize {
     (number | 1).ilog2() as usize / 7 + 1
 }
 
 /// Writes a prefix with a trace context and nothing else.
-#[inline]
 fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     let mut prefix = [0; TRACE_ALONE.len() + TraceContext::LEN];
     let (start, context) = prefix.split_at_mut(TRACE_ALONE.len());
@@ -204,7 +199,6 @@ fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
 }
 
 /// The report in the prefix of a body, if it has one, and whether something follows.
-#[cold]
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);
@@ -213,13 +207,11 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
 }
 
 /// Whether a body has a prefix.
-#[inline]
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
 /// Whether a body is a message or an error by itself, with no prefix and not packed.
-#[inline]
 pub(crate) fn is_bare(body: &[u8]) -> bool {
     body.first().is_none_or(|first| *first < PREFIX)
 }
@@ -230,7 +222,6 @@ pub(crate) fn is_backward(items: &[u8]) -> bool {
 }
 
 /// Whether a body belongs to a call of the accepting end, by its beginning; `None` if that is too short to decide.
-#[cold]
 pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
     if *start.first()? != PREFIX {
         return Some(false);
@@ -241,18 +232,15 @@ pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
 }
 
 /// Removes the prefix of a body, if it has one.
-#[inline]
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
 /// As [`take`], for a slice.
-#[inline]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
 }
 
-#[cold]
 fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
     let (items, rest) = split(body)?;
     let mut prefix = Prefix::default();
@@ -261,7 +249,6 @@ fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
     Ok(prefix)
 }
 
-#[cold]
 fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
     let mut prefix = Prefix::default();
     let (items, rest) = split(body)?;

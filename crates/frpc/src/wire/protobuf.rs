@@ -26,7 +26,6 @@ pub(crate) fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, prost::Dec
 ///
 /// # Errors
 /// If it is longer than 2^32 - 1 bytes.
-#[inline]
 pub fn encode_protobuf<M>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError>
 where
     M: polyglot::Message + prost::Message,
@@ -39,7 +38,6 @@ where
 /// # Errors
 /// If there is neither a message nor an error, the message is malformed, or it would take more memory than the decoder
 /// grants.
-#[inline]
 pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
 where
     M: polyglot::Message + prost::Message + Protobuf,

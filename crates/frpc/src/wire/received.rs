@@ -10,14 +10,12 @@ const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {
     /// The place in a trace that the caller has stated by another protocol.
-    #[inline]
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
         TraceContext::from_traceparent(Extras::sent(self.about_caller().0)?.get(TRACEPARENT)?)
     }
 }
 
 impl<T> Response<T> {
-    #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
         Self::together(message, prefix.map_or_else(Held::default, |prefix| prefix.extras))
     }

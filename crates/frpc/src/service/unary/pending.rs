@@ -168,7 +168,7 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
             }
             (_, None) => None,
         };
-        // Nobody reads the reply on a connection that has ended.
+        // A connection that has ended drops the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();

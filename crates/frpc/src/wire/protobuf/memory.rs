@@ -11,7 +11,6 @@ use prost::{DecodeError, Message};
 /// A message whose codec is protobuf.
 pub trait Protobuf {
     /// The memory of the field with this number. Nothing for fields that the message does not have.
-    #[inline]
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }

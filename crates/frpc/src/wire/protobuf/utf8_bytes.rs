@@ -44,17 +44,14 @@ pub mod encoding {
         macro_rules! of_prost {
             ($($type:ty, $module:ident;)*) => {$(
                 impl Text for $type {
-                    #[inline]
                     fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
                         $module::encode(tag, value, to);
                     }
 
-                    #[inline]
                     fn encoded_len(tag: u32, value: &Self) -> usize {
                         $module::encoded_len(tag, value)
                     }
 
-                    #[inline]
                     fn merge(
                         wire_type: WireType,
                         value: &mut Self,
@@ -74,12 +71,10 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            #[inline]
             fn encode(tag: u32, value: &Self, to: &mut impl BufMut) {
                 bytes::encode(tag, value.as_bytes(), to);
             }
 
-            #[inline]
             fn encoded_len(tag: u32, value: &Self) -> usize {
                 bytes::encoded_len(tag, value.as_bytes())
             }
@@ -102,7 +97,6 @@ pub mod encoding {
         }
 
         /// prost's own error, which only its reader makes.
-        #[cold]
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(
@@ -115,25 +109,21 @@ pub mod encoding {
         }
 
         /// Writes a field.
-        #[inline]
         pub fn encode<T: Text>(tag: u32, value: &T, to: &mut impl BufMut) {
             T::encode(tag, value, to);
         }
 
         /// Writes a field for each element of a list.
-        #[inline]
         pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
             values.iter().for_each(|value| T::encode(tag, value, to));
         }
 
         /// The length of a field.
-        #[inline]
         pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
             T::encoded_len(tag, value)
         }
 
         /// The length of a field for each element of a list.
-        #[inline]
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
             values.iter().map(|value| T::encoded_len(tag, value)).sum()
         }
@@ -142,7 +132,6 @@ pub mod encoding {
         ///
         /// # Errors
         /// If it is malformed.
-        #[inline]
         pub fn merge<T: Text>(
             wire_type: WireType,
             value: &mut T,
@@ -156,7 +145,6 @@ pub mod encoding {
         ///
         /// # Errors
         /// If it is malformed.
-        #[inline]
         pub fn merge_repeated<T: Text>(
             wire_type: WireType,
             values: &mut Vec<T>,
