@@ -140,6 +140,7 @@ pub fn service(setup: Setup) -> BenchmarkServiceServer<Service> {
     BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX)
 }
 
+/// Echoes.
 pub struct Service(Setup);
 
 #[tonic::async_trait]

@@ -124,7 +124,7 @@ impl Counts {
                 tracing::warn!(target: CONNECTION, ?peer, %reason, suppressed = unsaid, "connection closed because of an error of its peer");
             }
             None => {
-                tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed because of an error of its peer")
+                tracing::trace!(target: CONNECTION, ?peer, %reason, "connection closed because of an error of its peer");
             }
         }
     }
