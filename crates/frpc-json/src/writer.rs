@@ -106,8 +106,8 @@ impl<'a> Writer<'a> {
     ///
     /// let mut out = Vec::new();
     /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.field("\"id\":", &7_u32)?;
-    /// assert_eq!(out, br#""id":7"#);
+    /// writer.message(|writer| writer.field("\"id\":", &7_u32))?;
+    /// assert_eq!(out, br#"{"id":7}"#);
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]
@@ -136,8 +136,8 @@ impl<'a> Writer<'a> {
     ///
     /// let mut out = Vec::new();
     /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.optional("\"id\":", &Some(0_u32))?;
-    /// assert_eq!(out, br#""id":0"#, "present, though it is the default");
+    /// writer.message(|writer| writer.optional("\"id\":", &Some(0_u32)))?;
+    /// assert_eq!(out, br#"{"id":0}"#, "present, though it is the default");
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]
@@ -187,8 +187,8 @@ impl<'a> Writer<'a> {
     ///
     /// let mut out = Vec::new();
     /// let mut writer = Writer::new(&mut out, &Options::new());
-    /// writer.list("\"ids\":", &[1_u32, 2])?;
-    /// assert_eq!(out, br#""ids":[1,2]"#);
+    /// writer.message(|writer| writer.list("\"ids\":", &[1_u32, 2]))?;
+    /// assert_eq!(out, br#"{"ids":[1,2]}"#);
     /// # Ok::<(), frpc_json::EncodeError>(())
     /// ```
     #[inline]
