@@ -42,7 +42,7 @@ use frpc::{
     Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
 };
 use frpc_gateway::{Gateway, Http, ServeGateway};
-use frpc_otel::Telemetry;
+use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};

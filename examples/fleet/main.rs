@@ -12,7 +12,7 @@ mod shop;
 use bus::Office;
 use engines::Engine;
 use frpc::Channel;
-use frpc_etcd::{Etcd, EtcdResolver};
+use frpc_balance::etcd::{Etcd, EtcdResolver};
 use greet::{GreeterClient, Name};
 use shop::Shop;
 use std::error::Error;

@@ -7,7 +7,7 @@ use super::greet::{Greeter, GreeterServer, Greeting, Name};
 use frisbee::pubsub::Publisher;
 use frpc::resolve::Endpoint;
 use frpc::{Request, Response, ResponseStream, Server, Status};
-use frpc_etcd::{Etcd, Registered, Registration};
+use frpc_balance::etcd::{Etcd, Registered, Registration};
 use std::error::Error;
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 use frpc::error_details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use frpc::{Access, Channel, Rate, Request, Response, ResponseStream, Server, Status, Who};
-use frpc_jwt::{Algorithm, Claims, Jwt, Keys};
+use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};

@@ -9,7 +9,7 @@
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
-use frpc_otel::Telemetry;
+use frpc_telemetry::otel::Telemetry;
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use opentelemetry::trace::{Span as _, SpanId, SpanKind, Tracer as _, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracer, SdkTracerProvider, SpanData};
@@ -37,7 +37,7 @@ impl Greeter for Service {
             // The call hangs under this one without a word about it.
             Work::Ask(client) => client.greet(name).await,
             Work::Publish(tracer, topics) => {
-                let mut span = tracer.start_with_context("look up", &frpc_otel::context());
+                let mut span = tracer.start_with_context("look up", &frpc_telemetry::otel::context());
                 let text = format!("Hello, {}!", name.name);
                 span.end();
                 // A message has no place for a context beside its content.
@@ -87,7 +87,7 @@ async fn trace() -> Result<Vec<SpanData>, Box<dyn Error>> {
     let message = greeted.recv().await?;
     let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload())?).ok_or("no context came")?;
     let tracer = provider.tracer("subscriber");
-    let take = async { drop(tracer.start_with_context("take from topic", &frpc_otel::context())) };
+    let take = async { drop(tracer.start_with_context("take from topic", &frpc_telemetry::otel::context())) };
     context.carry(take).await;
     // A server ends a call when its reply is on its way, so the client may be ahead of it.
     while telemetry.in_progress() > 0 {

@@ -497,11 +497,6 @@ mod observe {
         statements!("observe-4");
     }
 
-    async fn facade_readme() -> Outcome {
-        statements!("frpc-metrics-1");
-        Ok(())
-    }
-
     mod observer {
         use frpc::Code;
         super::items!("observe-5");
@@ -515,8 +510,10 @@ mod observe {
         super::items!("observe-7");
     }
 
-    fn readme() {
-        statements!("frpc-otel-1");
+    fn readme(provider: opentelemetry_sdk::trace::SdkTracerProvider) {
+        use frpc::{Channel, Server};
+        use opentelemetry::trace::TracerProvider as _;
+        statements!("frpc-telemetry-1");
     }
 }
 
@@ -537,7 +534,7 @@ mod security {
     use super::readme::greet::{GreeterServer, Greeting, Name};
     use super::*;
     use frpc::{Request, Response, Status};
-    use frpc_jwt::Claims;
+    use frpc_access::jwt::Claims;
 
     mod server {
         use super::{GreeterServer, Service};
@@ -564,6 +561,13 @@ mod security {
         statements!("security-4");
         Ok(())
     }
+
+    fn readme(secret: [u8; 32]) -> Outcome {
+        use frpc::{Access, Who};
+
+        statements!("frpc-access-1");
+        Ok(())
+    }
 }
 
 mod fleet {
@@ -583,6 +587,11 @@ mod fleet {
 
     async fn dns() -> Outcome {
         statements!("fleet-3");
+        Ok(())
+    }
+
+    async fn readme() -> Outcome {
+        statements!("frpc-balance-1");
         Ok(())
     }
 

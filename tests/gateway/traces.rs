@@ -4,7 +4,7 @@ use crate::greeter::{Open, PATIENCE, all, post};
 use crate::web_socket::{Client, JSON_RPC, TEXT, frame};
 use frisbee_tests::until;
 use frpc_gateway::Gateway;
-use frpc_otel::Telemetry;
+use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::{SpanKind, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use samples::greet::{Greeting, Name};

@@ -9,7 +9,7 @@ use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway};
-use frpc_otel::{Exports, Telemetry};
+use frpc_telemetry::otel::{Exports, Telemetry};
 use opentelemetry::trace::{Tracer as _, TracerProvider as _};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
@@ -102,7 +102,7 @@ async fn travel(provider: &SdkTracerProvider) {
     let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
     let tracer = provider.tracer("subscriber");
     let taken = context.expect("it is a context").carry(async {
-        drop(tracer.start_with_context("take", &frpc_otel::context()));
+        drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     taken.await;
     // The server ends a call when its reply is on the way.

@@ -6,7 +6,7 @@
 use crate::databases::servers;
 use frpc::resolve::Endpoint;
 use frpc::{Channel, Server};
-use frpc_etcd::{Etcd, EtcdResolver, Registered, Registration};
+use frpc_balance::etcd::{Etcd, EtcdResolver, Registered, Registration};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
 use samples::started::Polite;
 use std::sync::Arc;

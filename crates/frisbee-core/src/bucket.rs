@@ -16,6 +16,17 @@ impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
     }
 
     /// Takes one token; `false` if there is none.
+    ///
+    /// ```
+    /// use frisbee_core::Bucket;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let now = Instant::now();
+    /// let mut bucket = Bucket::<1, 10>::new(now);
+    /// assert!(bucket.take(now));
+    /// assert!(!bucket.take(now), "the burst is one token");
+    /// assert!(bucket.take(now + Duration::from_secs(1)));
+    /// ```
     pub fn take(&mut self, now: Instant) -> bool {
         if self.level == 0 {
             self.refill(now);

@@ -53,6 +53,12 @@ pub enum CloseReason {
 
 impl CloseReason {
     /// The kind of reason, to count by.
+    ///
+    /// ```
+    /// use frisbee_core::{CloseKind, CloseReason};
+    ///
+    /// assert_eq!(CloseReason::Shutdown.kind(), CloseKind::Shutdown);
+    /// ```
     pub fn kind(&self) -> CloseKind {
         match self {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
@@ -80,6 +86,10 @@ impl CloseReason {
     }
 
     /// Whether the peer, and not this end or the network, is at fault.
+    ///
+    /// ```
+    /// assert!(!frisbee_core::CloseReason::Shutdown.is_peers_fault());
+    /// ```
     pub fn is_peers_fault(&self) -> bool {
         matches!(
             self,
@@ -168,6 +178,10 @@ impl CloseKind {
     ];
 
     /// A name for metrics.
+    ///
+    /// ```
+    /// assert_eq!(frisbee_core::CloseReason::Shutdown.kind().name(), frisbee_core::CloseKind::Shutdown.name());
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClosedByPeer => "closed_by_peer",

@@ -16,6 +16,12 @@ pub enum Role {
 
 impl Role {
     /// The role of the other end.
+    ///
+    /// ```
+    /// use frisbee_core::Role;
+    ///
+    /// assert_eq!(Role::Client.peer(), Role::Server);
+    /// ```
     pub const fn peer(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -191,6 +197,12 @@ impl From<Config> for ServerConfig {
 impl Config {
     /// The longest body in either direction, in bytes: [`body_max`](Self::body_max), but no less than
     /// [`BODY_MAX_LEAST`].
+    ///
+    /// ```
+    /// use frisbee_core::{BODY_MAX_LEAST, Config};
+    ///
+    /// assert_eq!(Config::default().body_max(7).body_limit(), BODY_MAX_LEAST);
+    /// ```
     pub fn body_limit(&self) -> u32 {
         self.body_max.max(BODY_MAX_LEAST)
     }

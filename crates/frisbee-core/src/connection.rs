@@ -257,10 +257,10 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Sets whether the peer is listened to. A peer that accepts too few of the bytes it has requested is not. Until then
-    /// it is judged by the bytes that it accepts alone: neither its silence nor the slow arrival of a packet counts
-    /// against it. When it is listened to again, it has as long to notice, since the pauses between a system's attempts
-    /// to send grow while they fail.
+    /// Sets whether the peer is listened to. A peer that accepts too few of the bytes it has requested is not. Until
+    /// then it is judged by the bytes that it accepts alone: neither its silence nor the slow arrival of a packet
+    /// counts against it. When it is listened to again, it has as long to notice, since the pauses between a system's
+    /// attempts to send grow while they fail.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
             None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),

@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The cost of a message in addition to its length, in bytes: about the memory that it takes in a queue. Without it empty
-/// messages would be free.
+/// The cost of a message in addition to its length, in bytes: about the memory that it takes in a queue. Without it
+/// empty messages would be free.
 pub const MESSAGE_COST: usize = 64;
 
 /// The cost of a message.

@@ -46,18 +46,36 @@ impl Operation {
     pub const FIRST_USER: Self = Self(10);
 
     /// The operation numbered `number`, unless the protocol reserves it (0 to 9).
+    ///
+    /// ```
+    /// use frisbee_core::Operation;
+    ///
+    /// assert_eq!(Operation::user(18).map(Operation::number), Some(18));
+    /// assert_eq!(Operation::user(3), None, "the protocol reserves it");
+    /// ```
     #[inline]
     pub const fn user(number: u16) -> Option<Self> {
         if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
     }
 
     /// The number on the wire.
+    ///
+    /// ```
+    /// assert_eq!(frisbee_core::Operation::STREAM.number(), 2);
+    /// ```
     #[inline]
     pub const fn number(self) -> u16 {
         self.0
     }
 
     /// Whether the protocol reserves this operation (0 to 9).
+    ///
+    /// ```
+    /// use frisbee_core::Operation;
+    ///
+    /// assert!(Operation::PING.is_reserved());
+    /// assert!(!Operation::FIRST_USER.is_reserved());
+    /// ```
     #[inline]
     pub const fn is_reserved(self) -> bool {
         self.0 < Self::FIRST_USER.0
@@ -137,6 +155,10 @@ pub enum HeaderForm {
 
 impl HeaderForm {
     /// The bytes that a header of this form takes: 10 or 8.
+    ///
+    /// ```
+    /// assert_eq!(frisbee_core::HeaderForm::Current.size(), 10);
+    /// ```
     #[inline]
     pub const fn size(self) -> usize {
         match self {
@@ -183,6 +205,14 @@ impl Header {
     }
 
     /// Reads a header in the current form. `Err` holds the bytes in the place of [`MAGIC`].
+    ///
+    /// ```
+    /// use frisbee_core::Header;
+    ///
+    /// let header = Header::decode(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 6]).expect("it has the magic");
+    /// assert_eq!((header.operation.number(), header.length), (18, 6));
+    /// assert_eq!(Header::decode(b"GET / HTTP"), Err(0x4745));
+    /// ```
     #[inline]
     pub const fn decode(bytes: &[u8; 10]) -> Result<Self, u16> {
         let [m0, m1, rest @ ..] = bytes;
@@ -191,6 +221,11 @@ impl Header {
     }
 
     /// Reads a header in the old form, which has nothing that could be wrong.
+    ///
+    /// ```
+    /// let header = frisbee_core::Header::decode_old(&[0, 1, 0, 18, 0, 0, 0, 6]);
+    /// assert_eq!((header.operation.number(), header.length), (18, 6));
+    /// ```
     #[inline]
     pub const fn decode_old(bytes: &[u8; 8]) -> Self {
         let [i0, i1, o0, o1, l0, l1, l2, l3] = *bytes;

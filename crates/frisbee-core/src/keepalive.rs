@@ -35,11 +35,31 @@ impl Keepalive {
     }
 
     /// The silence after which the peer is pinged.
+    ///
+    /// ```
+    /// use frisbee_core::Keepalive;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
+    /// assert_eq!(keepalive.ping_interval(), Duration::from_secs(2));
+    /// ```
     pub fn ping_interval(&self) -> Duration {
         self.ping_interval
     }
 
     /// Notes that bytes have come.
+    ///
+    /// ```
+    /// use frisbee_core::{Keepalive, Liveness};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
+    /// let later = start + Duration::from_secs(2);
+    /// keepalive.heard(later);
+    /// assert!(!keepalive.is_silent(later));
+    /// ```
     #[inline]
     pub fn heard(&mut self, now: Instant) {
         self.heard = now;
@@ -58,11 +78,31 @@ impl Keepalive {
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been pinged or not.
+    ///
+    /// ```
+    /// use frisbee_core::{Keepalive, Liveness};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
+    /// assert!(!keepalive.is_silent(start));
+    /// assert!(keepalive.is_silent(start + Duration::from_secs(2)));
+    /// ```
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.heard) >= self.ping_interval
     }
 
     /// Returns the action that is due. A PING counts as sent.
+    ///
+    /// ```
+    /// use frisbee_core::{Keepalive, Liveness};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
+    /// assert!(matches!(keepalive.poll(start), Liveness::Alive));
+    /// assert!(!matches!(keepalive.poll(start + Duration::from_secs(2)), Liveness::Alive), "a PING is due");
+    /// ```
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
             return Liveness::Dead;
@@ -77,6 +117,15 @@ impl Keepalive {
     }
 
     /// When [`poll`](Self::poll) will next return another value than [`Liveness::Alive`]; `None` if never.
+    ///
+    /// ```
+    /// use frisbee_core::{Keepalive, Liveness};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut keepalive = Keepalive::new(Duration::from_secs(2), Duration::from_secs(10), start);
+    /// assert_eq!(keepalive.deadline(), Some(start + Duration::from_secs(2)));
+    /// ```
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
@@ -88,6 +137,14 @@ impl Keepalive {
 
 /// The earlier of two times; either may be absent. An iterator's `min` takes three times as many instructions,
 /// and this runs in every turn of every connection.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// let now = Instant::now();
+/// assert_eq!(frisbee_core::earlier(Some(now + Duration::from_secs(1)), Some(now)), Some(now));
+/// assert_eq!(frisbee_core::earlier(None, Some(now)), Some(now));
+/// ```
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

@@ -483,7 +483,8 @@ fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bo
 pub struct TooLong {
     /// The length of the body, in bytes.
     pub length: usize,
-    /// The longest body to send, in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
+    /// The longest body to send, in bytes: the lower `body_max` of the two ends, or less while a server is short of
+    /// memory.
     pub limit: u32,
 }
 

@@ -24,12 +24,30 @@ impl Pace {
     }
 
     /// How long so many bytes may take, in whole windows.
+    ///
+    /// ```
+    /// use frisbee_core::Pace;
+    /// use std::time::Duration;
+    ///
+    /// let pace = Pace::new(Duration::from_secs(5), 1000);
+    /// assert_eq!(pace.time_for(10_000), Duration::from_secs(10));
+    /// ```
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         self.window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
     }
 
     /// Records that a packet is incomplete, `total` being all bytes received so far on the connection.
+    ///
+    /// ```
+    /// use frisbee_core::Pace;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// pace.waiting(0, start);
+    /// assert_eq!(pace.deadline(), Some(start + Duration::from_secs(5)));
+    /// ```
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(self.window).map(|end| (end, total));
@@ -37,6 +55,17 @@ impl Pace {
     }
 
     /// Records that no packet is incomplete.
+    ///
+    /// ```
+    /// use frisbee_core::Pace;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// pace.waiting(0, start);
+    /// pace.complete();
+    /// assert_eq!(pace.deadline(), None);
+    /// ```
     pub fn complete(&mut self) {
         self.running = None;
     }
@@ -47,6 +76,17 @@ impl Pace {
     }
 
     /// Whether a window has ended with too few bytes; begins the next one otherwise.
+    ///
+    /// ```
+    /// use frisbee_core::Pace;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let mut pace = Pace::new(Duration::from_secs(5), 1000);
+    /// pace.waiting(0, start);
+    /// let end = start + Duration::from_secs(5);
+    /// assert!(pace.too_slow(4_999, end), "5000 bytes are required");
+    /// ```
     pub fn too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

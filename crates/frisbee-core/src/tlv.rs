@@ -1,6 +1,12 @@
 //! Items of a type, a length and a value: how the extension is written wherever it may grow.
 
 /// Appends a number, seven bits a byte, low bits first, the top bit saying that more follow.
+///
+/// ```
+/// let mut bytes = Vec::new();
+/// frisbee_core::tlv::put_varint(&mut bytes, 300);
+/// assert_eq!(bytes, [0xAC, 2]);
+/// ```
 pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80); // The low seven bits.
@@ -10,6 +16,12 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Reads a number from the front of `bytes` and moves past it.
+///
+/// ```
+/// let mut bytes = &[0xAC, 2, 7][..];
+/// assert_eq!(frisbee_core::tlv::take_varint(&mut bytes), Some(300));
+/// assert_eq!(bytes, [7]);
+/// ```
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     // Most are lengths and kinds of a single byte.
@@ -36,11 +48,27 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// The number that `bytes` consist of.
+///
+/// ```
+/// use frisbee_core::tlv::whole_varint;
+///
+/// assert_eq!(whole_varint(&[0xAC, 2]), Some(300));
+/// assert_eq!(whole_varint(&[7, 7]), None, "a byte is left");
+/// ```
 pub fn whole_varint(mut bytes: &[u8]) -> Option<u64> {
     take_varint(&mut bytes).filter(|_| bytes.is_empty())
 }
 
 /// Appends an item.
+///
+/// ```
+/// use frisbee_core::tlv::{Items, put_item};
+///
+/// let mut bytes = Vec::new();
+/// put_item(&mut bytes, 1, b"ab");
+/// assert_eq!(bytes, [1, 2, b'a', b'b']);
+/// assert_eq!(Items::new(&bytes).next(), Some(Some((1, &b"ab"[..]))));
+/// ```
 pub fn put_item(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
     bytes.push(kind);
     put_varint(bytes, value.len() as u64);

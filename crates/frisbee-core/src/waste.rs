@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The cost of a useless packet in addition to its bytes, as with messages of streams: handling it takes longer than sending
-/// it.
+/// The cost of a useless packet in addition to its bytes, as with messages of streams: handling it takes longer than
+/// sending it.
 const WASTE_EACH: u64 = 64;
 
 /// A peer may be ahead of its allowance by this part of a second's. A few such peers that begin at the same time occupy
@@ -39,6 +39,17 @@ impl Waste {
     }
 
     /// Charges a useless packet of `length` bytes.
+    ///
+    /// ```
+    /// use frisbee_core::Waste;
+    /// use std::time::Instant;
+    ///
+    /// let now = Instant::now();
+    /// let mut waste = Waste::new(1000, now);
+    /// waste.charge(10_000);
+    /// waste.end_batch(10_000, now);
+    /// assert!(waste.deadline().is_some(), "the peer has to rest");
+    /// ```
     pub fn charge(&mut self, length: usize) {
         self.batch = self.batch.saturating_add(length as u64);
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);

@@ -69,8 +69,8 @@ impl Restart {
         self
     }
 
-    /// Requests the sockets of the running process. If none is running, this is the first generation, whose sockets come
-    /// from systemd or are bound. The running process serves on until this one is [ready](Generation::ready).
+    /// Requests the sockets of the running process. If none is running, this is the first generation, whose sockets
+    /// come from systemd or are bound. The running process serves on until this one is [ready](Generation::ready).
     ///
     /// The variables of systemd for sockets are removed from the environment, so this is called before other
     /// threads use C libraries that read it.

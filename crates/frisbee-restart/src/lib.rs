@@ -24,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) notifies the previous generation
-//! when this one serves; that one then stops accepting, sends its clients elsewhere, finishes its work and ends. Until
-//! then it serves on: a successor that fails, panics, is killed or does not become ready in
+//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) notifies the previous
+//! generation when this one serves; that one then stops accepting, sends its clients elsewhere, finishes its work and
+//! ends. Until then it serves on: a successor that fails, panics, is killed or does not become ready in
 //! [time](Restart::ready_timeout) changes nothing.
 //!
 //! Sockets and the state of readiness are also exchanged with systemd. The crate contains no unsafe code and depends

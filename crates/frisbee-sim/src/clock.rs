@@ -20,6 +20,15 @@ pub struct Clock {
 
 impl Clock {
     /// The wall clock. It may jump.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let (one, other) = (world.node("one"), world.node("other"));
+    ///     other.set_clock(1_500, 0);
+    ///     let ahead = other.process().clock().now().duration_since(one.process().clock().now());
+    ///     assert_eq!(ahead.expect("it is ahead").as_millis(), 1_500);
+    /// });
+    /// ```
     pub fn now(&self) -> SystemTime {
         let skew = self.process.shared().lock().nodes[self.process.number()].skew_millis;
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(BEGINNING) + self.monotonic();
@@ -38,6 +47,17 @@ impl Clock {
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let clock = world.node("server").process().clock();
+    ///     let start = clock.monotonic();
+    ///     clock.sleep(Duration::from_secs(1)).await;
+    ///     assert!(clock.monotonic() - start >= Duration::from_secs(1));
+    /// });
+    /// ```
     pub async fn sleep(&self, time: Duration) {
         let until = self.monotonic() + time;
         loop {

@@ -44,11 +44,29 @@ impl Disk {
     }
 
     /// Writes a value. A process that has crashed writes nothing.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let disk = world.node("server").process().disk();
+    ///     disk.write("term", "7");
+    ///     assert_eq!(disk.read("term").as_deref(), Some(&b"7"[..]));
+    ///     disk.sync().await;
+    /// });
+    /// ```
     pub fn write(&self, name: &str, value: impl Into<Vec<u8>>) {
         self.change(name, Some(value.into()));
     }
 
     /// Removes a value. A process that has crashed removes nothing.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let disk = world.node("server").process().disk();
+    ///     disk.write("term", "7");
+    ///     disk.remove("term");
+    ///     assert_eq!(disk.read("term"), None);
+    /// });
+    /// ```
     pub fn remove(&self, name: &str) {
         self.change(name, None);
     }
@@ -60,7 +78,8 @@ impl Disk {
         }
     }
 
-    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes before that waits forever.
+    /// Waits until all that was written before is permanent: up to 10 ms. A process that crashes before that waits
+    /// forever.
     ///
     /// # Cancel safety
     /// Dropping the future leaves open what becomes permanent.

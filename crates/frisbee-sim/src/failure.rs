@@ -72,8 +72,8 @@ impl Failure {
         &self.text
     }
 
-    /// The faults that the failure takes, with their times since the beginning of the world. Leaving out any one of them
-    /// makes the failure go away, unless the search for them took too long.
+    /// The faults that the failure takes, with their times since the beginning of the world. Leaving out any one of
+    /// them makes the failure go away, unless the search for them took too long.
     pub fn faults(&self) -> impl Iterator<Item = (Duration, &Fault)> {
         self.faults.iter().map(|struck| (struck.at, &struck.fault))
     }

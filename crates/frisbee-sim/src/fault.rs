@@ -74,8 +74,8 @@ pub enum Fault {
         /// How long.
         time: Duration,
     },
-    /// Each write from one node to another, and each attempt to connect, takes longer, every time another time: bytes of
-    /// several connections overtake each other.
+    /// Each write from one node to another, and each attempt to connect, takes longer, every time another time: bytes
+    /// of several connections overtake each other.
     Delay {
         /// The node that writes.
         from: String,

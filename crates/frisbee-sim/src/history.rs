@@ -234,8 +234,8 @@ impl<V> Register<V> {
     }
 }
 
-/// An operation on a [`Register`], whose result is `Some` value for a read and `None` for others; a compare-and-set that
-/// has not found the value that it expected results in the value that it has found.
+/// An operation on a [`Register`], whose result is `Some` value for a read and `None` for others; a compare-and-set
+/// that has not found the value that it expected results in the value that it has found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RegisterOperation<V> {
@@ -278,7 +278,8 @@ impl<V> Queue<V> {
     }
 }
 
-/// An operation on a [`Queue`], whose result is the value that was taken, and `None` for a push or if there was no value.
+/// An operation on a [`Queue`], whose result is the value that was taken, and `None` for a push or if there was no
+/// value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum QueueOperation<V> {

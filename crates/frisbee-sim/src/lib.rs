@@ -27,8 +27,8 @@
 //! * [`World`]: [nodes](Node), the [ways](Cable) between them, [faults](Faults) at drawn times or
 //!   [upon what happens](Faults::upon), and conditions that [always](World::always) hold or
 //!   [eventually](World::eventually) come about
-//! * [`Node`] is the test's handle of a machine, and [`Process`] that of the program on it, from its start to its crash:
-//!   connections, [disk](Disk) and [clocks](Clock)
+//! * [`Node`] is the test's handle of a machine, and [`Process`] that of the program on it, from its start to its
+//!   crash: connections, [disk](Disk) and [clocks](Clock)
 //! * [`History`]: the operations of clients, judged by a [`Model`] for linearizability
 //! * [`Sim`] runs worlds; a [`Failure`] is the report of one that fails
 //!
@@ -36,8 +36,8 @@
 //!
 //! A world runs on one thread, in virtual time: when all tasks wait, time advances to the next timer. The same seed
 //! takes the same course and has the same [trace hash](Report::trace_hash), on every machine, as long as nothing else
-//! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first event
-//! that differs. These decide what no seed does:
+//! decides anything. By default each seed runs twice, and two runs that differ are a failure, which names the first
+//! event that differs. These decide what no seed does:
 //!
 //! * the order of `HashMap` and `HashSet`: take `BTreeMap`, or sort
 //! * `std::time::Instant::now` and `SystemTime::now`: take tokio's `Instant`, and [`Process::clock`]

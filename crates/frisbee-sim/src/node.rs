@@ -47,8 +47,8 @@ impl Node {
 
     /// Starts a program: now, and whenever the node [restarts](Self::restart). A process that runs crashes first.
     ///
-    /// The program gets its connections by [`Process::serve`], and continues as a task of the node; the process lives on
-    /// when the program returns.
+    /// The program gets its connections by [`Process::serve`], and continues as a task of the node; the process lives
+    /// on when the program returns.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -78,6 +78,13 @@ impl Node {
 
     /// The process that runs on the node. If there is none, one without a program begins: this is how tests get clients
     /// that they write in place.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let client = world.node("client").process();
+    ///     assert_eq!(client.name(), "client");
+    /// });
+    /// ```
     pub fn process(&self) -> Process {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
@@ -90,6 +97,16 @@ impl Node {
     }
 
     /// Starts the program of the node, unless a process runs.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let node = world.node("server");
+    ///     node.start(|_process| async {});
+    ///     node.crash();
+    ///     node.restart();
+    ///     assert!(node.is_up());
+    /// });
+    /// ```
     pub fn restart(&self) {
         if self.is_up() {
             return;
@@ -107,8 +124,19 @@ impl Node {
     /// Ends the process from one moment to the next. Its tasks are dropped; its connections are reset, or their peers
     /// do not notice, at random; of the values on its disk that are not synced it keeps the first few.
     ///
-    /// Tasks that the process has started by `tokio::spawn` and not by [`Process::spawn`] continue, but have no effect any
-    /// more: connections, disk and timers of the process have ended for them.
+    /// Tasks that the process has started by `tokio::spawn` and not by [`Process::spawn`] continue, but have no effect
+    /// any more: connections, disk and timers of the process have ended for them.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let node = world.node("server");
+    ///     node.start(|_process| async {});
+    ///     node.crash();
+    ///     assert!(!node.is_up());
+    ///     node.restart();
+    ///     assert!(node.is_up());
+    /// });
+    /// ```
     pub fn crash(&self) {
         let mut state = self.shared.lock();
         if !state.nodes[self.number].is_up {
@@ -153,6 +181,15 @@ impl Node {
     ///
     /// Timers of tokio in tasks of frpc continue, so a connection may time out within a pause where a real one
     /// would do so at its end.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let node = world.node("server");
+    ///     node.start(|_process| async {});
+    ///     node.pause();
+    ///     node.resume();
+    /// });
+    /// ```
     pub fn pause(&self) {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
@@ -177,6 +214,14 @@ impl Node {
     }
 
     /// Whether a process runs on the node, or is stopped.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let node = world.node("server");
+    ///     node.start(|_process| async {});
+    ///     assert!(node.is_up());
+    /// });
+    /// ```
     pub fn is_up(&self) -> bool {
         self.shared.lock().nodes[self.number].is_up
     }
@@ -186,6 +231,13 @@ impl Node {
     ///
     /// # Panics
     /// If a clock would stop or run backwards.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let node = world.node("server");
+    ///     node.set_clock(1_500, 0); // The wall clock is 1.5 s ahead.
+    /// });
+    /// ```
     pub fn set_clock(&self, skew_millis: i64, drift_millionths: i64) {
         assert!(drift_millionths.abs() < 1_000_000, "a clock goes forward");
         let mut state = self.shared.lock();
@@ -248,8 +300,8 @@ impl Process {
         });
     }
 
-    /// Passes the connections to this node to a function from now on, whose future is a task of the process: for routers
-    /// of frisbee, or any other protocol.
+    /// Passes the connections to this node to a function from now on, whose future is a task of the process: for
+    /// routers of frisbee, or any other protocol.
     pub fn accept<F, T>(&self, accept: F)
     where
         F: Fn(Transport) -> T + Send + Sync + 'static,

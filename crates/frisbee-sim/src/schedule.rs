@@ -87,8 +87,8 @@ impl Faults {
         Self { source: Source::Written(faults.into_iter().collect()) }
     }
 
-    /// So many faults of these nodes, drawn from the seed: of the [usual](FaultKind::USUAL) kinds, within 10 s, each for
-    /// up to 4 s.
+    /// So many faults of these nodes, drawn from the seed: of the [usual](FaultKind::USUAL) kinds, within 10 s, each
+    /// for up to 4 s.
     ///
     /// # Panics
     /// If there are no nodes.
@@ -149,8 +149,8 @@ impl Faults {
         self.set(|drawn| drawn.kinds = kinds)
     }
 
-    /// Strikes any of these nodes, instead of those at which the [occasions](Self::upon) are, or of those that were given
-    /// before.
+    /// Strikes any of these nodes, instead of those at which the [occasions](Self::upon) are, or of those that were
+    /// given before.
     ///
     /// # Panics
     /// If there are none.

@@ -137,8 +137,8 @@ impl Sim {
     /// * `FRISBEE_TRACE=/tmp/trace` writes the trace of one seed to `/tmp/trace.txt` and its time line to
     ///   `/tmp/trace.svg`
     ///
-    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` next to the folder of the program,
-    /// in `target` for tests; the failure names them.
+    /// Those of a seed that fails are written in any case, to the folder `frisbee-sim` next to the folder of the
+    /// program, in `target` for tests; the failure names them.
     ///
     /// # Panics
     /// If a seed fails, or if a variable is not of its form.

@@ -31,16 +31,35 @@ impl fmt::Debug for World {
 
 impl World {
     /// The seed that everything follows from.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     assert_eq!(world.seed(), 7);
+    /// });
+    /// ```
     pub fn seed(&self) -> u64 {
         self.0.seed
     }
 
     /// The virtual time since the beginning.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    ///     assert!(world.elapsed().as_secs() >= 60);
+    /// });
+    /// ```
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }
 
     /// The node of this name, which is made if it is new. It is down until it [starts](Node::start).
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     assert_eq!(world.node("server").name(), "server");
+    /// });
+    /// ```
     pub fn node(&self, name: &str) -> Node {
         Node::new(&self.0, name)
     }
@@ -48,29 +67,65 @@ impl World {
     /// Draws from the chance of the world, the only one that a replay repeats.
     ///
     /// The function must not use the world.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let dice = world.draw(|rng| rng.u8(1..=6));
+    ///     assert!((1..=6).contains(&dice));
+    /// });
+    /// ```
     pub fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
         draw(&mut self.0.lock().rng)
     }
 
     /// Adds a note to the trace.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     world.note("the leader is elected");
+    /// });
+    /// ```
     pub fn note(&self, text: impl AsRef<str>) {
         let raw = Raw { node: None, text: text.as_ref(), ..Raw::at(EventKind::Note, 0) };
         self.0.trace(&mut self.0.lock(), &raw);
     }
 
     /// Sets the ways between all nodes, except for those that are set one by one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let slow = Duration::from_millis(50)..=Duration::from_millis(90);
+    ///     world.set_cables(frisbee_sim::Cable::default().latency(slow));
+    /// });
+    /// ```
     pub fn set_cables(&self, cable: Cable) {
         self.0.lock().cable = cable;
     }
 
     /// Sets the way from one node to another, and not the way back.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     world.set_cable("client", "server", frisbee_sim::Cable::default().bandwidth(10_000));
+    /// });
+    /// ```
     pub fn set_cable(&self, from: &str, to: &str, cable: Cable) {
         let mut state = self.0.lock();
         let way = (state.node(from), state.node(to));
         state.cables.insert(way, cable);
     }
 
-    /// Lets nothing pass from one node to another until [`heal`](Self::heal). Bytes written until then arrive afterwards.
+    /// Lets nothing pass from one node to another until [`heal`](Self::heal). Bytes written until then arrive
+    /// afterwards.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     world.block("client", "server");
+    ///     world.heal("client", "server");
+    /// });
+    /// ```
     pub fn block(&self, from: &str, to: &str) {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
@@ -78,6 +133,13 @@ impl World {
     }
 
     /// Ends all that blocks the way from one node to another.
+    ///
+    /// ```
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     world.block("client", "server");
+    ///     world.heal("client", "server");
+    /// });
+    /// ```
     pub fn heal(&self, from: &str, to: &str) {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
@@ -108,8 +170,8 @@ impl World {
         }
     }
 
-    /// Says that something has happened at a node, upon which faults [may strike](Faults::upon): that it was elected, or
-    /// has begun to move its data. It is recorded in the trace.
+    /// Says that something has happened at a node, upon which faults [may strike](Faults::upon): that it was elected,
+    /// or has begun to move its data. It is recorded in the trace.
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
         let raw = Raw { text: name, ..Raw::at(EventKind::Occasion, state.node(node)) };
@@ -235,8 +297,8 @@ impl World {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Fails the run as soon as a condition does not hold: it is looked at whenever all tasks wait, before the time goes
-    /// on. A state that comes and goes at one moment is not seen.
+    /// Fails the run as soon as a condition does not hold: it is looked at whenever all tasks wait, before the time
+    /// goes on. A state that comes and goes at one moment is not seen.
     ///
     /// ```should_panic
     /// # frisbee_sim::sim(1, |world| async move {
@@ -268,6 +330,15 @@ impl World {
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// frisbee_sim::sim(7, |world| async move {
+    ///     let end = world.clone();
+    ///     world.eventually("a second passes", Duration::from_secs(2), || end.elapsed() >= Duration::from_secs(1)).await;
+    /// });
+    /// ```
     pub async fn eventually(&self, name: &str, within: Duration, holds: impl Fn() -> bool) {
         let pause = (within / LOOKS).max(Duration::from_millis(1));
         let end = self.elapsed() + within;

@@ -472,8 +472,8 @@ impl Drop for Buffers {
 
 /// Receives straight into the task's memory, if there is something to receive now.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes of
-    // it as it returns, from the first on. Nothing is made uninitialised.
+    // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes
+    // of it as it returns, from the first on. Nothing is made uninitialised.
     unsafe {
         let free = buffer.unfilled_mut();
         let count = libc::recv(stream.as_raw_fd(), free.as_mut_ptr().cast(), free.len(), libc::MSG_DONTWAIT);

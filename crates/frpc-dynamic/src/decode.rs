@@ -9,7 +9,8 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 /// How many bytes a decoded message may take, unless [`Codec::with_memory_max`] says otherwise.
 ///
 /// A body of 5 MiB, the default limit of a frame, may be a list of 2.5 million bools, each as large as any
-/// other value here: 160 MB. Messages within messages take a kilobyte each and reach the limit at some hundred thousand.
+/// other value here: 160 MB. Messages within messages take a kilobyte each and reach the limit at some hundred
+/// thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
 /// The overhead of a message with fields: the nodes of the B-tree that holds them, eleven to a node, at least half of
@@ -88,7 +89,8 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    /// Reads a field, and returns the one to set: for a oneof of the rich form the member. Nothing if it has its default.
+    /// Reads a field, and returns the one to set: for a oneof of the rich form the member. Nothing if it has its
+    /// default.
     fn field<'l>(
         &mut self,
         layout: &'l Layout,

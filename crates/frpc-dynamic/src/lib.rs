@@ -1,8 +1,10 @@
-//! Messages of a schema that is known at run time only: for programs that call any service, or display traffic of others.
+//! Messages of a schema that is known at run time only: for programs that call any service, or display traffic of
+//! others.
 //!
 //! Messages are [`DynamicMessage`]s of prost-reflect, with types of a `FileDescriptorSet`. A [`Codec`] reads and
 //! writes them in the Polyglot encoding, in both of its [forms](polyglot::Form); [`to_json`] and [`from_json`] in the
-//! JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of services.
+//! JSON mapping of proto3. A [`Body`] is a message for frpc calls. frpc-build provides operations and layouts of
+//! services.
 //!
 //! ```
 //! use frpc_dynamic::{Codec, from_json, to_json};
@@ -30,8 +32,8 @@
 //! No input makes a [`Codec`] panic, overflow the stack or allocate more than its limits allow:
 //!
 //! * Messages nest [`polyglot::NESTING_MAX`] deep, unless [`Codec::with_nesting_max`] says otherwise.
-//! * The length of a list or map is believed only as far as the bytes that are left can hold that many elements, and the
-//!   length of strings and bytes only as far as there are bytes.
+//! * The length of a list or map is believed only as far as the bytes that are left can hold that many elements, and
+//!   the length of strings and bytes only as far as there are bytes.
 //! * The memory of one message is at most [`MEMORY_MAX`], unless [`Codec::with_memory_max`] says otherwise. A dynamic
 //!   message takes more than a generated one, about a kilobyte, so the limit is another one as well.
 //!

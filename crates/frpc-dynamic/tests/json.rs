@@ -1,4 +1,5 @@
-//! The JSON of messages by descriptors, where it needs care. `tests/conformance` compares it with generated code at large.
+//! The JSON of messages by descriptors, where it needs care. `tests/conformance` compares it with generated code at
+//! large.
 
 use frpc_dynamic::{DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, to_json, to_json_pretty};
 use prost_reflect::prost_types::FileDescriptorSet;

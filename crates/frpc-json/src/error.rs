@@ -114,6 +114,11 @@ impl DecodeError {
     }
 
     /// Where the offending value begins, in bytes from the beginning of the input.
+    ///
+    /// ```
+    /// let error = frpc_json::from_json::<u32>(b" x").expect_err("not a number");
+    /// assert_eq!(error.offset(), 1);
+    /// ```
     #[must_use]
     pub fn offset(&self) -> usize {
         self.0.offset

@@ -23,8 +23,8 @@ pub trait Json: Default {
     /// Whether `null` is a value of the type, and not a field that is absent.
     const IS_NULLABLE: bool = false;
 
-    /// The names of the fields of a message that is the object of its fields, in the order of declaration; none of other
-    /// values. Names are escaped as between quotation marks.
+    /// The names of the fields of a message that is the object of its fields, in the order of declaration; none of
+    /// other values. Names are escaped as between quotation marks.
     const FIELD_NAMES: &'static [&'static str] = &[];
 
     /// Whether the value is that of an absent field, so that a field without presence is not written. Never true of

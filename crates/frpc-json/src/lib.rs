@@ -72,8 +72,8 @@
 //!
 //! # Limits
 //!
-//! Input is treated as hostile: none makes the reader panic or overflow the stack, and the time that it takes grows with
-//! its length alone.
+//! Input is treated as hostile: none makes the reader panic or overflow the stack, and the time that it takes grows
+//! with its length alone.
 //!
 //! * Messages nest [`NESTING_MAX`] deep, unless [`Options::nesting_max`] says otherwise, and [`NESTING_CEILING`] at
 //!   most. A `Struct` or `ListValue` within a `Value` is a level of its own.
@@ -83,7 +83,8 @@
 //!
 //! # Features
 //!
-//! * `prost-types`: the forms of the well-known types in the crate of this name, and types for the content of `Any` ([`Types`])
+//! * `prost-types`: the forms of the well-known types in the crate of this name, and types for the content of `Any`
+//!   ([`Types`])
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

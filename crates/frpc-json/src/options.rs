@@ -31,6 +31,12 @@ impl Default for Options<'_> {
 
 impl<'t> Options<'t> {
     /// The default options.
+    ///
+    /// ```
+    /// let flag: bool = frpc_json::Options::new().decode(b"true")?;
+    /// assert!(flag);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[must_use]
     pub const fn new() -> Self {
         Self { nesting_max: NESTING_MAX, container_memory: CONTAINER_MEMORY_MAX, ignores_unknown: false, types: None }
@@ -38,6 +44,10 @@ impl<'t> Options<'t> {
 
     /// How deep messages that are read may nest, the root included, clamped to 1 to [`NESTING_CEILING`]. Default:
     /// [`NESTING_MAX`].
+    ///
+    /// ```
+    /// let options = frpc_json::Options::new().nesting_max(16);
+    /// ```
     #[must_use]
     pub const fn nesting_max(self, levels: u32) -> Self {
         let levels = match levels {
@@ -66,6 +76,10 @@ impl<'t> Options<'t> {
     /// Default: `false`, both are errors.
     ///
     /// Of a key that is skipped it is not checked whether it occurs twice.
+    ///
+    /// ```
+    /// let options = frpc_json::Options::new().ignore_unknown(true);
+    /// ```
     #[must_use]
     pub const fn ignore_unknown(self, ignore: bool) -> Self {
         Self { ignores_unknown: ignore, ..self }

@@ -107,6 +107,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The offset of the next value, after white space.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(b"  7", &Options::new())?;
+    /// assert_eq!(reader.place(), 2);
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline(always)]
     pub fn place(&mut self) -> usize {
         self.peek();
@@ -331,8 +339,8 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Reads the beginning of an array, and says whether an element follows, which has to be read then. `expected` names
-    /// the value in an error.
+    /// Reads the beginning of an array, and says whether an element follows, which has to be read then. `expected`
+    /// names the value in an error.
     ///
     /// # Errors
     ///
@@ -473,8 +481,8 @@ impl<'a> Reader<'a> {
         self.charge_bytes(size_of::<T>().saturating_mul(count))
     }
 
-    /// Takes memory from what [containers may have](Options::container_memory), in bytes: for values that grow with their
-    /// input to more than its length.
+    /// Takes memory from what [containers may have](Options::container_memory), in bytes: for values that grow with
+    /// their input to more than its length.
     ///
     /// # Errors
     ///

@@ -153,8 +153,9 @@ impl Writer<'_> {
 
 /// Implements [`Json`] for a well-known type that a build has generated, in the form that the mapping has for it.
 ///
-/// Generated code calls it, with the type's name in its package: `well_known!(Timestamp for Timestamp)`. The fields have
-/// the names that prost gives them. A `Value` also needs the path of its oneof: `well_known!(Value for Value, value::Kind)`.
+/// Generated code calls it, with the type's name in its package: `well_known!(Timestamp for Timestamp)`. The fields
+/// have the names that prost gives them. A `Value` also needs the path of its oneof: `well_known!(Value for Value,
+/// value::Kind)`.
 #[macro_export]
 macro_rules! well_known {
     (Timestamp for $type:ty) => {

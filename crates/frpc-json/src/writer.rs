@@ -20,6 +20,16 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Appends to `out`.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.value(&true)?;
+    /// assert_eq!(out, b"true");
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[must_use]
     pub fn new(out: &'a mut Vec<u8>, options: &Options<'a>) -> Self {
         Self { out, levels: NESTING_CEILING, memory: options.container_memory, options: *options }
@@ -90,6 +100,16 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// If the value has no JSON form.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.message(|writer| writer.field("\"id\":", &7_u32))?;
+    /// assert_eq!(out, br#"{"id":7}"#);
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[inline]
     pub fn field<T: Json>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
         self.field_as::<T>(key, value)
@@ -110,6 +130,16 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// If the value has no JSON form.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.message(|writer| writer.optional("\"id\":", &Some(0_u32)))?;
+    /// assert_eq!(out, br#"{"id":0}"#, "present, though it is the default");
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[inline]
     pub fn optional<T: Json>(&mut self, key: &'static str, value: &Option<T>) -> Result<(), EncodeError> {
         self.optional_as::<T>(key, value)
@@ -151,6 +181,16 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// If an element has no JSON form.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let mut writer = Writer::new(&mut out, &Options::new());
+    /// writer.message(|writer| writer.list("\"ids\":", &[1_u32, 2]))?;
+    /// assert_eq!(out, br#"{"ids":[1,2]}"#);
+    /// # Ok::<(), frpc_json::EncodeError>(())
+    /// ```
     #[inline]
     pub fn list<T: Json>(&mut self, key: &'static str, list: &[T]) -> Result<(), EncodeError> {
         self.list_as::<T>(key, list)

@@ -5,8 +5,8 @@ use bytes::{Bytes, BytesMut};
 use frpc::{Channel, Status};
 use prost::Message as _;
 
-/// How many bytes of files, and of descriptions of services, are accepted of a server: a hundred times the schemas of large
-/// programs. The server may be hostile.
+/// How many bytes of files, and of descriptions of services, are accepted of a server: a hundred times the schemas of
+/// large programs. The server may be hostile.
 const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
 /// How often the schema is fetched again if it changes while it is fetched, as with a load balancer during a rollout.

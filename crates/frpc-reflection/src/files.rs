@@ -1,5 +1,5 @@
-//! The files of embedded schemas: their bytes, which are passed on as they are, and the names that they declare. Which of
-//! them a server shows is decided in `catalog.rs`.
+//! The files of embedded schemas: their bytes, which are passed on as they are, and the names that they declare. Which
+//! of them a server shows is decided in `catalog.rs`.
 
 use bytes::Bytes;
 use prost::Message as _;

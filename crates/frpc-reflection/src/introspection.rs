@@ -1,4 +1,5 @@
-//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. The report of a server is in
+//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. The report of a server
+//! is in
 //! `introspection/report.rs`, and that of its calls in `introspection/figures.rs`.
 
 mod figures;
@@ -18,17 +19,17 @@ use std::time::Duration;
 /// How many connections a page has unless the caller says, and at most. One takes about a hundred bytes.
 const PAGE: (usize, usize) = (256, 1024);
 
-/// The time between two replies of a watch unless the caller says, and its limits, in milliseconds. A reply with a thousand
-/// connections takes about a millisecond of a core.
+/// The time between two replies of a watch unless the caller says, and its limits, in milliseconds. A reply with a
+/// thousand connections takes about a millisecond of a core.
 const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 
-/// Shows the activity of the servers of this process, by the service `frpc.introspection.v1.Introspection`: connections with
-/// their calls and streams, memory, workers, and why connections have ended. `frpc top` reads it.
+/// Shows the activity of the servers of this process, by the service `frpc.introspection.v1.Introspection`: connections
+/// with their calls and streams, memory, workers, and why connections have ended. `frpc top` reads it.
 ///
 /// It is a service as any other, but **shows the addresses of clients and their calls**: put it on a listener
-/// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of pays
-/// nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and figures of calls that have
-/// ended for servers with [counters](frpc::ServerBuilder::counters).
+/// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of
+/// pays nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and
+/// figures of calls that have ended for servers with [counters](frpc::ServerBuilder::counters).
 ///
 /// ```
 /// use samples::greeter::GreeterServer;
@@ -72,9 +73,9 @@ impl Introspection {
         Layered::new(self).with_middleware(middleware)
     }
 
-    /// Serves on a Unix socket at `path`, until the future is dropped. Its file is for the user of this process alone, from
-    /// a moment after it has been made: put it into a folder that others cannot enter. [Reflection](crate::Reflection) is
-    /// served as well, so that `frpc call` knows the schema.
+    /// Serves on a Unix socket at `path`, until the future is dropped. Its file is for the user of this process alone,
+    /// from a moment after it has been made: put it into a folder that others cannot enter.
+    /// [Reflection](crate::Reflection) is served as well, so that `frpc call` knows the schema.
     ///
     /// # Errors
     /// As [`ServerBuilder::bind_unix`](frpc::ServerBuilder::bind_unix), and if the file cannot be made private.
@@ -93,8 +94,9 @@ impl Introspection {
     }
 
     /// Serves on a Unix socket that listens already, such as one of `frisbee-restart` or systemd, until the future is
-    /// dropped. So the next process can be looked at as soon as it serves, on the same path. The file of the socket stays,
-    /// and its creator decides which users may open it: as [`serve_unix`](Self::serve_unix) this shows the addresses of clients.
+    /// dropped. So the next process can be looked at as soon as it serves, on the same path. The file of the socket
+    /// stays, and its creator decides which users may open it: as [`serve_unix`](Self::serve_unix) this shows the
+    /// addresses of clients.
     ///
     /// # Errors
     /// As [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
@@ -110,8 +112,8 @@ impl Introspection {
         self.builder().listen_on_unix(listener)?.serve().await
     }
 
-    /// Serves on a port of the loopback address, until the future is dropped. **All users of the machine reach it**: for
-    /// systems without Unix sockets.
+    /// Serves on a port of the loopback address, until the future is dropped. **All users of the machine reach it**:
+    /// for systems without Unix sockets.
     ///
     /// # Errors
     /// As [`ServerBuilder::bind`](frpc::ServerBuilder::bind).

@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! Services bring their schema along if they are built with `frpc_build::configure().reflection(true)`. Those that do not
-//! are listed without one.
+//! Services bring their schema along if they are built with `frpc_build::configure().reflection(true)`. Those that do
+//! not are listed without one.
 //!
 //! A client gets the schema of a server as a [`ServerSchema`].
 

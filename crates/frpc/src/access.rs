@@ -2,7 +2,7 @@
 //!
 //! A [`Visitor`] is a peer for the rules. Every door by which a call comes in asks it once, before the request is
 //! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols. The names in a certificate
-//! are read in `certificates.rs`; crates such as `frpc-jwt` verify tokens.
+//! are read in `certificates.rs`; crates such as `frpc-access` verify tokens.
 
 #[cfg(feature = "tls")]
 mod certificates;

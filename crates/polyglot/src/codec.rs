@@ -63,8 +63,8 @@ pub trait Codec {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
 
-    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an error
-    /// its content is unspecified.
+    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an
+    /// error its content is unspecified.
     ///
     /// # Errors
     ///
@@ -75,7 +75,8 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is there.
+    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is
+    /// there.
     fn is_default(value: &Self::Target) -> bool;
 }
 
@@ -97,8 +98,8 @@ pub trait Shape<C: Codec>: Default {
     /// If the field is not there or bad.
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// As [`decode`](Self::decode), over a field that is no longer needed and whose memory is used again. After an error
-    /// its content is unspecified.
+    /// As [`decode`](Self::decode), over a field that is no longer needed and whose memory is used again. After an
+    /// error its content is unspecified.
     ///
     /// # Errors
     ///

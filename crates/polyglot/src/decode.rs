@@ -88,8 +88,8 @@ impl<'a> Decoder<'a> {
 
     /// The same decoder with another limit than [`CONTAINER_MEMORY_MAX`].
     ///
-    /// Elements of lists and maps count by number times size, and so do boxed messages. The memory that elements point to
-    /// (the text of a string) is bounded by the input; the spare slots of a hash table are not counted.
+    /// Elements of lists and maps count by number times size, and so do boxed messages. The memory that elements point
+    /// to (the text of a string) is bounded by the input; the spare slots of a hash table are not counted.
     ///
     /// ```
     /// use polyglot::{Decoder, Kind};
@@ -548,8 +548,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a string: a slice of the input if the decoder was made by [`shared`](Self::shared) and it is no shorter than
-    /// [`BULK_MIN`], else a copy.
+    /// Reads a string: a slice of the input if the decoder was made by [`shared`](Self::shared) and it is no shorter
+    /// than [`BULK_MIN`], else a copy.
     ///
     /// # Errors
     ///

@@ -61,8 +61,8 @@ pub enum Form {
     /// The form of the Go original: every field is present, an absent one as its default value.
     #[default]
     Flat,
-    /// An absent `optional` field is nil; a oneof is written at the position of its first member and names the member that
-    /// is set.
+    /// An absent `optional` field is nil; a oneof is written at the position of its first member and names the member
+    /// that is set.
     Extended,
 }
 

@@ -87,8 +87,8 @@ pub trait Fields: Default {
     /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// As [`decode_fields`](Self::decode_fields), over a message that is no longer needed and whose memory is used again.
-    /// After an error its content is unspecified.
+    /// As [`decode_fields`](Self::decode_fields), over a message that is no longer needed and whose memory is used
+    /// again. After an error its content is unspecified.
     ///
     /// # Errors
     ///

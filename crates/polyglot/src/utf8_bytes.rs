@@ -91,7 +91,8 @@ impl Utf8Bytes {
     #[must_use]
     #[allow(unsafe_code)]
     pub fn as_str(&self) -> &str {
-        // SAFETY: The bytes are UTF-8, as the field states, and `Bytes` never change while a handle like this one exists.
+        // SAFETY: The bytes are UTF-8, as the field states, and `Bytes` never change while a handle like this one
+        // exists.
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
 

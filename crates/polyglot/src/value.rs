@@ -27,8 +27,8 @@ pub trait Value: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an error
-    /// its content is unspecified.
+    /// As [`decode`](Self::decode), over a value that is no longer needed and whose memory is used again. After an
+    /// error its content is unspecified.
     ///
     /// # Errors
     ///
@@ -45,8 +45,8 @@ pub trait Element: Value {
     /// The kind on the wire; [`Kind::Any`] for messages.
     const KIND: Kind;
 
-    /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a float,
-    /// and a message is never absent when it is there.
+    /// Whether the flat form cannot distinguish this value from an absent one. Negative zero is not the default of a
+    /// float, and a message is never absent when it is there.
     fn is_default(&self) -> bool;
 }
 

@@ -25,7 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is there.
+    /// Whether the flat form cannot distinguish this value from an absent one. A message is never absent when it is
+    /// there.
     #[inline]
     fn is_default(&self) -> bool {
         false

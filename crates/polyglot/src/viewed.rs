@@ -1,5 +1,5 @@
-//! The parts of generated views other than [`View`](crate::View): the link from a message to its view, undecoded messages,
-//! enums and oneofs.
+//! The parts of generated views other than [`View`](crate::View): the link from a message to its view, undecoded
+//! messages, enums and oneofs.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -12,7 +12,7 @@ use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
 use frpc::observe::Counters;
 use frpc::{ChannelBuilder, ServerBuilder};
-use frpc_otel::Telemetry;
+use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;

@@ -8,7 +8,8 @@ use crate::{Header, Operation, PacketId};
 /// Messages of this length and more have a packet of their own, in bytes: its header is negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
-/// The maximum body of a packet that messages join, in bytes: about half of one read of the peer, so that it need not be gathered from many reads.
+/// The maximum body of a packet that messages join, in bytes: about half of one read of the peer, so that it need not
+/// be gathered from many reads.
 const BATCH_MAX: u32 = 32 * 1024;
 
 /// Lengths below this one take one byte.
@@ -84,8 +85,8 @@ impl Outbox {
         put
     }
 
-    /// As [`message`](Self::message), but without the length in the header of the batch at the end: pending packets are complete
-    /// only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
+    /// As [`message`](Self::message), but without the length in the header of the batch at the end: pending packets are
+    /// complete only when [`close_batch`](Self::close_batch) has been called. With `is_joining` it joins that batch.
     #[inline(always)]
     fn put_message<T>(
         &mut self,
@@ -220,8 +221,8 @@ impl Outbox {
     }
 }
 
-/// Messages of one stream that are put together before they wait in an outbox. That of an [`Outbox`] consists of complete
-/// packets at any time; here headers are completed when all messages are there, and a message costs less.
+/// Messages of one stream that are put together before they wait in an outbox. That of an [`Outbox`] consists of
+/// complete packets at any time; here headers are completed when all messages are there, and a message costs less.
 ///
 /// ```
 /// use frisbee_core::{HeaderForm, MessageBatch, Outbox, PacketId};

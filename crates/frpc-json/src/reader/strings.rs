@@ -12,6 +12,14 @@ impl<'a> Reader<'a> {
     ///
     /// If there is no string; `expected` says which was expected. If the string has a control character, an unknown
     /// escape or half of a surrogate pair.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Reader};
+    ///
+    /// let mut reader = Reader::new(br#""a\nb""#, &Options::new())?;
+    /// assert_eq!(reader.string("a text")?, "a\nb");
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
     #[inline]
     pub fn string(&mut self, expected: &'static str) -> Result<Cow<'a, str>, DecodeError> {
         if !self.take(b'"') {

@@ -17,7 +17,7 @@ const HALF: usize = 4 * 1024 * 1024;
 /// About what an entry takes beside its token: a principal with its name and roles, and a place in the table.
 const ENTRY: usize = 512;
 
-/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The crate `frpc-jwt` does so for JSON Web
+/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The crate `frpc-access` does so for JSON Web
 /// Tokens.
 ///
 /// ```

@@ -8,7 +8,7 @@ use std::fmt;
 /// A context travels with calls between extended peers in 29 bytes, and comes in by the
 /// [doors for other protocols](crate::ServerBuilder::foreign) as the metadata `traceparent` of W3C Trace Context. Calls
 /// that a handler makes inherit it as they inherit its deadline. It is made by an [`Observer`](super::Observer), such as
-/// that of the crate `frpc-otel`; without one it is passed on as it came.
+/// that of the crate `frpc-telemetry`; without one it is passed on as it came.
 ///
 /// ```
 /// use frpc::observe::TraceContext;

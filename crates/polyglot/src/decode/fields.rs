@@ -100,8 +100,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error its
-    /// content is unspecified.
+    /// As [`field`](Self::field), over a value that is no longer needed and whose memory is used again. After an error
+    /// its content is unspecified.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// The size of the memory that copies share, in bytes. Keeping one of them keeps all of it alive, so it is about as much
-/// as a handler's task takes.
+/// The size of the memory that copies share, in bytes. Keeping one of them keeps all of it alive, so it is about as
+/// much as a handler's task takes.
 const SHARED: usize = 2 << 10;
 
 /// Longer values get memory of their own.

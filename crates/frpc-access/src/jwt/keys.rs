@@ -1,0 +1,128 @@
+//! The keys that verify tokens, each for one algorithm.
+
+use jsonwebtoken::crypto::aws_lc;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, PublicKeyUse};
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// The shortest secret for codes, in bytes: as long as the shortest code, so that guessing the secret is no easier.
+const SECRET_MIN: usize = 32;
+
+/// The keys that verify the tokens of an issuer.
+///
+/// Each has a name, the `kid` of tokens, and one algorithm: a token that says another one is refused, so that a public
+/// key is never taken for a secret. A token without a `kid` is accepted if there is only one key.
+#[derive(Default)]
+pub struct Keys(HashMap<String, Key>);
+
+pub(crate) struct Key {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) key: DecodingKey,
+}
+
+/// Why a key is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyError(String);
+
+impl Keys {
+    /// No keys yet.
+    #[must_use]
+    pub fn new() -> Self {
+        // Of the whole process. Whatever else has been chosen there serves as well.
+        let _ = aws_lc::DEFAULT_PROVIDER.install_default();
+        Self::default()
+    }
+
+    /// Adds a public key as PEM: of RSA, of an elliptic curve or of Ed25519, as the algorithm has it.
+    ///
+    /// # Errors
+    /// If it is no such key.
+    pub fn pem(self, kid: &str, algorithm: Algorithm, pem: impl AsRef<[u8]>) -> Result<Self, KeyError> {
+        let pem = pem.as_ref();
+        let key = match algorithm.family() {
+            AlgorithmFamily::Rsa => DecodingKey::from_rsa_pem(pem),
+            AlgorithmFamily::Ec => DecodingKey::from_ec_pem(pem),
+            AlgorithmFamily::Ed => DecodingKey::from_ed_pem(pem),
+            _ => return Err(KeyError(format!("{algorithm:?} takes a secret and not a public key"))),
+        };
+        let key = key.map_err(|error| KeyError(format!("no key for {algorithm:?} in PEM: {error}")))?;
+        Ok(self.with(kid, algorithm, key))
+    }
+
+    /// Adds a secret that the issuer shares with its audience, for HS256, HS384 or HS512. Its holders can make tokens.
+    ///
+    /// # Errors
+    /// If it has less than 32 bytes, or the algorithm takes a public key.
+    pub fn secret(self, kid: &str, algorithm: Algorithm, secret: impl AsRef<[u8]>) -> Result<Self, KeyError> {
+        let secret = secret.as_ref();
+        if algorithm.family() != AlgorithmFamily::Hmac {
+            return Err(KeyError(format!("{algorithm:?} takes a public key and not a secret")));
+        }
+        if secret.len() < SECRET_MIN {
+            return Err(KeyError(format!("a secret of {} bytes is shorter than {SECRET_MIN}", secret.len())));
+        }
+        Ok(self.with(kid, algorithm, DecodingKey::from_secret(secret)))
+    }
+
+    /// The public keys in a JSON Web Key Set, as issuers publish it. Those for encryption, those without a `kid` and
+    /// those of a kind that is not known here are left out, and so are secrets, which have no place in such a set.
+    /// Fetching it is left to you.
+    ///
+    /// # Errors
+    /// If it is no such set, or no key is left.
+    pub fn from_jwks(set: impl AsRef<[u8]>) -> Result<Self, KeyError> {
+        let set: JwkSet =
+            serde_json::from_slice(set.as_ref()).map_err(|error| KeyError(format!("no set of keys: {error}")))?;
+        let keys = set.keys.iter().filter_map(|jwk| Some((jwk.common.key_id.as_deref()?, public_key(jwk)?)));
+        let keys = keys.fold(Self::new(), |keys, (kid, (algorithm, key))| keys.with(kid, algorithm, key));
+        if keys.0.is_empty() { Err(KeyError("the set has no key that serves here".to_owned())) } else { Ok(keys) }
+    }
+
+    fn with(mut self, kid: &str, algorithm: Algorithm, key: DecodingKey) -> Self {
+        self.0.insert(kid.to_owned(), Key { algorithm, key });
+        self
+    }
+
+    /// The key of a token.
+    pub(crate) fn find(&self, kid: Option<&str>) -> Option<&Key> {
+        match kid {
+            Some(kid) => self.0.get(kid),
+            None => self.0.values().next().filter(|_| self.0.len() == 1),
+        }
+    }
+}
+
+/// The key that a set states, and the algorithm that it is for.
+fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
+    if jwk.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
+        return None;
+    }
+    let usual = match &jwk.algorithm {
+        AlgorithmParameters::RSA(_) => Algorithm::RS256,
+        AlgorithmParameters::EllipticCurve(curve) if curve.curve == EllipticCurve::P256 => Algorithm::ES256,
+        AlgorithmParameters::EllipticCurve(curve) if curve.curve == EllipticCurve::P384 => Algorithm::ES384,
+        AlgorithmParameters::OctetKeyPair(pair) if pair.curve == EllipticCurve::Ed25519 => Algorithm::EdDSA,
+        _ => return None,
+    };
+    let stated = |stated: KeyAlgorithm| Algorithm::from_str(&stated.to_string()).ok();
+    let algorithm = jwk.common.key_algorithm.map_or(Some(usual), stated)?;
+    let key = DecodingKey::from_jwk(jwk).ok()?;
+    (algorithm.family() == usual.family()).then_some((algorithm, key))
+}
+
+impl fmt::Debug for Keys {
+    /// The names alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.0.iter().map(|(kid, key)| (kid, key.algorithm))).finish()
+    }
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for KeyError {}

@@ -1,0 +1,241 @@
+//! Which tokens are accepted, and which are not.
+
+use frpc::{Principal, Proof, TokenError, Tokens};
+use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
+use jsonwebtoken::{EncodingKey, Header, encode};
+use rcgen::{KeyPair, PublicKeyData as _};
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// The time of the server, in seconds since 1970.
+const NOW: u64 = 1_900_000_000;
+
+fn clock() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
+fn shared() -> Keys {
+    Keys::new().secret("main", Algorithm::HS256, SECRET).expect("it is long enough")
+}
+
+fn jwt(keys: Keys) -> Jwt {
+    Jwt::new("https://issuer.example.org", "bank", keys).clock(clock).leeway(Duration::from_secs(10))
+}
+
+/// Claims that are accepted, with changes; `null` removes a claim.
+fn claims(changes: &Value) -> Value {
+    let mut claims = json!({
+        "iss": "https://issuer.example.org", "aud": "bank", "sub": "ada", "exp": NOW + 60, "roles": ["teller"],
+    });
+    let all = claims.as_object_mut().expect("it is an object");
+    for (name, value) in changes.as_object().expect("it is an object") {
+        all.insert(name.clone(), value.clone());
+        all.retain(|_, value| !value.is_null());
+    }
+    claims
+}
+
+fn header(algorithm: Algorithm, kid: Option<&str>) -> Header {
+    Header { kid: kid.map(str::to_owned), ..Header::new(algorithm) }
+}
+
+fn token(changes: &Value) -> String {
+    let key = EncodingKey::from_secret(&SECRET);
+    encode(&header(Algorithm::HS256, Some("main")), &claims(changes), &key).expect("it is signed")
+}
+
+fn accepted(jwt: &Jwt, token: &str) -> Principal {
+    jwt.verify(token).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(jwt: &Jwt, token: &str) -> String {
+    match jwt.verify(token) {
+        Err(TokenError::Refused(reason)) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Base64 without padding, for tokens that no library makes.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let digits = bytes.chunks(3).flat_map(|chunk| {
+        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        (0..=chunk.len()).map(move |at| char::from(DIGITS[(number >> (18 - 6 * at) & 63) as usize]))
+    });
+    digits.collect()
+}
+
+#[test]
+fn critical_header_parameters_refuse_a_token() {
+    let key = EncodingKey::from_secret(&SECRET);
+    for critical in [&["exp"][..], &["b64", "http://example.org/extension"], &[]] {
+        let critical = Some(critical.iter().map(|&name| name.to_owned()).collect());
+        let header = Header { crit: critical, ..header(Algorithm::HS256, Some("main")) };
+        let token = encode(&header, &claims(&json!({})), &key).expect("it is signed");
+        let reason = refused(&jwt(shared()), &token);
+        assert!(reason.contains("critical"), "{reason}");
+    }
+}
+
+#[test]
+fn a_token_that_is_accepted_names_its_bearer() {
+    let principal = accepted(&jwt(shared()), &token(&json!({"tenant": "blue"})));
+    assert_eq!((principal.name(), principal.roles()), ("ada", &["teller".to_owned()][..]));
+    assert_eq!(principal.proof(), &Proof::Token { issuer: "https://issuer.example.org".to_owned() });
+    assert_eq!(principal.get::<Claims>().and_then(|claims| claims.text("tenant")), Some("blue"));
+    assert!(!format!("{principal:?} {:?}", principal.get::<Claims>()).contains("blue"), "it may be private");
+    let scopes = jwt(shared()).roles_claim("scope");
+    let principal = accepted(&scopes, &token(&json!({"scope": "pay refund"})));
+    assert_eq!(principal.roles(), ["pay", "refund"]);
+    for none in [json!({"roles": 7}), json!({"roles": [7, null]}), json!({"roles": null})] {
+        assert!(accepted(&jwt(shared()), &token(&none)).roles().is_empty());
+    }
+}
+
+#[test]
+fn a_token_without_a_signature_is_refused() {
+    let body = base64(claims(&json!({})).to_string().as_bytes());
+    for alg in ["none", "None", "NONE", ""] {
+        let header = base64(json!({"alg": alg, "typ": "JWT", "kid": "main"}).to_string().as_bytes());
+        for signature in ["", "AAAA"] {
+            refused(&jwt(shared()), &format!("{header}.{body}.{signature}"));
+        }
+    }
+    let good = token(&json!({}));
+    let (signed, _) = good.rsplit_once('.').expect("it has three parts");
+    for bad in ["", ".", "..", "a.b.c", &format!("{signed}."), signed, &format!("{good}x"), &format!("{good}.x")] {
+        refused(&jwt(shared()), bad);
+    }
+}
+
+#[test]
+fn token_is_verified_by_its_key_and_algorithm() {
+    let key = EncodingKey::from_secret(&SECRET);
+    let signed = |header: &Header, key: &EncodingKey| encode(header, &claims(&json!({})), key).expect("it is signed");
+    refused(&jwt(shared()), &signed(&header(Algorithm::HS256, Some("main")), &EncodingKey::from_secret(&[8; 32])));
+    refused(&jwt(shared()), &signed(&header(Algorithm::HS512, Some("main")), &key));
+    refused(&jwt(shared()), &signed(&header(Algorithm::HS256, Some("other")), &key));
+    accepted(&jwt(shared()), &signed(&header(Algorithm::HS256, None), &key));
+    let two = shared().secret("second", Algorithm::HS256, [9; 32]).expect("it is long enough");
+    refused(&jwt(two), &signed(&header(Algorithm::HS256, None), &key));
+}
+
+#[test]
+fn a_public_key_is_never_taken_for_a_secret() {
+    let pair = KeyPair::generate().expect("the system has randomness");
+    let (public, private) = (pair.public_key_pem(), pair.serialize_pem());
+    let keys = || Keys::new().pem("main", Algorithm::ES256, &public).expect("it is a key");
+    let header_of = |algorithm| header(algorithm, Some("main"));
+    let key = EncodingKey::from_ec_pem(private.as_bytes()).expect("it is a key");
+    accepted(&jwt(keys()), &encode(&header_of(Algorithm::ES256), &claims(&json!({})), &key).expect("it is signed"));
+    for secret in [public.as_bytes(), pair.der_bytes()] {
+        let key = EncodingKey::from_secret(secret);
+        let forged = encode(&header_of(Algorithm::HS256), &claims(&json!({})), &key).expect("it is signed");
+        refused(&jwt(keys()), &forged);
+    }
+    assert!(Keys::new().pem("main", Algorithm::HS256, &public).is_err());
+    assert!(Keys::new().pem("main", Algorithm::RS256, &public).is_err());
+    assert!(Keys::new().secret("main", Algorithm::ES256, SECRET).is_err());
+    assert!(Keys::new().secret("main", Algorithm::HS256, [7; 31]).is_err());
+}
+
+#[test]
+fn token_of_another_issuer_or_audience_is_rejected() {
+    let jwt = jwt(shared());
+    for changes in [
+        json!({"iss": "https://other.example.org"}),
+        json!({"iss": null}),
+        json!({"iss": 7}),
+        json!({"aud": "shop"}),
+        json!({"aud": ["shop", "post"]}),
+        json!({"aud": null}),
+        json!({"aud": []}),
+        json!({"sub": null}),
+        json!({"sub": ""}),
+        json!({"sub": 7}),
+        json!({"exp": null}),
+        json!({"exp": "tomorrow"}),
+        json!({"exp": (NOW + 60).to_string()}),
+        json!({"exp": -1}),
+        json!({"nbf": "yesterday"}),
+        json!({"nbf": {}}),
+    ] {
+        refused(&jwt, &token(&changes));
+    }
+    accepted(&jwt, &token(&json!({"aud": ["shop", "bank"]})));
+}
+
+#[test]
+fn times_are_judged_by_the_clock_of_the_server_with_its_leeway() {
+    let jwt = jwt(shared());
+    for changes in [
+        json!({"exp": NOW + 1}),
+        json!({"exp": NOW - 9}),
+        json!({"nbf": NOW + 10}),
+        json!({"exp": NOW as f64 + 0.5}),
+        json!({"exp": u64::MAX / 2}),
+    ] {
+        accepted(&jwt, &token(&changes));
+    }
+    for passed in [NOW - 10, NOW - 11, 0] {
+        assert_eq!(jwt.verify(&token(&json!({"exp": passed}))).unwrap_err(), TokenError::Expired);
+    }
+    refused(&jwt, &token(&json!({"nbf": NOW + 11})));
+    let before_1970 = jwt.clone().clock(|| SystemTime::UNIX_EPOCH - Duration::from_secs(1));
+    refused(&before_1970, &token(&json!({"nbf": NOW})));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_principal_expires_with_its_token_and_the_leeway() {
+    let now = tokio::time::Instant::now().into_std();
+    let principal = accepted(&jwt(shared()), &token(&json!({})));
+    assert_eq!(principal.expires().map(|at| at - now), Some(Duration::from_secs(70)));
+}
+
+#[test]
+fn keys_are_replaced_for_all_clones_and_a_number_says_so() {
+    let (jwt, good) = (jwt(shared()), token(&json!({})));
+    let clone = jwt.clone();
+    accepted(&jwt, &good);
+    let before = jwt.generation();
+    clone.reload(Keys::new().secret("main", Algorithm::HS256, [9; 32]).expect("it is long enough"));
+    refused(&jwt, &good);
+    assert_ne!(jwt.generation(), before);
+    clone.reload(Keys::new());
+    refused(&jwt, &good);
+    clone.reload(shared());
+    accepted(&jwt, &good);
+}
+
+#[test]
+fn only_public_keys_of_a_set_are_used() {
+    let pair = KeyPair::generate().expect("the system has randomness");
+    let point = pair.der_bytes();
+    let (x, y) = (base64(&point[1..33]), base64(&point[33..]));
+    let key = json!({"kty": "EC", "crv": "P-256", "kid": "a", "x": x, "y": y, "use": "sig", "alg": "ES256"});
+    let without = |name: &str, kid: &str| {
+        let mut key = key.clone();
+        let fields = key.as_object_mut().expect("it is an object");
+        fields.remove(name);
+        fields.insert("kid".to_owned(), kid.into());
+        key
+    };
+    let mut encrypting = without("alg", "c");
+    encrypting["use"] = "enc".into();
+    let secret = json!({"kty": "oct", "kid": "d", "k": base64(&SECRET), "alg": "HS256"});
+    let set = json!({"keys": [key, without("alg", "b"), encrypting, secret, {"kty": "new", "kid": "e"}]});
+    let keys = Keys::from_jwks(set.to_string()).expect("two keys serve");
+    let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("it is a key");
+    let jwt = jwt(keys);
+    for (kid, serves) in [("a", true), ("b", true), ("c", false)] {
+        let signed = encode(&header(Algorithm::ES256, Some(kid)), &claims(&json!({})), &signing).expect("it is signed");
+        assert_eq!(jwt.verify(&signed).is_ok(), serves, "{kid}");
+    }
+    let coded = encode(&header(Algorithm::HS256, Some("d")), &claims(&json!({})), &EncodingKey::from_secret(&SECRET));
+    refused(&jwt, &coded.expect("it is signed"));
+    for none in ["", "{}", "[]", r#"{"keys": []}"#, &json!({"keys": [secret]}).to_string()] {
+        assert!(Keys::from_jwks(none).is_err(), "{none}");
+    }
+}

@@ -1,0 +1,24 @@
+//! Servers of frpc that are found by DNS: for [`DnsResolver`] one name is many servers.
+//!
+//! ```no_run
+//! use frpc::Channel;
+//! use frpc_balance::dns::DnsResolver;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! // All A and AAAA records of a name.
+//! let channel = Channel::builder().connect_resolved("dns:///shop.example:8080".parse::<DnsResolver>()?).await?;
+//!
+//! // The targets of SRV records, with their ports and weights.
+//! let resolver: DnsResolver = "dns:///_shop._tcp.example".parse()?;
+//! let channel = Channel::builder().connect_resolved(resolver).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A name is looked up again after the time to live of its records, within [bounds](DnsResolver::with_bounds). A
+//! missing answer, or one without records, is an error, and channels keep the servers that they know.
+
+mod address;
+mod resolver;
+
+pub use resolver::DnsResolver;

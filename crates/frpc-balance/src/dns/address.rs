@@ -1,0 +1,109 @@
+//! The form of addresses.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// The beginning of addresses.
+const SCHEME: &str = "dns:";
+
+/// The port of servers of DNS.
+const DNS_PORT: u16 = 53;
+
+/// An address in its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The server of DNS, unless it is that of the system.
+    pub(crate) server: Option<SocketAddr>,
+    pub(crate) question: Question,
+}
+
+/// The question of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// The address itself, without a lookup.
+    Known(SocketAddr),
+    /// The A and AAAA records of a name.
+    Host { name: String, port: u16 },
+    /// The SRV records of a name.
+    Service { name: String },
+}
+
+impl Address {
+    /// Reads `dns:///name:port`, `dns:///_service._protocol.name`, or the same after `dns://server`.
+    pub(crate) fn parse(text: &str) -> io::Result<Self> {
+        let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?}: {why}"));
+        let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("it does not begin with dns:"))?;
+        let (server, name) = match rest.strip_prefix("//") {
+            Some(rest) => rest.split_once('/').ok_or_else(|| wrong("no name after the server"))?,
+            None => ("", rest),
+        };
+        let server = if server.is_empty() { None } else { Some(server_of(server).ok_or_else(|| wrong(NO_SERVER))?) };
+        if let Ok(address) = name.parse() {
+            return Ok(Self { server, question: Question::Known(address) });
+        }
+        let question = match name.split_once(':') {
+            Some((name, port)) => {
+                let port = port.parse().map_err(|_| wrong("the port is no number below 65536"))?;
+                Question::Host { name: checked(name).ok_or_else(|| wrong(NO_NAME))?, port }
+            }
+            None if name.starts_with('_') => Question::Service { name: checked(name).ok_or_else(|| wrong(NO_NAME))? },
+            None => return Err(wrong("there is neither a port nor a service, as in _shop._tcp.example")),
+        };
+        Ok(Self { server, question })
+    }
+}
+
+const NO_NAME: &str = "that is no name";
+const NO_SERVER: &str = "the server is neither an IP address nor one with a port";
+
+fn server_of(text: &str) -> Option<SocketAddr> {
+    let ip = || text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+    text.parse().ok().or_else(|| Some(SocketAddr::new(ip()?, DNS_PORT)))
+}
+
+/// The name, if it can be one.
+fn checked(name: &str) -> Option<String> {
+    // As RFC 1035 has it: 255 bytes, and 63 for each label.
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);
+    let labels = name.strip_suffix('.').unwrap_or(name);
+    (name.len() < 255 && labels.split('.').all(is_label)).then(|| name.to_owned())
+}
+
+fn is_of_label(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '-' | '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str, port: u16) -> Question {
+        Question::Host { name: name.to_owned(), port }
+    }
+
+    #[test]
+    fn addresses_name_hosts_services_and_the_server_that_is_asked() {
+        let parsed = |text| {
+            let Address { server, question } = Address::parse(text).expect("it is an address");
+            (server.map(|server| server.to_string()), question)
+        };
+        assert_eq!(parsed("dns:///shop.example:80"), (None, host("shop.example", 80)));
+        assert_eq!(parsed("dns:shop.example.:80"), (None, host("shop.example.", 80)));
+        let service = Question::Service { name: "_shop._tcp.example".to_owned() };
+        assert_eq!(parsed("dns://10.0.0.53/_shop._tcp.example"), (Some("10.0.0.53:53".to_owned()), service));
+        assert_eq!(parsed("dns://[::1]:5353/shop:80"), (Some("[::1]:5353".to_owned()), host("shop", 80)));
+        let known = "[::1]:80".parse().expect("it is an address");
+        assert_eq!(parsed("dns:///[::1]:80"), (None, Question::Known(known)));
+    }
+
+    #[test]
+    fn text_of_another_form_is_refused() {
+        for text in ["shop:80", "dns:", "dns:///", "dns:///shop", "dns:///:80", "dns:///shop:99999", "dns://shop:80"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+        for text in ["dns:///a..b:80", "dns:///a b:80", "dns://server/shop:80", "dns:///_a..b"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+        assert!(Address::parse(&format!("dns:///{}:80", "a".repeat(64))).is_err());
+    }
+}

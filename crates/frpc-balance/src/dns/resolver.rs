@@ -1,0 +1,272 @@
+//! The resolver: looks up records, makes endpoints of them, and waits for the end of their time to live.
+
+use super::address::{Address, Question};
+use frpc::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::{RData, Record, RecordType};
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Answers are used for five seconds to five minutes, whatever their time to live: it spares servers of DNS, and limits
+/// the time of a mistake in a zone.
+const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
+
+/// The timeout of a question to a server of DNS, and the number of attempts.
+const PATIENCE: Duration = Duration::from_secs(2);
+const ATTEMPTS: usize = 2;
+
+/// The most targets of SRV records that are looked up. Each takes two questions.
+const TARGETS_MAX: usize = 256;
+
+/// The servers of a name in DNS, for [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+///
+/// It is made of an address:
+///
+/// | address | servers |
+/// |---|---|
+/// | `dns:///shop.example:8080` | all A and AAAA records of the name, with this port |
+/// | `dns:///_shop._tcp.example` | the targets of the SRV records of lowest priority, with their ports and weights |
+/// | `dns://10.0.0.53/shop.example:8080` | as the first, by this server of DNS and not those of the system |
+///
+/// The file of hosts is heeded. For TLS the certificate of a server has to be for the name, or the target of the SRV
+/// record.
+///
+/// ```
+/// use frpc::resolve::Resolver;
+/// use frpc_balance::dns::DnsResolver;
+///
+/// let resolver: DnsResolver = "dns:///shop.example:8080".parse()?;
+/// assert_eq!(resolver.name(), "DNS for shop.example");
+/// assert!("shop.example:8080".parse::<DnsResolver>().is_err(), "for that there is `connect`");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DnsResolver {
+    address: Address,
+    bounds: RangeInclusive<Duration>,
+    /// Made at the first lookup, since that reads the system's settings.
+    asks: Option<TokioResolver>,
+    /// How long the last answer may be used.
+    lasts: Option<Duration>,
+    families: Families,
+}
+
+impl FromStr for DnsResolver {
+    type Err = io::Error;
+
+    fn from_str(text: &str) -> io::Result<Self> {
+        Ok(Self { address: Address::parse(text)?, bounds: BOUNDS, asks: None, lasts: None, families: Families::new() })
+    }
+}
+
+/// Results, and the seconds for which they may be used.
+type Found<T> = (Vec<T>, u32);
+
+impl DnsResolver {
+    /// Sets for how long an answer is used at least and at most. Within these, that is the shortest time to live of its
+    /// records, and up to a tenth more by chance. Default: five seconds to five minutes.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    async fn ask(&mut self) -> io::Result<Found<Endpoint>> {
+        let asks = match &mut self.asks {
+            Some(asks) => asks,
+            asks => asks.insert(asking(self.address.server).map_err(|error| failed(&error))?),
+        };
+        let (known, mut families) = (&self.families, Families::new());
+        let found = match &self.address.question {
+            Question::Known(address) => (vec![Endpoint::new(address.to_string())], u32::MAX),
+            Question::Host { name, port } => {
+                let (ips, ttl) = addresses(asks, name, known, &mut families).await?;
+                (ips.into_iter().map(|ip| endpoint(ip, *port, name)).collect(), ttl)
+            }
+            Question::Service { name } => services(asks, name, known, &mut families).await?,
+        };
+        if !found.0.is_empty() {
+            self.families = families;
+        }
+        Ok(found)
+    }
+}
+
+impl Resolver for DnsResolver {
+    async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        match (&self.address.question, self.lasts) {
+            (Question::Known(_), Some(_)) => return pending().await,
+            // Clients do not repeat the lookup in the same moment.
+            (_, Some(lasts)) => tokio::time::sleep(lasts.mul_f64(1.0 + fastrand::f64() / 10.0)).await,
+            (_, None) => {}
+        }
+        // After a failure the channel pauses.
+        self.lasts = None;
+        let (endpoints, ttl) = self.ask().await?;
+        if endpoints.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "there are no records"));
+        }
+        self.lasts = Some(within(&self.bounds, ttl));
+        Ok(endpoints)
+    }
+
+    fn name(&self) -> String {
+        match &self.address.question {
+            Question::Known(address) => format!("{address}"),
+            Question::Host { name, .. } | Question::Service { name } => format!("DNS for {name}"),
+        }
+    }
+}
+
+/// A time to live in seconds within bounds.
+fn within(bounds: &RangeInclusive<Duration>, ttl: u32) -> Duration {
+    Duration::from_secs(ttl.into()).min(*bounds.end()).max(*bounds.start())
+}
+
+/// A resolver for the server, or those of the system.
+fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
+    let mut builder = match server {
+        None => TokioResolver::builder_tokio()?,
+        Some(server) => {
+            let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
+                connection.port = server.port();
+                connection
+            });
+            let server = NameServerConfig::new(server.ip(), true, connections.into());
+            let config = ResolverConfig::from_name_servers(vec![server]);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+        }
+    };
+    let options = builder.options_mut();
+    // This resolver waits itself for the end of answers.
+    options.cache_size = 0;
+    options.timeout = PATIENCE;
+    options.attempts = ATTEMPTS;
+    builder.build()
+}
+
+/// The families of addresses that names had in the last good answer.
+type Families = BTreeSet<(String, RecordType)>;
+
+/// The addresses of a name.
+///
+/// If the question for one family fails and the last answer had addresses of it, the servers of this family would seem
+/// to have left, so that is an error. If it had none, the other family is enough: some servers of DNS never answer a
+/// question for AAAA records.
+async fn addresses(
+    asks: &TokioResolver,
+    name: &str,
+    known: &Families,
+    found: &mut Families,
+) -> io::Result<Found<IpAddr>> {
+    let (v4, v6) = tokio::join!(records(asks, name, RecordType::A), records(asks, name, RecordType::AAAA));
+    let is_known = |family| known.contains(&(name.to_owned(), family));
+    let (records, ttl) = match (v4, v6) {
+        (Ok(v4), Err(error)) if !v4.is_empty() && !is_known(RecordType::AAAA) => (v4, partial(name, "AAAA", &error)),
+        (Err(error), Ok(v6)) if !v6.is_empty() && !is_known(RecordType::A) => (v6, partial(name, "A", &error)),
+        (v4, v6) => (v4?.into_iter().chain(v6?).collect(), u32::MAX),
+    };
+    let (mut ips, mut ttl) = (Vec::new(), ttl);
+    for record in records.into_iter().take(ENDPOINTS_MAX) {
+        let ip = match record.data {
+            RData::A(ip) => IpAddr::V4(ip.0),
+            RData::AAAA(ip) => IpAddr::V6(ip.0),
+            // Aliases on the way: when they change, so do the addresses.
+            RData::CNAME(_) => {
+                ttl = ttl.min(record.ttl);
+                continue;
+            }
+            _ => continue,
+        };
+        found.insert((name.to_owned(), record.data.record_type()));
+        ips.push(ip);
+        ttl = ttl.min(record.ttl);
+    }
+    Ok((ips, ttl))
+}
+
+/// Logs that one family is unknown. Returns the seconds after which it is looked up again.
+fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
+    tracing::debug!(name, family, %error, "DNS lookup of one address family failed, using the other");
+    30
+}
+
+/// The targets of the SRV records of a name. Those of another priority than the lowest are for the case that all of
+/// these are gone from DNS.
+async fn services(
+    asks: &TokioResolver,
+    name: &str,
+    known: &Families,
+    found: &mut Families,
+) -> io::Result<Found<Endpoint>> {
+    let mut services = Vec::new();
+    let mut ttl = u32::MAX;
+    for record in records(asks, name, RecordType::SRV).await? {
+        ttl = ttl.min(record.ttl);
+        // The root as a target says that the service is decidedly not available.
+        if let RData::SRV(service) = record.data
+            && !service.target.is_root()
+        {
+            services.push(service);
+        }
+    }
+    let lowest = services.iter().map(|service| service.priority).min();
+    services.retain(|service| Some(service.priority) == lowest);
+    // A weight of 0 is a small chance among others.
+    let is_weighted = services.iter().any(|service| service.weight > 0);
+    let mut endpoints = Vec::new();
+    for service in services.into_iter().take(TARGETS_MAX) {
+        let target = service.target.to_utf8();
+        let (ips, lasts) = addresses(asks, &target, known, found).await?;
+        ttl = ttl.min(lasts);
+        let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
+        endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));
+    }
+    endpoints.truncate(ENDPOINTS_MAX);
+    Ok((endpoints, ttl))
+}
+
+fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {
+    let endpoint = Endpoint::new(SocketAddr::new(ip, port).to_string());
+    endpoint.with_server_name(name.strip_suffix('.').unwrap_or(name))
+}
+
+/// The records of this type, possibly none.
+async fn records(asks: &TokioResolver, name: &str, kind: RecordType) -> io::Result<Vec<Record>> {
+    match asks.lookup(name, kind).await {
+        Ok(lookup) => Ok(lookup.answers().to_vec()),
+        Err(error) if error.is_no_records_found() => Ok(Vec::new()),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn failed(error: &NetError) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_live_counts_within_the_bounds() {
+        let times = [0, 1, 60, 86_400].map(|ttl| within(&BOUNDS, ttl).as_secs());
+        assert_eq!(times, [5, 5, 60, 300]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_is_known_is_stated_once() {
+        let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("it is an address");
+        assert_eq!(resolver.next().await.expect("no lookup"), [Endpoint::new("10.0.0.1:80")]);
+        let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
+        assert!(again.is_err(), "there is nothing more to say");
+    }
+}

@@ -1,0 +1,36 @@
+//! Servers of frpc that are found by [etcd](https://etcd.io): [`EtcdResolver`] watches the keys below a prefix for a
+//! channel, and a [`Registration`] keeps the key of a server for as long as that lives.
+//!
+//! A key is the prefix and the address of its server. Its value is an [`Endpoint`](frpc::resolve::Endpoint) as text:
+//! `10.0.0.1:8080 weight=2 zone=a`.
+//!
+//! ```no_run
+//! use frpc::codegen::Service;
+//! use frpc::resolve::Endpoint;
+//! use frpc::{Channel, Server};
+//! use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
+//!
+//! # async fn example(greeter: impl Service) -> Result<(), Box<dyn std::error::Error>> {
+//! let etcd = Etcd::new(["http://10.0.0.7:2379", "http://10.0.0.8:2379"])?;
+//!
+//! // In each server: when it shuts down, it leaves etcd before it notifies its clients.
+//! let registration = Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:8080"))?.start();
+//! let server = Server::builder().add_service(registration.around(greeter)).bind("10.0.0.1:8080").await?;
+//!
+//! // In each client.
+//! let channel = Channel::builder().connect_resolved(EtcdResolver::new(&etcd, "shop/")).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! While etcd is away, channels keep the servers that they know, and servers keep serving. A server that has died is
+//! gone from all channels within a second of the end of its lease.
+
+mod cluster;
+mod messages;
+mod registration;
+mod resolver;
+
+pub use cluster::Etcd;
+pub use registration::{Registered, RegisteredService, Registration};
+pub use resolver::EtcdResolver;

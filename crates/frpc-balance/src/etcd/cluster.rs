@@ -1,0 +1,211 @@
+//! The connection to etcd, and the calls of its API.
+//!
+//! The crate `etcd-client` would replace this file and `messages.rs`, about 330 lines. Up to its version 0.21 its build
+//! script compiles the .proto files of etcd with `protoc`, which this workspace does not need anywhere else.
+
+use super::messages::{
+    LeaseGrantRequest, LeaseGrantResponse, LeaseKeepAliveRequest, LeaseKeepAliveResponse, LeaseRevokeRequest,
+    LeaseRevokeResponse, PutRequest, PutResponse, RangeRequest, RangeResponse, WatchCreateRequest, WatchRequest,
+    WatchResponse,
+};
+use prost::Message;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Streaming};
+use tonic_prost::ProstCodec;
+
+/// How long a member of etcd may take to accept a connection, or to answer a short question. Then the next one is used.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The interval of keepalive pings, so that a watch does not wait for a dead machine.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+
+/// The most bytes of an answer: the most endpoints of a channel, with a hundred bytes each, many times over.
+const ANSWER_MAX: usize = 16 << 20;
+
+/// A cluster of etcd. Clones share their connections, which are made when they are needed, and again when they are
+/// lost.
+#[derive(Clone, Debug)]
+pub struct Etcd {
+    members: Arc<[Channel]>,
+    /// The member to use next. It changes after a failure.
+    at: Arc<AtomicUsize>,
+}
+
+impl Etcd {
+    /// A cluster by the addresses of its members, such as `http://10.0.0.7:2379`. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// If there is no address, or one that is not a URI.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, which drives the connections.
+    pub fn new<A: Into<String>>(addresses: impl IntoIterator<Item = A>) -> io::Result<Self> {
+        let member = |address: A| {
+            let endpoint = Endpoint::from_shared(address.into()).map_err(invalid)?;
+            let endpoint = endpoint.connect_timeout(PATIENCE).keep_alive_while_idle(true);
+            Ok(endpoint.http2_keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(PATIENCE).connect_lazy())
+        };
+        let members: Vec<_> = addresses.into_iter().map(member).collect::<io::Result<_>>()?;
+        if members.is_empty() {
+            return Err(invalid("there is no address of etcd"));
+        }
+        Ok(Self { members: members.into(), at: Arc::default() })
+    }
+
+    /// A cluster reached by a channel of tonic, for TLS and users of etcd.
+    pub fn from_channel(channel: Channel) -> Self {
+        Self { members: Arc::new([channel]), at: Arc::default() }
+    }
+
+    /// The number of members.
+    pub(crate) fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Calls of a member that can be reached, as far as is known.
+    async fn ready(&self) -> io::Result<Grpc<Channel>> {
+        let at = self.at.load(Ordering::Relaxed) % self.members.len();
+        let mut grpc = Grpc::new(self.members[at].clone()).max_decoding_message_size(ANSWER_MAX);
+        grpc.ready().await.map_err(failed)?;
+        Ok(grpc)
+    }
+
+    /// Switches to the next member.
+    fn turn(&self) {
+        self.at.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn ask<A, B>(&self, path: &'static str, request: A) -> io::Result<B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Default + Send + Sync + 'static,
+    {
+        let asking = async {
+            let mut grpc = self.ready().await?;
+            let (path, codec) = (PathAndQuery::from_static(path), ProstCodec::<A, B>::default());
+            grpc.unary(Request::new(request), path, codec).await.map_err(failed)
+        };
+        let asked = tokio::time::timeout(PATIENCE, asking).await;
+        let answer = asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        answer.map(tonic::Response::into_inner).inspect_err(|_| self.turn())
+    }
+
+    /// All keys with a prefix.
+    pub(crate) async fn range(&self, prefix: &[u8], limit: usize) -> io::Result<RangeResponse> {
+        let (key, range_end) = range(prefix);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.ask("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
+    }
+
+    pub(crate) async fn put(&self, key: Vec<u8>, value: Vec<u8>, lease: i64) -> io::Result<()> {
+        let PutResponse {} = self.ask("/etcdserverpb.KV/Put", PutRequest { key, value, lease }).await?;
+        Ok(())
+    }
+
+    /// A new lease.
+    pub(crate) async fn grant(&self, ttl: Duration) -> io::Result<i64> {
+        let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
+        let granted: LeaseGrantResponse = self.ask("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl }).await?;
+        Ok(granted.id)
+    }
+
+    /// Ends a lease, and with it the keys that depend on it.
+    pub(crate) async fn revoke(&self, id: i64) -> io::Result<()> {
+        let LeaseRevokeResponse {} = self.ask("/etcdserverpb.Lease/LeaseRevoke", LeaseRevokeRequest { id }).await?;
+        Ok(())
+    }
+
+    /// Renews a lease. Returns `false` if it has ended.
+    pub(crate) async fn keep_alive(&self, id: i64) -> io::Result<bool> {
+        let asking = async {
+            let mut grpc = self.ready().await?;
+            let path = PathAndQuery::from_static("/etcdserverpb.Lease/LeaseKeepAlive");
+            let codec = ProstCodec::<LeaseKeepAliveRequest, LeaseKeepAliveResponse>::default();
+            // One request per stream: a longer stream would show no more about reachable members.
+            let request = Request::new(tokio_stream::once(LeaseKeepAliveRequest { id }));
+            let mut answers = grpc.streaming(request, path, codec).await.map_err(failed)?.into_inner();
+            let answer = answers.message().await.map_err(failed)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+            Ok(answer.ttl > 0)
+        };
+        let asked = tokio::time::timeout(PATIENCE, asking).await;
+        asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.turn())
+    }
+
+    /// What happens to keys with a prefix from a revision on.
+    pub(crate) async fn watch(&self, prefix: &[u8], start_revision: i64) -> io::Result<Streaming<WatchResponse>> {
+        let (key, range_end) = range(prefix);
+        let create = WatchCreateRequest { key, range_end, start_revision };
+        let request = WatchRequest { create_request: Some(create) };
+        let asking = async {
+            let mut grpc = self.ready().await?;
+            let path = PathAndQuery::from_static("/etcdserverpb.Watch/Watch");
+            let codec = ProstCodec::<WatchRequest, WatchResponse>::default();
+            // The stream of requests has to stay open, or etcd ends the watch.
+            let requests = tokio_stream::StreamExt::chain(tokio_stream::once(request), tokio_stream::pending());
+            let watched = grpc.streaming(Request::new(requests), path, codec).await.map_err(failed)?;
+            Ok(watched.into_inner())
+        };
+        let asked = tokio::time::timeout(PATIENCE, asking).await;
+        asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.turn())
+    }
+}
+
+/// The first key that may have the prefix, and the first after all that have it. No key is empty, so all keys begin
+/// at a zero byte.
+fn range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let first = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
+    (first, behind(prefix))
+}
+
+/// The first key after all that have the prefix; a zero byte means the end of all keys.
+fn behind(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    while let Some(last) = end.pop() {
+        if let Some(next) = last.checked_add(1) {
+            end.push(next);
+            return end;
+        }
+    }
+    vec![0]
+}
+
+fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// The error of a call, with what caused it: tonic's own texts say little.
+pub(crate) fn failed(error: impl std::error::Error) -> io::Error {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(because) = cause {
+        text = format!("{text}: {because}");
+        cause = because.source();
+    }
+    io::Error::other(format!("etcd: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_prefix_is_the_next_of_its_kind() {
+        assert_eq!(behind(b"shop/"), b"shop0");
+        assert_eq!(behind(b"a\xff\xff"), b"b");
+        assert_eq!(behind(b"\xff"), [0]);
+        assert_eq!(range(b""), (vec![0], vec![0]));
+    }
+
+    #[tokio::test]
+    async fn addresses_are_checked_before_anything_is_asked() {
+        assert!(Etcd::new(["no uri at all"]).is_err());
+        assert!(Etcd::new([""; 0]).is_err());
+        assert!(Etcd::new(["http://127.0.0.1:2379"]).is_ok());
+    }
+}

@@ -1,0 +1,152 @@
+//! The resolver: the keys below a prefix, and what happens to them.
+
+use super::cluster::{Etcd, failed};
+use super::messages::{Event, KeyValue, WatchResponse};
+use frpc::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use std::collections::BTreeMap;
+use std::io;
+use tonic::Streaming;
+
+/// The kind of an event that removes a key.
+const DELETED: i32 = 1;
+
+/// The endpoints of the keys below a prefix, for
+/// [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+///
+/// All keys are read once and then watched. When the watch ends, since etcd is away or has compacted its
+/// history, they are read again. A value that is no endpoint is left out.
+#[derive(Debug)]
+pub struct EtcdResolver {
+    etcd: Etcd,
+    prefix: String,
+    endpoints: BTreeMap<Vec<u8>, Endpoint>,
+    watched: Option<Streaming<WatchResponse>>,
+    /// Whether keys were left out of a full set.
+    is_truncated: bool,
+    /// How many members of etcd have failed one after the other.
+    failures: usize,
+}
+
+impl EtcdResolver {
+    /// Watches the keys with this prefix, such as `shop/`.
+    pub fn new(etcd: &Etcd, prefix: impl Into<String>) -> Self {
+        let (etcd, prefix) = (etcd.clone(), prefix.into());
+        Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, is_truncated: false, failures: 0 }
+    }
+
+    /// Reads all keys, and watches them from then on.
+    async fn read(&mut self) -> io::Result<()> {
+        let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
+        let revision = all.header.map_or(0, |header| header.revision);
+        self.watched = Some(self.etcd.watch(self.prefix.as_bytes(), revision.saturating_add(1)).await?);
+        self.is_truncated = all.kvs.len() >= ENDPOINTS_MAX;
+        self.endpoints = all.kvs.into_iter().filter_map(|kv| parse(&kv).map(|endpoint| (kv.key, endpoint))).collect();
+        Ok(())
+    }
+
+    /// Waits for a change. Returns `false` if the keys have to be read again.
+    async fn changed(&mut self) -> io::Result<bool> {
+        let Some(watched) = &mut self.watched else { return Ok(false) };
+        loop {
+            let message = watched.message().await.map_err(failed)?;
+            let response = message.ok_or_else(|| io::Error::other("etcd has ended the watch"))?;
+            if response.compact_revision != 0 {
+                return Ok(false);
+            }
+            if response.canceled {
+                return Err(io::Error::other(format!("etcd has ended the watch: {}", response.cancel_reason)));
+            }
+            if !response.events.is_empty() {
+                for event in response.events {
+                    self.is_truncated |= !apply(&mut self.endpoints, event);
+                }
+                // A key that was left out may have a place now.
+                return Ok(!self.is_truncated || self.endpoints.len() >= ENDPOINTS_MAX);
+            }
+        }
+    }
+}
+
+/// Applies an event, with the same result as a new list: a value that is no endpoint removes the one before. Returns
+/// `false` if the set is full and a key had to be left out.
+fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
+    let Some(kv) = event.kv else { return true };
+    let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
+    match endpoint {
+        None => {
+            endpoints.remove(&kv.key);
+        }
+        Some(_) if endpoints.len() >= ENDPOINTS_MAX && !endpoints.contains_key(&kv.key) => return false,
+        Some(endpoint) => {
+            endpoints.insert(kv.key, endpoint);
+        }
+    }
+    true
+}
+
+fn parse(kv: &KeyValue) -> Option<Endpoint> {
+    let endpoint = std::str::from_utf8(&kv.value).ok().and_then(|text| text.parse().ok());
+    if endpoint.is_none() {
+        tracing::debug!(key = %kv.key.escape_ascii(), "invalid endpoint in the value of a key");
+    }
+    endpoint
+}
+
+impl Resolver for EtcdResolver {
+    async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        loop {
+            let asked = match self.changed().await {
+                Ok(true) => Ok(()),
+                Ok(false) => self.read().await,
+                Err(error) => Err(error),
+            };
+            match asked {
+                Ok(()) => {
+                    self.failures = 0;
+                    return Ok(self.endpoints.values().cloned().collect());
+                }
+                Err(error) => {
+                    self.watched = None;
+                    self.failures += 1;
+                    // The channel pauses when all members have failed in a row.
+                    if self.failures.is_multiple_of(self.etcd.members()) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("etcd below {}", self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(key: &str, value: &str) -> Event {
+        Event { kind: 0, kv: Some(KeyValue { key: key.into(), value: value.into(), ..KeyValue::default() }) }
+    }
+
+    #[test]
+    fn put_of_invalid_endpoint_removes_the_one_before() {
+        let mut endpoints = BTreeMap::new();
+        assert!(apply(&mut endpoints, put("shop/1", "10.0.0.1:80")));
+        assert!(apply(&mut endpoints, put("shop/2", "10.0.0.2:80")));
+        assert!(apply(&mut endpoints, put("shop/1", "no endpoint at all")));
+        let left: Vec<_> = endpoints.values().map(Endpoint::address).collect();
+        assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
+    }
+
+    #[test]
+    fn key_beyond_the_maximum_is_reported() {
+        let mut endpoints = BTreeMap::new();
+        for at in 0..ENDPOINTS_MAX {
+            assert!(apply(&mut endpoints, put(&format!("shop/{at}"), "10.0.0.1:80")));
+        }
+        assert!(!apply(&mut endpoints, put("shop/more", "10.0.0.1:80")));
+        assert!(apply(&mut endpoints, put("shop/0", "10.0.0.2:80")), "a known key changes");
+    }
+}

@@ -1,0 +1,33 @@
+//! Servers of frpc that are found by [Kubernetes](https://kubernetes.io): [`KubernetesResolver`] watches the
+//! EndpointSlices of a Service for a channel.
+//!
+//! ```no_run
+//! use frpc::Channel;
+//! use frpc_balance::kubernetes::KubernetesResolver;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! // In a pod by its service account, elsewhere by the file of kubectl.
+//! let client = kube::Client::try_default().await?;
+//!
+//! // The port `grpc` of the Service `shop` in the namespace of the pod.
+//! let channel = Channel::builder().connect_resolved(KubernetesResolver::new(client.clone(), "shop", "grpc")?).await?;
+//!
+//! // A port by its number, of a Service in another namespace.
+//! let resolver = KubernetesResolver::new(client, "billing/invoices", 8080)?;
+//! let channel = Channel::builder().zone("a").connect_resolved(resolver).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The account needs the verbs `list` and `watch` of `endpointslices` in the group `discovery.k8s.io`. Calls go to the
+//! pods themselves: by the address of the Service, all calls of one connection would go to one pod.
+//!
+//! The program chooses the version of Kubernetes by a feature of the package `k8s-openapi`, as for every use of
+//! [`kube`], or enables the feature `kubernetes-latest`.
+
+mod resolver;
+mod slices;
+
+pub use kube;
+pub use resolver::KubernetesResolver;
+pub use slices::Port;

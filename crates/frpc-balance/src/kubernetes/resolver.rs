@@ -1,0 +1,250 @@
+//! The resolver: lists the slices of a Service, watches them, and lists again when the API server has discarded the
+//! version that was watched.
+
+use super::slices::{EndpointSlice, Port, Slices};
+use frpc::resolve::{Endpoint, Resolver};
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use kube::api::{Api, ListParams, WatchEvent, WatchParams};
+use kube::{Client, Error};
+use std::ops::Range;
+use std::time::Duration;
+use std::{fmt, io};
+use tokio::time::sleep;
+
+/// Slices per page of a list. A slice has up to a thousand endpoints of some hundred bytes.
+const PAGE: u32 = 32;
+
+/// Pages per list, at most.
+const PAGES_MAX: usize = 300;
+
+/// The lifetime of a watch in seconds, drawn at random so that clients do not return in the same minute. kube accepts
+/// less than 295.
+const WATCH_SECONDS: Range<u32> = 145..290;
+
+/// The longest pause before the next watch: a server that stops ends those of all its clients at one time.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest pause after the server has discarded the version several times in a row.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// The endpoints of a Service of Kubernetes, for [`connect_resolved`](frpc::ChannelBuilder::connect_resolved).
+///
+/// It lists the EndpointSlices of the Service once and then watches them; all of them together are the set. Each
+/// endpoint has the address of a pod, weight 1, its zone, and as metadata the names of `pod` and `node`.
+///
+/// * Ready endpoints are used. If there are none, terminating endpoints that still serve are used. A pod that
+///   terminates thus gets no new calls as soon as its slice says so, and calls in progress end there.
+/// * A pod with addresses of both families is one endpoint, at its IPv4 address unless
+///   [`prefer_ipv6`](Self::prefer_ipv6) is set. The same address in two slices is one endpoint.
+/// * Slices with names of hosts (`FQDN`) are ignored with a warning.
+/// * While the API server fails, the channel keeps the servers that it knows. The watch then continues from the same
+///   version. After 429, 503 and 504 the client waits as `Retry-After` demands. Only if the server has discarded the
+///   version (status 410) are the slices listed again, after a random pause.
+/// * With TLS the certificate of a server has to be for `SERVICE.NAMESPACE.svc`, unless
+///   [`with_server_name`](Self::with_server_name) sets another name.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use frpc_balance::kubernetes::KubernetesResolver;
+///
+/// let client = kube::Client::try_default().await?;
+/// let resolver = KubernetesResolver::new(client, "prod/shop", "grpc")?;
+/// let channel = frpc::Channel::builder().connect_resolved(resolver).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct KubernetesResolver {
+    api: Api<EndpointSlice>,
+    namespace: String,
+    service: String,
+    slices: Slices,
+    /// The version to watch from, once the slices have been listed.
+    version: Option<String>,
+    watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
+    /// How many times in a row the server had discarded the version.
+    discarded: u32,
+    /// The last result, unless a failure has followed.
+    returned: Option<Result<Vec<Endpoint>, String>>,
+}
+
+/// The effect of an answer or an event.
+enum Outcome {
+    Changed,
+    Unchanged,
+    /// The server has ended the watch.
+    Ended,
+    /// The server has discarded the version to watch or list from.
+    Gone,
+}
+
+impl KubernetesResolver {
+    /// Watches a Service, such as `shop` in the client's default namespace, or `prod/shop` in another, for a [`Port`]
+    /// by its name or its number.
+    ///
+    /// # Errors
+    /// If the name of the Service or of the namespace is invalid.
+    pub fn new(client: Client, service: &str, port: impl Into<Port>) -> io::Result<Self> {
+        let (namespace, service) = service.split_once('/').unwrap_or((client.default_namespace(), service));
+        for name in [namespace, service] {
+            if !is_name(name) {
+                let text = format!("invalid name of a Service or a namespace: {name:?}");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+            }
+        }
+        let (namespace, service) = (namespace.to_owned(), service.to_owned());
+        Ok(Self {
+            slices: Slices::new(port.into(), format!("{service}.{namespace}.svc")),
+            api: Api::namespaced(client, &namespace),
+            namespace,
+            service,
+            version: None,
+            watch: None,
+            discarded: 0,
+            returned: None,
+        })
+    }
+
+    /// Sets the name in the certificates of the servers. Default: `SERVICE.NAMESPACE.svc`.
+    #[must_use]
+    pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
+        self.slices.set_server_name(name.into());
+        self
+    }
+
+    /// Connects to the IPv6 address of a pod that has addresses of both families. Default: the IPv4 address.
+    #[must_use]
+    pub fn prefer_ipv6(mut self) -> Self {
+        self.slices.prefer_v6();
+        self
+    }
+
+    fn selector(&self) -> String {
+        format!("kubernetes.io/service-name={}", self.service)
+    }
+
+    /// Waits until there may be another set.
+    async fn changed(&mut self) -> kube::Result<()> {
+        loop {
+            let step = match (&mut self.watch, &self.version) {
+                (Some(watch), _) => match watch.next().await {
+                    Some(event) => event.and_then(|event| self.apply(event)),
+                    None => Ok(Outcome::Ended),
+                },
+                (None, Some(version)) => self.watch(&version.clone()).await,
+                (None, None) => self.list().await,
+            };
+            let outcome = match step {
+                Err(Error::Api(status)) if status.code == 410 => Outcome::Gone,
+                step => step?,
+            };
+            let longest = match outcome {
+                Outcome::Changed => return Ok(()),
+                Outcome::Unchanged => continue,
+                Outcome::Ended => PAUSE,
+                Outcome::Gone => {
+                    tracing::debug!(service = self.service, "resource version expired, listing again");
+                    self.version = None;
+                    self.discarded = self.discarded.saturating_add(1);
+                    PAUSE.saturating_mul(1 << (self.discarded - 1).min(16)).min(PAUSE_MAX)
+                }
+            };
+            self.watch = None;
+            sleep(longest.mul_f64(fastrand::f64())).await;
+        }
+    }
+
+    /// Lists all slices, page by page.
+    async fn list(&mut self) -> kube::Result<Outcome> {
+        let mut slices = self.slices.without_slices();
+        let mut page = ListParams::default().labels(&self.selector()).limit(PAGE);
+        for _ in 0..PAGES_MAX {
+            let list = self.api.list(&page).await?;
+            list.items.into_iter().for_each(|slice| slices.insert(slice));
+            let Some(more) = list.metadata.continue_.filter(|more| !more.is_empty()) else {
+                self.slices = slices;
+                self.version = Some(list.metadata.resource_version.unwrap_or_default());
+                return Ok(Outcome::Changed);
+            };
+            page = page.continue_token(&more);
+        }
+        Err(Error::Service(format!("the list of slices exceeds {PAGES_MAX} pages").into()))
+    }
+
+    /// Watches from a version on.
+    async fn watch(&mut self, version: &str) -> kube::Result<Outcome> {
+        let parameters = WatchParams::default().labels(&self.selector()).timeout(fastrand::u32(WATCH_SECONDS));
+        self.watch = Some(self.api.watch(&parameters, version).await?.boxed());
+        // An earlier failure may be over.
+        Ok(Outcome::Changed)
+    }
+
+    fn apply(&mut self, event: WatchEvent<EndpointSlice>) -> kube::Result<Outcome> {
+        let (version, outcome) = match event {
+            WatchEvent::Error(status) => return Err(Error::Api(status)),
+            WatchEvent::Bookmark(bookmark) => (Some(bookmark.metadata.resource_version), Outcome::Unchanged),
+            WatchEvent::Deleted(slice) => {
+                self.slices.remove(slice.metadata.name.as_deref().unwrap_or_default());
+                (slice.metadata.resource_version, Outcome::Changed)
+            }
+            WatchEvent::Added(slice) | WatchEvent::Modified(slice) => {
+                let version = slice.metadata.resource_version.clone();
+                self.slices.insert(slice);
+                (version, Outcome::Changed)
+            }
+        };
+        self.version = version.or(self.version.take());
+        self.discarded = 0;
+        Ok(outcome)
+    }
+}
+
+impl Resolver for KubernetesResolver {
+    async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        loop {
+            if let Err(error) = self.changed().await {
+                // The version stays: a list for each failure would multiply the load of an API server in trouble.
+                (self.watch, self.returned) = (None, None);
+                return Err(failed(&error));
+            }
+            let endpoints = self.slices.endpoints();
+            if self.returned.as_ref() != Some(&endpoints) {
+                self.returned = Some(endpoints.clone());
+                return endpoints.map_err(|why| io::Error::new(io::ErrorKind::NotFound, why));
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("Kubernetes Service {}/{}", self.namespace, self.service)
+    }
+}
+
+impl fmt::Debug for KubernetesResolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KubernetesResolver").field(&self.name()).finish()
+    }
+}
+
+/// The error of a request with its causes.
+fn failed(error: &Error) -> io::Error {
+    if let Error::Api(status) = error {
+        return io::Error::other(format!("API server: status {}: {}", status.code, status.message));
+    }
+    let mut text = format!("API server: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        let shown = source.to_string();
+        if !text.ends_with(&shown) {
+            text = format!("{text}: {shown}");
+        }
+        cause = source.source();
+    }
+    io::Error::other(text)
+}
+
+/// Whether this is a label of RFC 1123, as Services and namespaces have them for names.
+fn is_name(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&text.len()) && text.bytes().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')
+}

@@ -1,0 +1,483 @@
+//! EndpointSlices as the API server states them, and the endpoints that all slices of a Service make together.
+
+use frpc::resolve::{ENDPOINTS_MAX, Endpoint};
+use kube::Resource;
+use kube::core::{NamespaceResourceScope, ObjectMeta};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+/// The most slices of a Service. Kubernetes puts a hundred endpoints into each; slices without any are to end
+/// somewhere.
+const SLICES_MAX: usize = 10_000;
+
+/// The most endpoints of all slices together: while one moves to another slice it is in both.
+const BACKENDS_MAX: usize = 2 * ENDPOINTS_MAX;
+
+/// A port of the pods of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Port {
+    /// By the name that the Service gives it, which is empty if the Service has one port without a name.
+    Name(String),
+    /// By the number of the pods: the `targetPort` and not the `port` of the Service. Of a Service that states
+    /// no ports at all, any number is taken.
+    Number(u16),
+}
+
+impl From<&str> for Port {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for Port {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<u16> for Port {
+    fn from(number: u16) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "{name:?}"),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// A slice with the fields that are used. The type of `k8s-openapi` differs between versions of Kubernetes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EndpointSlice {
+    pub(crate) metadata: ObjectMeta,
+    #[serde(default)]
+    address_type: String,
+    endpoints: Option<Vec<SliceEndpoint>>,
+    ports: Option<Vec<EndpointPort>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SliceEndpoint {
+    addresses: Vec<String>,
+    conditions: Option<EndpointConditions>,
+    zone: Option<String>,
+    node_name: Option<String>,
+    target_ref: Option<TargetRef>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct EndpointConditions {
+    ready: Option<bool>,
+    serving: Option<bool>,
+    terminating: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct TargetRef {
+    kind: Option<String>,
+    name: Option<String>,
+    uid: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct EndpointPort {
+    name: Option<String>,
+    port: Option<u16>,
+    protocol: Option<String>,
+}
+
+impl Resource for EndpointSlice {
+    type DynamicType = ();
+    type Scope = NamespaceResourceScope;
+
+    fn kind(_: &()) -> Cow<'_, str> {
+        "EndpointSlice".into()
+    }
+
+    fn group(_: &()) -> Cow<'_, str> {
+        "discovery.k8s.io".into()
+    }
+
+    fn version(_: &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+
+    fn plural(_: &()) -> Cow<'_, str> {
+        "endpointslices".into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+/// The use of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// It terminates and still serves: used only if no other is ready.
+    Leaving,
+    /// It gets no calls.
+    Off,
+}
+
+/// As the API defines it: `ready` defaults to true, `serving` to `ready`, and `terminating` to false.
+fn state(conditions: &EndpointConditions) -> State {
+    let ready = conditions.ready.unwrap_or(true);
+    match (ready, conditions.serving.unwrap_or(ready), conditions.terminating.unwrap_or(false)) {
+        (true, _, _) => State::Ready,
+        (false, true, true) => State::Leaving,
+        _ => State::Off,
+    }
+}
+
+/// An endpoint of a slice.
+#[derive(Debug)]
+struct Backend {
+    address: SocketAddr,
+    state: State,
+    zone: Option<String>,
+    node: Option<String>,
+    pod: Option<String>,
+    /// What distinguishes its pod from others: one with addresses of both families is one server.
+    uid: Option<String>,
+}
+
+/// The used parts of a slice.
+#[derive(Debug, Default)]
+pub(crate) struct Slice {
+    backends: Vec<Backend>,
+    /// Why it has none.
+    trouble: Option<String>,
+}
+
+impl Slice {
+    fn new(slice: EndpointSlice, port: &Port) -> Self {
+        let EndpointSlice { metadata: _, address_type, endpoints, ports } = slice;
+        let without = |trouble| Self { backends: Vec::new(), trouble: Some(trouble) };
+        if !matches!(address_type.as_str(), "IPv4" | "IPv6") {
+            return without(format!("addresses of type {address_type:?} are not connected to, only IPv4 and IPv6"));
+        }
+        let endpoints = endpoints.unwrap_or_default();
+        let ports = ports.unwrap_or_default();
+        let port = match number(&ports, port) {
+            Some(port) => port,
+            // A slice without endpoints has no ports either.
+            None if endpoints.is_empty() => return Self::default(),
+            None => return without(format!("there is no port {port} of TCP, but {}", shown(&ports))),
+        };
+        Self { backends: endpoints.into_iter().filter_map(|endpoint| backend(endpoint, port)).collect(), trouble: None }
+    }
+}
+
+/// The number of a port in a slice with these.
+fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
+    if let (Port::Number(number), []) = (wanted, ports) {
+        return Some(*number);
+    }
+    let is_tcp = |port: &&EndpointPort| port.protocol.as_deref().is_none_or(|protocol| protocol == "TCP");
+    let is_wanted = |port: &&EndpointPort| match wanted {
+        Port::Name(name) => port.name.as_deref().unwrap_or_default() == name,
+        Port::Number(number) => port.port == Some(*number),
+    };
+    ports.iter().filter(is_tcp).find(is_wanted)?.port
+}
+
+/// Ports for the log.
+fn shown(ports: &[EndpointPort]) -> String {
+    let shown = ports.iter().take(10).map(|port| {
+        let number = port.port.map_or_else(|| "any".to_owned(), |number| number.to_string());
+        format!("{:?} ({number})", port.name.as_deref().unwrap_or_default())
+    });
+    let shown: Vec<_> = shown.collect();
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
+    // The API says that all addresses of an endpoint are interchangeable, and that clients use the first.
+    let text = endpoint.addresses.into_iter().next()?;
+    let Ok(ip) = text.parse::<IpAddr>() else {
+        tracing::debug!(address = text, "invalid IP address in an EndpointSlice");
+        return None;
+    };
+    let pod = endpoint.target_ref.filter(|target| target.kind.as_deref() == Some("Pod"));
+    let (pod, uid) = pod.map_or((None, None), |target| (target.name, target.uid));
+    let (zone, node) = (endpoint.zone.filter(|zone| !zone.is_empty()), endpoint.node_name);
+    let state = state(&endpoint.conditions.unwrap_or_default());
+    Some(Backend { address: SocketAddr::new(ip, port), state, zone, node, pod, uid })
+}
+
+/// All slices of a Service.
+#[derive(Debug)]
+pub(crate) struct Slices {
+    port: Port,
+    server_name: String,
+    prefers_v6: bool,
+    slices: BTreeMap<String, Slice>,
+    /// Of all slices.
+    backends: usize,
+    /// Whether the log has said that there are too many, since the last list.
+    is_full: bool,
+}
+
+impl Slices {
+    /// None yet. The certificates of servers are for this name.
+    pub(crate) fn new(port: Port, server_name: String) -> Self {
+        Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
+    }
+
+    /// Has pods with addresses of both families found by those of IPv6.
+    pub(crate) fn prefer_v6(&mut self) {
+        self.prefers_v6 = true;
+    }
+
+    pub(crate) fn set_server_name(&mut self, name: String) {
+        self.server_name = name;
+    }
+
+    /// With the same settings, and without slices.
+    pub(crate) fn without_slices(&self) -> Self {
+        let Self { port, server_name, prefers_v6, .. } = self;
+        Self { prefers_v6: *prefers_v6, ..Self::new(port.clone(), server_name.clone()) }
+    }
+
+    /// Adds a slice, in place of the one with its name.
+    pub(crate) fn insert(&mut self, slice: EndpointSlice) {
+        let name = slice.metadata.name.clone().unwrap_or_default();
+        let before = self.remove(&name).and_then(|slice| slice.trouble);
+        let slice = Slice::new(slice, &self.port);
+        if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
+            if !std::mem::replace(&mut self.is_full, true) {
+                tracing::warn!(slice = name, "a Service has too many EndpointSlices");
+            }
+            return;
+        }
+        // Not again for each change of the slice.
+        if let Some(trouble) = &slice.trouble
+            && before.as_ref() != Some(trouble)
+        {
+            tracing::warn!(slice = name, trouble, "an EndpointSlice is left out");
+        }
+        self.backends += slice.backends.len();
+        self.slices.insert(name, slice);
+    }
+
+    /// Removes a slice.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Slice> {
+        let slice = self.slices.remove(name)?;
+        self.backends -= slice.backends.len();
+        Some(slice)
+    }
+
+    /// The endpoints of all slices in the order of their addresses, or why there are none.
+    pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, String> {
+        let ready = self.in_state(State::Ready);
+        let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
+        if chosen.is_empty() {
+            return Err(self.trouble());
+        }
+        let is_preferred = |address: &SocketAddr| address.is_ipv6() == self.prefers_v6;
+        let preferred = chosen.iter().filter(|(address, _)| is_preferred(address));
+        let found: BTreeSet<&str> = preferred.filter_map(|(_, backend)| backend.uid.as_deref()).collect();
+        let is_found = |backend: &Backend| backend.uid.as_deref().is_some_and(|uid| found.contains(uid));
+        let wanted = chosen.iter().filter(|(address, backend)| is_preferred(address) || !is_found(backend));
+        Ok(wanted.map(|(_, backend)| self.endpoint(backend)).collect())
+    }
+
+    /// The endpoints of one state. An address in several slices is one.
+    fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
+        let all = self.slices.values().flat_map(|slice| &slice.backends);
+        all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()
+    }
+
+    fn endpoint(&self, backend: &Backend) -> Endpoint {
+        let mut endpoint = Endpoint::new(backend.address.to_string()).with_server_name(&self.server_name);
+        if let Some(zone) = &backend.zone {
+            endpoint = endpoint.with_zone(zone);
+        }
+        for (key, value) in [("pod", &backend.pod), ("node", &backend.node)] {
+            if let Some(value) = value {
+                endpoint = endpoint.with_metadata(key, value);
+            }
+        }
+        endpoint
+    }
+
+    fn trouble(&self) -> String {
+        if self.slices.is_empty() {
+            return "there is no EndpointSlice of the Service".to_owned();
+        }
+        let trouble = self.slices.values().find_map(|slice| slice.trouble.clone());
+        trouble.unwrap_or_else(|| match self.backends {
+            0 => "the Service has no endpoints".to_owned(),
+            count => format!("none of {count} endpoints is ready"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn slice(name: &str, kind: &str, endpoints: impl Into<Option<Vec<Value>>>) -> EndpointSlice {
+        let endpoints: Option<Vec<Value>> = endpoints.into();
+        let slice = json!({
+            "metadata": {"name": name, "resourceVersion": "1"}, "addressType": kind, "endpoints": endpoints,
+            "ports": [{"name": "metrics", "port": 9090}, {"name": "grpc", "port": 8080, "protocol": "TCP"},
+                {"name": "quic", "port": 8443, "protocol": "UDP"}],
+        });
+        serde_json::from_value(slice).expect("it has all fields")
+    }
+
+    fn conditions(address: &str, conditions: impl Into<Value>) -> Value {
+        json!({"addresses": [address], "conditions": conditions.into()})
+    }
+
+    fn pod(address: &str, uid: &str) -> Value {
+        json!({"addresses": [address], "targetRef": {"kind": "Pod", "name": format!("shop-{uid}"), "uid": uid}})
+    }
+
+    fn slices(port: impl Into<Port>, all: impl IntoIterator<Item = EndpointSlice>) -> Slices {
+        let mut slices = Slices::new(port.into(), "shop.prod.svc".to_owned());
+        all.into_iter().for_each(|slice| slices.insert(slice));
+        slices
+    }
+
+    fn addresses(slices: &Slices) -> Vec<String> {
+        let endpoints = slices.endpoints().expect("some are there");
+        endpoints.iter().map(|endpoint| endpoint.address().to_owned()).collect()
+    }
+
+    #[test]
+    fn endpoint_has_its_zone_pod_and_node() {
+        let stated = json!({
+            "addresses": ["10.0.0.1", "10.0.0.9"], "conditions": {"ready": true}, "zone": "a", "nodeName": "n1",
+            "targetRef": {"kind": "Pod", "name": "shop-x", "uid": "u1"}, "hints": {"forZones": [{"name": "a"}]},
+        });
+        let slices = slices("grpc", [slice("one", "IPv4", vec![stated, conditions("10.0.0.2", json!({}))])]);
+        let texts: Vec<_> = slices.endpoints().expect("two are there").iter().map(ToString::to_string).collect();
+        let whole = "10.0.0.1:8080 zone=a server_name=shop.prod.svc node=n1 pod=shop-x";
+        assert_eq!(texts, [whole, "10.0.0.2:8080 server_name=shop.prod.svc"]);
+    }
+
+    #[test]
+    fn conditions_that_are_not_stated_count_as_the_api_has_it() {
+        let of = |conditions: Value| state(&serde_json::from_value(conditions).expect("it has the right types"));
+        assert_eq!(of(json!({})), State::Ready);
+        assert_eq!(of(json!({"ready": null})), State::Ready);
+        assert_eq!(of(json!({"ready": false})), State::Off);
+        assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
+        assert_eq!(of(json!({"ready": false, "serving": true})), State::Off, "it is not to get calls, and stays");
+        assert_eq!(of(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
+        // So it is if a Service wants pods that are not ready.
+        assert_eq!(of(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);
+    }
+
+    #[test]
+    fn endpoints_that_terminate_are_taken_only_if_no_other_is_ready() {
+        let leaving = || conditions("10.0.0.1", json!({"ready": false, "serving": true, "terminating": true}));
+        let ended = conditions("10.0.0.2", json!({"ready": false, "serving": false, "terminating": true}));
+        let ready = conditions("10.0.0.3", json!({"ready": true}));
+        let mut slices =
+            slices("grpc", [slice("one", "IPv4", vec![leaving(), ended]), slice("two", "IPv4", vec![ready])]);
+        assert_eq!(addresses(&slices), ["10.0.0.3:8080"]);
+        slices.remove("two");
+        assert_eq!(addresses(&slices), ["10.0.0.1:8080"]);
+        let unready = conditions("10.0.0.1", json!({"ready": false}));
+        slices.insert(slice("one", "IPv4", vec![unready]));
+        assert_eq!(slices.endpoints(), Err("none of 1 endpoints is ready".to_owned()));
+        slices.remove("one");
+        assert_eq!(slices.endpoints(), Err("there is no EndpointSlice of the Service".to_owned()));
+    }
+
+    #[test]
+    fn address_in_two_slices_is_one_endpoint() {
+        let ready = || conditions("10.0.0.1", json!({"ready": true}));
+        let unready = conditions("10.0.0.1", json!({"ready": false}));
+        let mut slices = slices("grpc", [slice("one", "IPv4", vec![ready()]), slice("two", "IPv4", vec![ready()])]);
+        assert_eq!(addresses(&slices), ["10.0.0.1:8080"]);
+        slices.insert(slice("one", "IPv4", vec![unready]));
+        assert_eq!(addresses(&slices), ["10.0.0.1:8080"], "one of them says that it is ready");
+        slices.insert(slice("two", "IPv4", None));
+        slices.endpoints().expect_err("none says so any more");
+    }
+
+    #[test]
+    fn a_pod_with_addresses_of_both_families_is_one_endpoint() {
+        let v4 = slice("four", "IPv4", vec![pod("10.0.0.1", "a"), pod("10.0.0.2", "b")]);
+        let v6 = slice("six", "IPv6", vec![pod("fd00::1", "a"), pod("fd00::3", "c"), conditions("fd00::4", json!({}))]);
+        let mut slices = slices("grpc", [v4, v6]);
+        assert_eq!(addresses(&slices), ["10.0.0.1:8080", "10.0.0.2:8080", "[fd00::3]:8080", "[fd00::4]:8080"]);
+        slices.prefer_v6();
+        assert_eq!(addresses(&slices), ["10.0.0.2:8080", "[fd00::1]:8080", "[fd00::3]:8080", "[fd00::4]:8080"]);
+    }
+
+    #[test]
+    fn ports_go_by_name_or_by_the_number_on_which_pods_listen() {
+        let one = || [slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))])];
+        assert_eq!(addresses(&slices("metrics", one())), ["10.0.0.1:9090"]);
+        assert_eq!(addresses(&slices(8080, one())), ["10.0.0.1:8080"]);
+        let known = r#""metrics" (9090), "grpc" (8080), "quic" (8443)"#;
+        let quic = slices("quic", one()).endpoints().expect_err("it is no port of TCP");
+        assert_eq!(quic, format!(r#"there is no port "quic" of TCP, but {known}"#));
+        let other = slices(80, one()).endpoints().expect_err("that is the port of the Service");
+        assert_eq!(other, format!("there is no port 80 of TCP, but {known}"));
+        let without = || {
+            let mut slice = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
+            slice.ports = None;
+            [slice]
+        };
+        assert_eq!(addresses(&slices(7000, without())), ["10.0.0.1:7000"]);
+        assert_eq!(
+            slices("grpc", without()).endpoints(),
+            Err(r#"there is no port "grpc" of TCP, but none"#.to_owned())
+        );
+        let mut unnamed = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
+        unnamed.ports = Some(vec![EndpointPort { name: None, port: Some(8081), protocol: None }]);
+        assert_eq!(addresses(&slices("", [unnamed])), ["10.0.0.1:8081"]);
+    }
+
+    #[test]
+    fn names_of_hosts_are_left_out_beside_addresses() {
+        let names = || slice("names", "FQDN", vec![conditions("shop.example", json!({}))]);
+        let why = slices("grpc", [names()]).endpoints().expect_err("none has an address");
+        assert_eq!(why, r#"addresses of type "FQDN" are not connected to, only IPv4 and IPv6"#);
+        let odd =
+            vec![conditions("no address", json!({})), json!({"addresses": []}), conditions("10.0.0.1", json!({}))];
+        assert_eq!(addresses(&slices("grpc", [names(), slice("one", "IPv4", odd)])), ["10.0.0.1:8080"]);
+    }
+
+    #[test]
+    fn slices_and_endpoints_have_limits() {
+        let many = |name: &str| {
+            let ready = |at| conditions(&format!("10.{}.{}.{}", name.len(), at / 256, at % 256), json!({}));
+            slice(name, "IPv4", (0..BACKENDS_MAX / 2).map(ready).collect::<Vec<_>>())
+        };
+        let mut slices = slices("grpc", [many("a"), many("bb"), many("ccc")]);
+        assert_eq!((slices.slices.len(), slices.backends), (2, BACKENDS_MAX));
+        slices.remove("a");
+        slices.insert(many("ccc"));
+        slices.insert(many("bb"));
+        assert_eq!((slices.slices.len(), slices.backends), (2, BACKENDS_MAX), "there is room when one has gone");
+        let mut slices = slices.without_slices();
+        for at in 0..=SLICES_MAX {
+            slices.insert(slice(&at.to_string(), "IPv4", None));
+        }
+        assert_eq!((slices.slices.len(), slices.backends), (SLICES_MAX, 0));
+    }
+}

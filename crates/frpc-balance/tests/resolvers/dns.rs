@@ -1,0 +1,230 @@
+//! Names whose records change, on a small server of DNS on loopback.
+
+use frpc::Channel;
+use frpc::resolve::{Endpoint, Resolver};
+use frpc_balance::dns::DnsResolver;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::{TcpListener, UdpSocket};
+use tokio::time::timeout;
+
+const A: u16 = 1;
+const AAAA: u16 = 28;
+const SRV: u16 = 33;
+
+/// The data of records by name and type. A name without any does not exist.
+type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
+
+/// A server of DNS.
+#[derive(Clone)]
+struct Dns {
+    zone: Arc<Mutex<Zone>>,
+    /// The code of all answers, if not that of success.
+    failure: Arc<Mutex<Option<u8>>>,
+    /// A type whose questions fail: by this code, or without an answer.
+    broken: Arc<Mutex<Option<(u16, Option<u8>)>>>,
+    address: SocketAddr,
+}
+
+impl Dns {
+    async fn start() -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = socket.local_addr().expect("it is bound");
+        let dns = Self { zone: Arc::default(), failure: Arc::default(), broken: Arc::default(), address };
+        let answering = dns.clone();
+        tokio::spawn(async move {
+            let mut question = [0; 1500];
+            while let Ok((length, from)) = socket.recv_from(&mut question).await {
+                if let Some(answer) = answering.answer(&question[..length]) {
+                    drop(socket.send_to(&answer, from).await);
+                }
+            }
+        });
+        dns
+    }
+
+    fn set(&self, name: &'static str, kind: u16, data: impl IntoIterator<Item = Vec<u8>>) {
+        self.zone.lock().expect("no panic").insert((name, kind), data.into_iter().collect());
+    }
+
+    fn break_kind(&self, broken: Option<(u16, Option<u8>)>) {
+        *self.broken.lock().expect("no panic") = broken;
+    }
+
+    fn fail(&self, code: Option<u8>) {
+        *self.failure.lock().expect("no panic") = code;
+    }
+
+    /// The answer, with a time to live of one second.
+    fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
+        let (mut at, mut name) = (12, String::new());
+        while let length @ 1.. = usize::from(*question.get(at)?) {
+            name += if name.is_empty() { "" } else { "." };
+            name += std::str::from_utf8(question.get(at + 1..=at + length)?).ok()?;
+            at += 1 + length;
+        }
+        let kind = u16::from_be_bytes([*question.get(at + 1)?, *question.get(at + 2)?]);
+        let zone = self.zone.lock().expect("no panic");
+        let exists = zone.iter().any(|((known, _), data)| *known == name && !data.is_empty());
+        let mut failure = *self.failure.lock().expect("no panic");
+        if let Some((broken, code)) = *self.broken.lock().expect("no panic")
+            && broken == kind
+        {
+            failure = Some(code?);
+        }
+        let none = Vec::new();
+        let known = zone.iter().find(|((known, of), _)| (*known, *of) == (&*name, kind));
+        let data = known.map(|(_, data)| data).filter(|_| failure.is_none()).unwrap_or(&none);
+        let code = failure.unwrap_or(if exists { 0 } else { 3 });
+        let mut answer = question[..2].to_vec();
+        answer.extend([0x81, 0x80 | code, 0, 1]);
+        answer.extend((data.len() as u16).to_be_bytes());
+        answer.extend([0; 4]);
+        answer.extend(question.get(12..at + 5)?);
+        for data in data {
+            answer.extend([0xC0, 12]);
+            answer.extend(kind.to_be_bytes());
+            answer.extend([0, 1, 0, 0, 0, 1]);
+            answer.extend((data.len() as u16).to_be_bytes());
+            answer.extend(data);
+        }
+        Some(answer)
+    }
+
+    /// A resolver that repeats its lookups at once.
+    fn resolver(&self, name: &str) -> DnsResolver {
+        let resolver: DnsResolver = format!("dns://{}/{name}", self.address).parse().expect("it is an address");
+        resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10))
+    }
+}
+
+fn service(priority: u16, weight: u16, port: u16, target: &str) -> Vec<u8> {
+    let mut data: Vec<u8> = [priority, weight, port].iter().flat_map(|number| number.to_be_bytes()).collect();
+    for label in target.split('.').filter(|label| !label.is_empty()) {
+        data.push(label.len() as u8);
+        data.extend(label.as_bytes());
+    }
+    data.push(0);
+    data
+}
+
+async fn next(resolver: &mut DnsResolver) -> std::io::Result<Vec<Endpoint>> {
+    timeout(Duration::from_secs(30), resolver.next()).await.expect("it answers")
+}
+
+fn texts(endpoints: &[Endpoint]) -> Vec<String> {
+    let mut texts: Vec<_> = endpoints.iter().map(ToString::to_string).collect();
+    texts.sort();
+    texts
+}
+
+#[tokio::test]
+async fn one_name_is_all_its_addresses_of_both_kinds() {
+    let dns = Dns::start().await;
+    dns.set("shop.test", A, [vec![127, 0, 0, 1], vec![127, 0, 0, 2]]);
+    let v6 = [vec![0; 15], vec![1]].concat();
+    dns.set("shop.test", AAAA, [v6]);
+    let mut resolver = dns.resolver("shop.test.:80");
+    let endpoints = next(&mut resolver).await.expect("it exists");
+    let name = "server_name=shop.test";
+    let all = ["127.0.0.1:80", "127.0.0.2:80", "[::1]:80"].map(|address| format!("{address} {name}"));
+    assert_eq!(texts(&endpoints), all);
+    dns.set("shop.test", A, [vec![127, 0, 0, 3]]);
+    dns.set("shop.test", AAAA, []);
+    assert_eq!(texts(&next(&mut resolver).await.expect("it exists")), [format!("127.0.0.3:80 {name}")]);
+}
+
+#[tokio::test]
+async fn records_of_services_have_ports_weights_and_priorities() {
+    let dns = Dns::start().await;
+    let services =
+        [service(1, 3, 80, "a.test"), service(1, 0, 81, "b.test"), service(2, 1, 82, "a.test"), service(0, 0, 1, ".")];
+    dns.set("_shop._tcp.test", SRV, services);
+    dns.set("a.test", A, [vec![127, 0, 0, 1]]);
+    dns.set("b.test", A, [vec![127, 0, 0, 2]]);
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it exists");
+    let all = ["127.0.0.1:80 weight=3 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
+    assert_eq!(texts(&endpoints), all);
+}
+
+#[tokio::test]
+async fn missing_name_and_failing_server_are_errors() {
+    let dns = Dns::start().await;
+    let mut resolver = dns.resolver("shop.test.:80");
+    for failure in [None, Some(2), Some(5)] {
+        dns.fail(failure);
+        next(&mut resolver).await.expect_err("there are no records");
+    }
+    dns.fail(None);
+    dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
+    next(&mut resolver).await.expect("it exists now");
+    dns.set("shop.test", A, []);
+    next(&mut resolver).await.expect_err("it is gone");
+}
+
+#[tokio::test]
+async fn one_family_is_enough_while_the_other_is_unknown() {
+    const SERVFAIL: u8 = 2;
+    const NOTIMP: u8 = 4;
+    const REFUSED: u8 = 5;
+    let dns = Dns::start().await;
+    dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
+    for failure in [Some(SERVFAIL), Some(NOTIMP), Some(REFUSED), None] {
+        dns.break_kind(Some((AAAA, failure)));
+        let mut resolver = dns.resolver("shop.test.:80");
+        let all = ["127.0.0.1:80 server_name=shop.test"];
+        assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "{failure:?}");
+        if failure.is_some() {
+            assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "again: {failure:?}");
+        }
+    }
+    let v6 = || [vec![0; 15], vec![1]].concat();
+    dns.set("six.test", AAAA, [v6()]);
+    dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "six.test")]);
+    dns.break_kind(Some((A, Some(SERVFAIL))));
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it has an address");
+    assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
+}
+
+#[tokio::test]
+async fn failing_family_that_had_servers_is_an_error() {
+    let dns = Dns::start().await;
+    dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
+    dns.set("shop.test", AAAA, [[vec![0; 15], vec![1]].concat()]);
+    let mut resolver = dns.resolver("shop.test.:80");
+    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
+    dns.break_kind(Some((AAAA, Some(2))));
+    next(&mut resolver).await.expect_err("half of the servers would seem to have left");
+    dns.break_kind(None);
+    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
+}
+
+/// Accepts connections and says nothing.
+async fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let port = listener.local_addr().expect("it is bound").port();
+    (listener, port)
+}
+
+#[tokio::test]
+async fn a_channel_keeps_its_servers_while_their_name_flaps() {
+    let dns = Dns::start().await;
+    let (_listener, port) = listener().await;
+    let [one, other] = [vec![127, 0, 0, 1], vec![127, 0, 0, 2]];
+    dns.set("shop.test", A, [one, other]);
+    let channel = Channel::builder().connect_resolved(dns.resolver(&format!("shop.test.:{port}"))).await;
+    let channel = channel.expect("a server accepts");
+    let fleet = || channel.fleet().expect("it follows a resolver");
+    assert_eq!(fleet().servers.len(), 2);
+    dns.set("shop.test", A, []);
+    timeout(Duration::from_secs(30), async {
+        while fleet().resolver_trouble.is_none() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("the lookup is repeated");
+    assert_eq!(fleet().servers.len(), 2, "the last good set stays");
+}

@@ -1,0 +1,296 @@
+//! Services whose slices change, on a small API server on loopback that restarts, discards its history and sends
+//! malformed data.
+
+use crate::api::{Api, Refusal};
+use frpc::Channel;
+use frpc::resolve::{Endpoint, Resolver};
+use frpc_balance::kubernetes::KubernetesResolver;
+use frpc_balance::kubernetes::kube::{Client, Config};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// No test waits longer for events that take milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn client(api: &Api) -> Client {
+    let address = format!("http://{}", api.address).parse().expect("it is an address");
+    Client::try_from(Config::new(address)).expect("it needs no files")
+}
+
+fn resolver(api: &Api) -> KubernetesResolver {
+    KubernetesResolver::new(client(api), "prod/shop", "grpc").expect("it is a name")
+}
+
+/// A resolver that runs in the background, as in a channel: no call of `next` is dropped.
+struct Followed {
+    resolver: Option<KubernetesResolver>,
+    asking: Option<JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)>>,
+}
+
+impl Followed {
+    fn new(resolver: KubernetesResolver) -> Self {
+        Self { resolver: Some(resolver), asking: None }
+    }
+
+    fn ask(&mut self) -> &mut JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)> {
+        self.asking.get_or_insert_with(|| {
+            let mut resolver = self.resolver.take().expect("it is here or with the question");
+            tokio::spawn(async move {
+                let said = resolver.next().await;
+                (resolver, said)
+            })
+        })
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        if let Some(asking) = &self.asking {
+            asking.abort();
+        }
+    }
+}
+
+fn followed(api: &Api) -> Followed {
+    Followed::new(resolver(api))
+}
+
+async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
+    let said = timeout(PATIENCE, followed.ask()).await.expect("it answers");
+    followed.asking = None;
+    let (resolver, said) = said.expect("it does not panic");
+    followed.resolver = Some(resolver);
+    said
+}
+
+/// The hosts of the next set.
+async fn hosts(followed: &mut Followed) -> Vec<String> {
+    let endpoints = next(followed).await.expect("the server answers");
+    let host = |endpoint: &Endpoint| endpoint.address().trim_end_matches(":8080").to_owned();
+    endpoints.iter().map(host).collect()
+}
+
+/// Why the next set is not known.
+async fn trouble(followed: &mut Followed) -> String {
+    next(followed).await.expect_err("it is not known").to_string()
+}
+
+/// Waits until it watches for this time, and has nothing to say before.
+async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
+    let watching = async {
+        while api.asked().1 < times {
+            assert!(!followed.ask().is_finished(), "it says something before it watches");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(PATIENCE, watching).await.expect("it watches");
+}
+
+#[tokio::test]
+async fn all_slices_make_one_set_that_follows_their_changes() {
+    let api = Api::start().await;
+    api.state().page_max = Some(1);
+    api.put("one", &["10.0.0.1", "10.0.0.2"]);
+    api.put("two", &["10.0.0.2", "10.0.0.3"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+    assert_eq!(api.asked().0, 2, "each page has one slice");
+    until_watched(&mut followed, &api, 1).await;
+    api.put("three", &["10.0.0.4"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
+    api.put("one", &["10.0.0.1"]);
+    // The second address is in the other slice still, so nothing has changed.
+    api.delete("two");
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.4"]);
+    api.delete("three");
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    api.delete("one");
+    assert_eq!(trouble(&mut followed).await, "there is no EndpointSlice of the Service");
+    api.put("four", &["10.0.0.5"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.5"]);
+    assert_eq!(api.asked(), (2, 1), "all came by one watch");
+}
+
+#[tokio::test]
+async fn empty_service_is_reported_once_until_it_has_endpoints() {
+    let api = Api::start().await;
+    let mut followed = followed(&api);
+    assert_eq!(trouble(&mut followed).await, "there is no EndpointSlice of the Service");
+    until_watched(&mut followed, &api, 1).await;
+    api.put("one", &[]);
+    assert_eq!(trouble(&mut followed).await, "the Service has no endpoints");
+    api.put("one", &[]);
+    api.put("one", &["10.0.0.1"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"], "the same trouble is not reported twice");
+}
+
+#[tokio::test]
+async fn ended_watch_continues_without_another_list() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    api.bookmark();
+    api.end_watches();
+    api.put("one", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "the change during the pause");
+    let state = api.state();
+    assert_eq!(state.lists.len(), 1);
+    assert!(state.watches[0].contains("resourceVersion=1"), "{:?}", state.watches);
+    assert!(state.watches[1].contains("resourceVersion=11"), "from the bookmark on: {:?}", state.watches);
+}
+
+#[tokio::test]
+async fn expired_version_is_listed_again() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    // As the answer to a watch.
+    api.forget();
+    api.put("one", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
+    // As an event of a watch.
+    until_watched(&mut followed, &api, 2).await;
+    api.forget();
+    api.delete("one");
+    api.put("two", &["10.0.0.3"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.3"]);
+    // As the answer to a list.
+    until_watched(&mut followed, &api, 3).await;
+    api.forget();
+    api.state().instead_of_list = Some((410, String::new()));
+    api.put("two", &["10.0.0.4"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.4"]);
+    assert_eq!(api.asked().0, 5);
+}
+
+#[tokio::test]
+async fn restarted_server_is_watched_from_the_last_version() {
+    let mut api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    api.kill().await;
+    trouble(&mut followed).await;
+    for _ in 0..3 {
+        let why = trouble(&mut followed).await;
+        assert!(why.starts_with("API server: "), "{why}");
+    }
+    api.put("two", &["10.0.0.2"]);
+    api.again().await;
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2"]);
+    assert_eq!(api.asked(), (1, 2));
+}
+
+#[tokio::test]
+async fn malformed_lists_and_events_are_errors() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    for (status, body) in [(200, "[]"), (200, r#"{"items":["x"#), (500, r#"{"items":["#), (302, "")] {
+        api.state().instead_of_list = Some((status, body.to_owned()));
+        trouble(&mut followed).await;
+    }
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    let events = [
+        "nonsense\n".to_owned(),
+        "{\"type\":\"ODD\",\"object\":{}}\n".to_owned(),
+        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{},\"endpoints\":7}}\n".to_owned(),
+        "{\"type\":\"ERROR\",\"object\":{\"code\":500,\"message\":\"etcd is away\"}}\n".to_owned(),
+    ];
+    for (at, event) in events.into_iter().enumerate() {
+        until_watched(&mut followed, &api, at + 1).await;
+        api.say(event);
+        trouble(&mut followed).await;
+        assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+        assert_eq!(api.asked().0, 5, "no other list");
+    }
+}
+
+#[tokio::test]
+async fn refusal_has_the_text_of_the_server() {
+    let api = Api::start().await;
+    let other = KubernetesResolver::new(client(&api), "shop", "grpc").expect("it is a name");
+    let mut other = Followed::new(other);
+    let why = trouble(&mut other).await;
+    let start = "API server: status 403: /apis/discovery.k8s.io/v1/namespaces/default";
+    assert!(why.starts_with(start), "{why}");
+    assert!(why.ends_with(" is forbidden"), "{why}");
+}
+
+#[tokio::test]
+async fn overloaded_server_is_watched_again_without_a_list() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    for status in [429, 503] {
+        let watches = api.asked().1;
+        api.state().instead_of_watch = vec![Refusal { status, retry_after: Some("1"), body: "too many requests" }];
+        let ended = Instant::now();
+        api.end_watches();
+        until_watched(&mut followed, &api, watches + 2).await;
+        assert!(ended.elapsed() >= Duration::from_secs(1), "Retry-After is one second: {:?}", ended.elapsed());
+    }
+    api.put("one", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
+    assert_eq!(api.asked().0, 1, "one list");
+}
+
+#[tokio::test]
+async fn failing_watch_keeps_the_version() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    let status = r#"{"kind": "Status", "status": "Failure", "message": "etcd is away", "code": 500}"#;
+    for body in [status, "a proxy's page"] {
+        api.state().instead_of_watch = vec![Refusal { status: 500, retry_after: None, body }];
+        api.end_watches();
+        trouble(&mut followed).await;
+        assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    }
+    let state = api.state();
+    assert_eq!(state.lists.len(), 1);
+    assert!(state.watches.iter().all(|watch| watch.contains("resourceVersion=1")), "{:?}", state.watches);
+}
+
+/// Accepts connections and says nothing.
+async fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let port = listener.local_addr().expect("it is bound").port();
+    (listener, port)
+}
+
+#[tokio::test]
+async fn channel_keeps_its_servers_while_the_api_server_is_down() {
+    let mut api = Api::start().await;
+    let (_listener, port) = listener().await;
+    api.put_at("one", &["127.0.0.1", "127.0.0.2"], port);
+    let channel = Channel::builder().connect_resolved(resolver(&api)).await.expect("a server accepts");
+    let fleet = || channel.fleet().expect("it follows a resolver");
+    let until = async |what: &str, happened: &dyn Fn() -> bool| {
+        let waiting = async {
+            while !happened() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("not so: {what}"));
+    };
+    assert_eq!(fleet().servers.len(), 2);
+    api.kill().await;
+    until("there is trouble", &|| fleet().resolver_trouble.is_some()).await;
+    assert_eq!(fleet().servers.len(), 2, "the last good set stays");
+    api.put_at("one", &["127.0.0.2"], port);
+    api.again().await;
+    until("the other has left", &|| fleet().servers.len() == 1).await;
+    assert!(fleet().resolver_trouble.is_none());
+}

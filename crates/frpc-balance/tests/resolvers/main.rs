@@ -1,0 +1,8 @@
+//! Resolvers and small servers of their registries on loopback.
+
+#[cfg(feature = "kubernetes")]
+mod api;
+#[cfg(feature = "dns")]
+mod dns;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;

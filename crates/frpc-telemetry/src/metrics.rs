@@ -1,0 +1,123 @@
+//! The counters of [frpc](https://docs.rs/frpc-rs) calls for the facade [`metrics`](https://docs.rs/metrics).
+//!
+//! [`Figures`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
+//! the facade: each would pay for a lookup in a table of the recorder.
+
+use frpc::Stats;
+use frpc::observe::{Calls, Counters, FigureKind, Histogram, Side};
+use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The histogram of calls at servers, and that of calls at clients, in seconds.
+const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
+
+/// The calls of a method that ended with one code, at one end.
+type Row = (Side, &'static str, &'static str, i32);
+
+/// Copies [`Counters`] to the recorder of the program.
+///
+/// Names and labels are those of [the page for Prometheus](frpc::observe::Snapshot::prometheus). Durations go into
+/// histograms, each as the end of its bucket, so that it is at most an eighth too long. A [`Figures`] records all
+/// durations at first and new ones later, so create one for each set of counters.
+///
+/// ```
+/// use frpc::observe::Counters;
+/// use frpc_telemetry::metrics::Figures;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let counters = Counters::new();
+/// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
+/// let mut figures = Figures::new(&counters).stats(&server.stats());
+/// // Every few seconds, or before each look of the recorder:
+/// figures.record();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Figures {
+    counters: Counters,
+    stats: Option<Stats>,
+    /// The durations that the recorder has.
+    told: HashMap<Row, Histogram>,
+    is_described: bool,
+}
+
+impl Figures {
+    /// Copies these counters.
+    #[must_use]
+    pub fn new(counters: &Counters) -> Self {
+        Self { counters: counters.clone(), stats: None, told: HashMap::new(), is_described: false }
+    }
+
+    /// Copies the connections of a server as well.
+    #[must_use]
+    pub fn stats(mut self, stats: &Stats) -> Self {
+        self.stats = Some(stats.clone());
+        self
+    }
+
+    /// Copies the counters to the recorder of this thread, or the global one. Without a recorder nothing
+    /// is kept for a later one.
+    pub fn record(&mut self) {
+        let snapshot = self.counters.snapshot();
+        let describes = !std::mem::replace(&mut self.is_described, true);
+        if describes {
+            for name in DURATIONS {
+                describe_histogram!(name, metrics::Unit::Seconds, "Duration of calls, by method and code.");
+            }
+        }
+        for calls in &snapshot.calls {
+            self.record_durations(calls);
+        }
+        for figure in snapshot.figures(self.stats.as_ref()) {
+            let labels: Vec<_> = figure.labels.into_iter().map(|(name, value)| Label::new(name, value)).collect();
+            let (name, help) = (figure.name, SharedString::const_str(figure.help));
+            match figure.kind {
+                FigureKind::Gauge => {
+                    if describes {
+                        describe_gauge!(name, help);
+                    }
+                    gauge!(name, labels).set(figure.value as f64);
+                }
+                // Counters, and sums.
+                _ => {
+                    if describes {
+                        describe_counter!(name, help);
+                    }
+                    counter!(name, labels).absolute(figure.value);
+                }
+            }
+        }
+    }
+
+    /// Records the new durations.
+    fn record_durations(&mut self, calls: &Calls) {
+        let code = calls.code as i32;
+        let told = self.told.entry((calls.side, calls.service, calls.method, code)).or_default();
+        let labels = vec![
+            Label::from_static_parts("service", calls.service),
+            Label::from_static_parts("method", calls.method),
+            Label::new("code", calls.code.name().to_ascii_lowercase()),
+        ];
+        let [server, client] = DURATIONS;
+        let histogram = match calls.side {
+            Side::Server => histogram!(server, labels),
+            Side::Client => histogram!(client, labels),
+        };
+        let before: HashMap<_, _> = told.ranges().collect();
+        for (end, count) in calls.durations.ranges() {
+            let new = count.saturating_sub(before.get(&end).copied().unwrap_or(0));
+            if new > 0 {
+                histogram.record_many(end.as_secs_f64(), usize::try_from(new).unwrap_or(usize::MAX));
+            }
+        }
+        told.clone_from(&calls.durations);
+    }
+}
+
+impl fmt::Debug for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Figures").field("counters", &self.counters).field("stats", &self.stats).finish_non_exhaustive()
+    }
+}

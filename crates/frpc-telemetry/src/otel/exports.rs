@@ -1,0 +1,211 @@
+//! What becomes of spans on their way to a collector. The way itself is the SDK's: a bounded queue and a thread that
+//! takes from it. Here its room is given out and its losses are counted.
+
+use opentelemetry::Context;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanExporter, SpanProcessor};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How many spans may wait for the exporter, those of the batch included that it is sending: the SDK's default.
+const WAITING_MAX: u64 = 2048;
+
+/// Counts the spans that were exported, and those that were lost because the collector is down or slow.
+///
+/// [`processor`](Self::processor) wraps an exporter in the SDK's [`BatchSpanProcessor`], whose queue holds 2048 spans
+/// at most: with those that wait, each span that has ended is in one of the counts. Clones count together.
+///
+/// ```
+/// use frpc_telemetry::otel::{Exports, Telemetry};
+/// use opentelemetry::trace::TracerProvider as _;
+/// use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
+///
+/// let exports = Exports::new();
+/// let exporter = InMemorySpanExporter::default(); // Or that of opentelemetry-otlp.
+/// let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter)).build();
+/// let telemetry = Telemetry::new().spans(provider.tracer("greeter"));
+/// # drop(telemetry);
+/// provider.shutdown().expect("it is in memory");
+/// assert_eq!((exports.exported(), exports.failed(), exports.dropped(), exports.waiting()), (0, 0, 0, 0));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Exports(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// Spans that have ended and are neither exported nor lost.
+    waiting: AtomicU64,
+    exported: AtomicU64,
+    failed: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Exports {
+    /// Counts from zero.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A processor that passes spans to an exporter in batches, on a thread of its own, and counts here.
+    pub fn processor(&self, exporter: impl SpanExporter + 'static) -> impl SpanProcessor + 'static {
+        let config = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX as usize).build();
+        let exporter = Counted { counts: self.0.clone(), exporter };
+        let batches = BatchSpanProcessor::builder(exporter).with_batch_config(config).build();
+        Bounded { counts: self.0.clone(), batches }
+    }
+
+    /// Spans that the exporter has sent.
+    pub fn exported(&self) -> u64 {
+        self.0.exported.load(Ordering::Relaxed)
+    }
+
+    /// Spans that the exporter could not send. They are not sent again.
+    pub fn failed(&self) -> u64 {
+        self.0.failed.load(Ordering::Relaxed)
+    }
+
+    /// Spans that did not fit into the queue.
+    pub fn dropped(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Spans that wait for the exporter, or that it is sending. 2048 at most.
+    pub fn waiting(&self) -> u64 {
+        self.0.waiting.load(Ordering::Relaxed)
+    }
+}
+
+/// Lets so many spans into the SDK's queue as have room there, so that it drops none uncounted.
+#[derive(Debug)]
+struct Bounded {
+    counts: Arc<Counts>,
+    batches: BatchSpanProcessor,
+}
+
+impl SpanProcessor for Bounded {
+    fn on_start(&self, span: &mut Span, context: &Context) {
+        self.batches.on_start(span, context);
+    }
+
+    fn on_end(&self, span: SpanData) {
+        let Counts { waiting, dropped, .. } = &*self.counts;
+        // As the queue does with spans that are not sampled.
+        if !span.span_context.is_sampled() {
+            return;
+        }
+        let enter = |waiting| (waiting < WAITING_MAX).then_some(waiting + 1);
+        if waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).is_err() {
+            dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.batches.on_end(span);
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.batches.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.batches.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.batches.set_resource(resource);
+    }
+}
+
+/// An exporter whose successes and failures are counted.
+#[derive(Debug)]
+struct Counted<E> {
+    counts: Arc<Counts>,
+    exporter: E,
+}
+
+/// A batch that is being sent. One whose export is cancelled has failed.
+struct Sending<'a> {
+    counts: &'a Counts,
+    spans: u64,
+    is_sent: bool,
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        let Counts { waiting, exported, failed, .. } = self.counts;
+        let count = if self.is_sent { exported } else { failed };
+        count.fetch_add(self.spans, Ordering::Relaxed);
+        waiting.fetch_sub(self.spans, Ordering::Relaxed);
+    }
+}
+
+impl<E: SpanExporter> SpanExporter for Counted<E> {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let mut sending = Sending { counts: &self.counts, spans: batch.len() as u64, is_sent: false };
+        let result = self.exporter.export(batch).await;
+        sending.is_sent = result.is_ok();
+        result
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use opentelemetry::trace::{Tracer as _, TracerProvider as _};
+    use opentelemetry_sdk::error::OTelSdkError;
+    use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
+
+    /// An exporter whose collector refuses each second batch.
+    #[derive(Debug, Default)]
+    struct Refused(AtomicU64);
+
+    impl SpanExporter for Refused {
+        async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+            let is_sent = self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+            if is_sent { Ok(()) } else { Err(OTelSdkError::InternalFailure("no collector".to_owned())) }
+        }
+    }
+
+    fn make(provider: &SdkTracerProvider, spans: u64) {
+        let tracer = provider.tracer("test");
+        (0..spans).for_each(|_| drop(tracer.start("span")));
+    }
+
+    #[test]
+    fn each_span_is_exported_failed_or_dropped() {
+        let exports = Exports::new();
+        let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(Refused::default())).build();
+        make(&provider, 10);
+        provider.force_flush().expect("the first batch is sent");
+        assert_eq!((exports.exported(), exports.failed(), exports.waiting()), (10, 0, 0));
+        make(&provider, 5);
+        let _ = provider.force_flush();
+        assert_eq!((exports.exported(), exports.failed(), exports.waiting()), (10, 5, 0));
+        make(&provider, 20_000);
+        let _ = provider.shutdown();
+        assert_eq!(exports.exported() + exports.failed() + exports.dropped(), 20_015);
+        assert_eq!(exports.waiting(), 0);
+    }
+
+    #[test]
+    fn an_exporter_gets_each_span_although_they_are_counted() {
+        let (exports, exporter) = (Exports::new(), InMemorySpanExporter::default());
+        let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter.clone())).build();
+        make(&provider, 3);
+        provider.force_flush().expect("it is in memory");
+        assert_eq!(exporter.get_finished_spans().expect("it is not shut down").len(), 3);
+        assert_eq!(exports.exported(), 3);
+    }
+}

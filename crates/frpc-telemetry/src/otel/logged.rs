@@ -1,0 +1,33 @@
+//! The ids of trace and span for the log lines of a handler.
+
+use frpc::observe::TraceContext;
+use frpc::{Call, CallResponse, Middleware, Next, Status};
+use std::future::poll_fn;
+use std::pin::pin;
+
+/// A middleware that runs handlers in a span of `tracing`, with the ids of their trace and span as fields: lines of a
+/// handler's log can then be found by the trace.
+///
+/// The span is called `call`, and has the level INFO. Calls without a place in a trace have none.
+///
+/// ```
+/// let server = frpc::Server::builder().middleware(frpc_telemetry::otel::Logged);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Logged;
+
+impl Middleware for Logged {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
+        let Some(context) = TraceContext::current() else { return next.run(call).await };
+        let trace_id = format_args!("{:032x}", u128::from_be_bytes(context.trace_id())).to_string();
+        let span_id = format_args!("{:016x}", u64::from_be_bytes(context.span_id())).to_string();
+        let method = format_args!("{}/{}", call.service(), call.method()).to_string();
+        let span = tracing::info_span!("call", trace_id, span_id, method);
+        let mut work = pin!(next.run(call));
+        poll_fn(|context| {
+            let _entered = span.enter();
+            work.as_mut().poll(context)
+        })
+        .await
+    }
+}

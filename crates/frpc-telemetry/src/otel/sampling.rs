@@ -1,0 +1,98 @@
+//! Which calls are recorded. That is decided before anything is made for a call: one that is not recorded costs a few
+//! dozen instructions.
+
+use frpc::observe::TraceContext;
+
+/// How many calls are recorded, and whose word counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampling {
+    /// A trace that begins here is recorded if a random number is below.
+    below: u64,
+    /// Whether a peer decides for the calls that it sends.
+    pub(crate) trusts: bool,
+}
+
+impl Sampling {
+    pub(crate) fn all() -> Self {
+        Self { below: u64::MAX, trusts: false }
+    }
+
+    pub(crate) fn set_ratio(&mut self, ratio: f64) {
+        // The conversion saturates, and maps NaN to zero.
+        self.below = (ratio * 2_f64.powi(64)) as u64;
+    }
+
+    /// Whether to record a call with the context `parent`. Within a process the decision is made once for each trace. A
+    /// peer that is not trusted decides nothing, not even by the id of its trace, which it may choose.
+    #[inline]
+    pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
+        match parent {
+            Some(parent) if self.trusts || !parent.is_remote() => parent.is_sampled(),
+            _ => self.below == u64::MAX || self.below > 0 && fastrand::u64(..) < self.below,
+        }
+    }
+}
+
+/// The context of a call that is not recorded: its trace as received, or a new one, so that later servers know.
+#[inline]
+pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
+    let (trace, span) = match parent {
+        Some(parent) => (parent.trace_id(), parent.span_id()),
+        // The span is not recorded, so its id need not be another random number. Not zero: that would be no id.
+        None => {
+            let random = fastrand::u128(..) | 1 << 64 | 1;
+            (random.to_ne_bytes(), ((random >> 64) as u64).to_ne_bytes())
+        }
+    };
+    TraceContext::new(trace, span, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampling(ratio: f64) -> Sampling {
+        let mut sampling = Sampling::all();
+        sampling.set_ratio(ratio);
+        sampling
+    }
+
+    fn remote(flags: &str) -> TraceContext {
+        let text = format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
+        TraceContext::from_traceparent(&text).expect("it is valid")
+    }
+
+    #[test]
+    fn so_large_a_part_of_new_traces_is_recorded() {
+        let chosen = |ratio| (0..10_000).filter(|_| sampling(ratio).is_chosen(None)).count();
+        assert_eq!([chosen(0.0), chosen(1.0), chosen(-1.0), chosen(f64::NAN), chosen(2.0)], [0, 10_000, 0, 0, 10_000]);
+        assert!((700..1300).contains(&chosen(0.1)), "{}", chosen(0.1));
+    }
+
+    #[test]
+    fn a_peer_decides_only_if_it_is_trusted() {
+        let (asked, not_asked) = (remote("01"), remote("00"));
+        assert!(!sampling(0.0).is_chosen(Some(&asked)));
+        assert!(sampling(1.0).is_chosen(Some(&not_asked)));
+        for ratio in [0.0, 1.0] {
+            let trusting = Sampling { trusts: true, ..sampling(ratio) };
+            assert!(trusting.is_chosen(Some(&asked)) && !trusting.is_chosen(Some(&not_asked)));
+        }
+    }
+
+    #[test]
+    fn trace_is_recorded_wholly_or_not_at_all() {
+        for is_sampled in [true, false] {
+            let own = TraceContext::new([1; 16], [2; 8], is_sampled);
+            assert_eq!([0.0, 1.0].map(|ratio| sampling(ratio).is_chosen(own.as_ref())), [is_sampled; 2]);
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_not_recorded_stays_in_its_trace() {
+        let went_on = unrecorded(Some(&remote("01"))).expect("it has ids");
+        assert_eq!(went_on.to_string(), remote("00").to_string());
+        assert!(!went_on.is_remote(), "the decision is that of this process");
+        assert_ne!(unrecorded(None).map(|new| new.trace_id()), unrecorded(None).map(|new| new.trace_id()));
+    }
+}

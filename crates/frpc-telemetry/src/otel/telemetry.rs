@@ -1,0 +1,259 @@
+//! The observer that makes spans of calls, and records how long they took.
+
+use super::context::{active, of_span, span_context};
+use super::live::{Live, Lives};
+use super::names;
+use super::sampling::{Sampling, unrecorded};
+use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
+use frpc::{Code, Status};
+use opentelemetry::global::{BoxedSpan, BoxedTracer, ObjectSafeTracer};
+use opentelemetry::metrics::{Histogram, Meter};
+use opentelemetry::trace::{Span, SpanBuilder, SpanKind, Status as SpanStatus, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Reports calls to OpenTelemetry: an [`Observer`] for the builders of servers and channels.
+///
+/// Each call that is recorded is a span, named as its method: of kind `client` where it is made, and `server` where it
+/// is served. The first attempt of a client is the call itself, further ones are spans below it. By default each call
+/// is recorded; see [`sample`](Self::sample).
+///
+/// Clones are the same, and one does for all servers and channels of a program.
+///
+/// ```
+/// use frpc_telemetry::otel::Telemetry;
+/// use opentelemetry::trace::TracerProvider as _;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+///
+/// let provider = SdkTracerProvider::builder().build(); // With an exporter.
+/// let telemetry = Telemetry::new().spans(provider.tracer("greeter")).sample(0.01);
+/// let server = frpc::Server::builder().observer(telemetry.clone());
+/// let channel = frpc::Channel::builder().observer(telemetry);
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Telemetry {
+    tracer: Option<Arc<BoxedTracer>>,
+    sampling: Option<Sampling>,
+    durations: Option<Durations>,
+    lives: Arc<Lives>,
+}
+
+/// The histograms of either end.
+#[derive(Clone)]
+struct Durations {
+    client: Histogram<f64>,
+    server: Histogram<f64>,
+}
+
+impl Telemetry {
+    /// Reports nothing, and forwards trace contexts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes spans by a tracer. Its own sampler decides on calls that have been [chosen](Self::sample), with a parent
+    /// that is marked as sampled: the default of the SDK agrees.
+    pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
+        self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
+        self
+    }
+
+    /// Records so large a part of the traces that begin here, from 0 to 1. Default: all.
+    ///
+    /// A trace begins with a call that is made outside of any other, or that a peer sends. The calls of its
+    /// handler are recorded if it is. The trace context marks the other calls as not recorded, for peers that
+    /// [trust](Self::trust_peers) this one.
+    pub fn sample(mut self, ratio: f64) -> Self {
+        self.sampling_mut().set_ratio(ratio);
+        self
+    }
+
+    /// Lets peers decide for the calls that they send with a trace context. For servers that only other servers of the
+    /// same owner call. Default: a peer's wish is ignored, since it could have everything recorded.
+    pub fn trust_peers(mut self) -> Self {
+        self.sampling_mut().trusts = true;
+        self
+    }
+
+    /// Records the duration of each call in the histograms `rpc.client.call.duration` and `rpc.server.call.duration`.
+    ///
+    /// This takes two looks at the clock and one at a table of the SDK for each call, whether it is sampled or not. The
+    /// [counters](frpc::observe::Counters) cost less, and a collector can read them as Prometheus does.
+    pub fn durations(mut self, meter: &Meter) -> Self {
+        let histogram = |name, description| {
+            let histogram = meter.f64_histogram(name).with_unit("s").with_description(description);
+            histogram.with_boundaries(names::BOUNDS.to_vec()).build()
+        };
+        self.durations = Some(Durations {
+            client: histogram(names::CLIENT_DURATION, "Duration of calls that were made."),
+            server: histogram(names::SERVER_DURATION, "Duration of calls that were served."),
+        });
+        self
+    }
+
+    /// How many calls are being recorded: those in progress.
+    pub fn in_progress(&self) -> usize {
+        self.lives.len()
+    }
+
+    fn sampling_mut(&mut self) -> &mut Sampling {
+        self.sampling.get_or_insert_with(Sampling::all)
+    }
+
+    fn sampling(&self) -> Sampling {
+        self.sampling.unwrap_or_else(Sampling::all)
+    }
+
+    /// Begins the span of a call.
+    #[cold]
+    fn record(&self, tracer: &BoxedTracer, about: &About, trace: &mut Option<TraceContext>) -> BoxedSpan {
+        let kind = match about.side() {
+            Side::Client => SpanKind::Client,
+            Side::Server => SpanKind::Server,
+        };
+        let attributes = vec![KeyValue::new(names::SYSTEM, names::FRPC), method(about)];
+        begin(tracer, about, kind, attributes, trace)
+    }
+}
+
+impl Observer for Telemetry {
+    #[inline]
+    fn begin(&self, about: &About, trace: &mut Option<TraceContext>) -> Token {
+        if about.side() == Side::Client
+            && let Some(active) = active()
+        {
+            *trace = Some(active);
+        }
+        let tracer = self.tracer.as_ref().filter(|_| self.sampling().is_chosen(trace.as_ref()));
+        let span = match tracer {
+            Some(tracer) => Some(self.record(tracer, about, trace)),
+            None if self.tracer.is_some() => {
+                *trace = unrecorded(trace.as_ref());
+                None
+            }
+            None => None,
+        };
+        if span.is_none() && self.durations.is_none() {
+            return Token::NO_END;
+        }
+        Token(self.lives.enter(Live { span, attempt: None, attempts: 1, begun: Instant::now() }))
+    }
+
+    #[inline]
+    fn end(&self, about: &About, token: Token, ended: &Ended) {
+        if let Some(live) = self.lives.take(token.0) {
+            self.finish(about, live, ended);
+        }
+    }
+
+    fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
+        let Some(tracer) = &self.tracer else { return };
+        self.lives.with(token.0, |live| {
+            let Some(span) = &mut live.span else { return };
+            let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
+            span.add_event("attempt failed", vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);
+            if let Some(attempt) = live.attempt.take() {
+                close(attempt, Side::Client, failed.code());
+            }
+            live.attempts = live.attempts.saturating_add(1);
+            *trace = of_span(span.span_context());
+            let attributes = vec![
+                KeyValue::new(names::SYSTEM, names::FRPC),
+                method(about),
+                KeyValue::new(names::ATTEMPT, i64::from(live.attempts)),
+            ];
+            live.attempt = Some(begin(tracer, about, SpanKind::Client, attributes, trace));
+        });
+    }
+}
+
+impl Telemetry {
+    #[cold]
+    fn finish(&self, about: &About, live: Live, ended: &Ended) {
+        let Live { span, attempt, begun, .. } = live;
+        if let Some(durations) = &self.durations {
+            let (histogram, side) = match about.side() {
+                Side::Client => (&durations.client, Side::Client),
+                Side::Server => (&durations.server, Side::Server),
+            };
+            let code = names::code(ended.code);
+            let known =
+                [KeyValue::new(names::SYSTEM, names::FRPC), method(about), KeyValue::new(names::STATUS_CODE, code)];
+            let took = begun.elapsed().as_secs_f64();
+            if is_failure(side, ended.code) {
+                let [system, method, status] = known;
+                histogram.record(took, &[system, method, status, KeyValue::new(names::ERROR_TYPE, code)]);
+            } else {
+                histogram.record(took, &known);
+            }
+        }
+        if let Some(attempt) = attempt {
+            close(attempt, about.side(), ended.code);
+        }
+        if let Some(mut span) = span {
+            for (name, size) in [(names::REQUEST_SIZE, ended.request_bytes), (names::REPLY_SIZE, ended.reply_bytes)] {
+                if size > 0 {
+                    span.set_attribute(KeyValue::new(name, i64::try_from(size).unwrap_or(i64::MAX)));
+                }
+            }
+            close(span, about.side(), ended.code);
+        }
+    }
+}
+
+/// Begins a span below `trace`, and puts it there.
+fn begin(
+    tracer: &BoxedTracer,
+    about: &About,
+    kind: SpanKind,
+    attributes: Vec<KeyValue>,
+    trace: &mut Option<TraceContext>,
+) -> BoxedSpan {
+    let parent = match trace {
+        // The decision has been made.
+        Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
+        None => Context::new(),
+    };
+    let builder = SpanBuilder::from_name(name(about)).with_kind(kind).with_attributes(attributes);
+    let span = tracer.build_with_context(builder, &parent);
+    // A tracer that records nothing may give spans without ids.
+    *trace = of_span(span.span_context()).or_else(|| unrecorded(trace.as_ref()));
+    span
+}
+
+/// Ends a span with the code of its call.
+fn close(mut span: BoxedSpan, side: Side, code: Code) {
+    let name = names::code(code);
+    span.set_attribute(KeyValue::new(names::STATUS_CODE, name));
+    if is_failure(side, code) {
+        span.set_attribute(KeyValue::new(names::ERROR_TYPE, name));
+        span.set_status(SpanStatus::error(""));
+    }
+    span.end();
+}
+
+fn is_failure(side: Side, code: Code) -> bool {
+    match side {
+        Side::Client => code != Code::Ok,
+        Side::Server => names::is_server_fault(code),
+    }
+}
+
+fn name(about: &About) -> String {
+    format!("{}/{}", about.service(), about.method())
+}
+
+fn method(about: &About) -> KeyValue {
+    KeyValue::new(names::METHOD, name(about))
+}
+
+impl fmt::Debug for Telemetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Telemetry");
+        shown.field("spans", &self.tracer.is_some()).field("sampling", &self.sampling());
+        shown.field("durations", &self.durations.is_some()).field("in_progress", &self.in_progress()).finish()
+    }
+}

@@ -1,0 +1,60 @@
+//! Memory while a collector does not answer. Alone in its process, since the allocator counts for all threads.
+
+use dhat::{Alloc, HeapStats, Profiler};
+use frpc::{Channel, Server};
+use frpc_telemetry::otel::{Exports, Telemetry};
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+
+#[global_allocator]
+static ALLOCATOR: Alloc = Alloc;
+
+/// An exporter whose collector does not answer until the other end of the channel is dropped.
+#[derive(Debug)]
+struct Silent(Mutex<Receiver<()>>);
+
+impl SpanExporter for Silent {
+    async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        Ok(())
+    }
+}
+
+/// The calls of one round, each with a span at either end: more than the queue takes.
+const CALLS: u64 = 1_500;
+
+#[tokio::test]
+async fn silent_collector_drops_and_counts_spans() {
+    let _profiler = Profiler::builder().testing().build();
+    let (answer, silence) = channel();
+    let exports = Exports::new();
+    let processor = exports.processor(Silent(Mutex::new(silence)));
+    let provider = SdkTracerProvider::builder().with_span_processor(processor).build();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    let builder = Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(Polite));
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let builder = Channel::builder().observer(telemetry.clone()).calls::<GreeterClient>();
+    let client = GreeterClient::new(builder.connect(address).await.expect("the server listens"));
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..CALLS {
+            client.greet(Name { name: "Ada".to_owned() }).await.expect("calls continue");
+        }
+        held.push(HeapStats::get().curr_bytes);
+    }
+    assert_eq!((exports.waiting(), exports.exported()), (2048, 0));
+    // The server may not have ended its last call yet.
+    assert!((2 * 3 * CALLS - 2049..=2 * 3 * CALLS - 2048).contains(&exports.dropped()), "{exports:?}");
+    // A span takes some hundred bytes, so those of one round would take a megabyte.
+    assert!(held[2] < held[0] + 64 * 1024, "{held:?}");
+    drop(answer);
+    provider.shutdown().expect("the collector answers");
+    assert_eq!((exports.exported(), exports.waiting(), telemetry.in_progress()), (2048, 0, 0));
+}

@@ -1,0 +1,115 @@
+//! The records of calls.
+
+use frpc::observe::Counters;
+use frpc::{Channel, Server};
+use frpc_telemetry::metrics::Figures;
+use metrics::{
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    with_local_recorder,
+};
+use samples::greet::{GreeterClient, GreeterServer, Name};
+use samples::started::Polite;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<BTreeMap<String, f64>>>);
+
+/// One of them.
+struct Value {
+    key: String,
+    told: Told,
+}
+
+impl Value {
+    fn new(key: &Key, told: &Told) -> Arc<Self> {
+        let labels: Vec<_> = key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
+        Arc::new(Self { key: format!("{}{{{}}}", key.name(), labels.join(",")), told: told.clone() })
+    }
+
+    fn change(&self, change: impl FnOnce(f64) -> f64) {
+        let mut told = self.told.0.lock().unwrap();
+        let value = told.entry(self.key.clone()).or_default();
+        *value = change(*value);
+    }
+}
+
+impl CounterFn for Value {
+    fn increment(&self, value: u64) {
+        self.change(|before| before + value as f64);
+    }
+
+    fn absolute(&self, value: u64) {
+        self.change(|_| value as f64);
+    }
+}
+
+impl GaugeFn for Value {
+    fn increment(&self, value: f64) {
+        self.change(|before| before + value);
+    }
+
+    fn decrement(&self, value: f64) {
+        self.change(|before| before - value);
+    }
+
+    fn set(&self, value: f64) {
+        self.change(|_| value);
+    }
+}
+
+impl HistogramFn for Value {
+    fn record(&self, value: f64) {
+        assert!(value > 0.0 && value < 60.0, "seconds: {value}");
+        self.change(|before| before + 1.0);
+    }
+}
+
+impl Recorder for Told {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::from_arc(Value::new(key, self))
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(Value::new(key, self))
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::from_arc(Value::new(key, self))
+    }
+}
+
+#[tokio::test]
+async fn recorder_receives_each_call_once() {
+    let counters = Counters::new();
+    let builder = Server::builder().counters(&counters).add_service(GreeterServer::new(Polite));
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let (address, mut figures) = (server.local_addr().to_string(), Figures::new(&counters).stats(&server.stats()));
+    tokio::spawn(server.serve());
+    let builder = Channel::builder().counters(&counters).calls::<GreeterClient>();
+    let client = GreeterClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
+    let told = Told::default();
+    for round in 1..=2 {
+        for name in ["Ada", "Eve", ""] {
+            let _ = client.greet(Name { name: name.to_owned() }).await;
+        }
+        with_local_recorder(&told, || {
+            figures.record();
+            figures.record();
+        });
+        let values = told.0.lock().unwrap().clone();
+        for (code, calls) in [("ok", 2), ("invalid_argument", 1)] {
+            let labels = format!("service=greet.Greeter,method=Greet,code={code}");
+            let key = format!("frpc_client_call_duration_seconds{{{labels}}}");
+            assert_eq!(values.get(&key), Some(&f64::from(calls * round)), "{values:#?}");
+        }
+        assert_eq!(values.get("frpc_client_connections_made_total{}"), Some(&1.0));
+        assert_eq!(values.get("frisbee_connections{}"), Some(&1.0));
+        assert_eq!(values.get(&format!("frpc_client_server_connections{{server={address}}}")), Some(&1.0));
+    }
+}

@@ -1,0 +1,297 @@
+//! Spans as an exporter gets them: one trace from the first client to the last subscriber.
+
+use frpc::observe::TraceContext;
+use frpc::pubsub::{self, Broker};
+use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_telemetry::otel::Telemetry;
+use opentelemetry::trace::{SpanKind, Tracer as _, TracerProvider as _};
+use opentelemetry::{KeyValue, Value};
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
+use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Greets, by way of another server or of a broker if it knows one.
+#[derive(Clone, Default)]
+struct Service {
+    next: Option<GreeterClient>,
+    broker: Option<pubsub::Client>,
+    /// Set while handlers are to wait.
+    holds: Option<Arc<AtomicU64>>,
+}
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let name = request.into_inner().name;
+        if name.is_empty() {
+            return Err(Status::internal("no such person"));
+        }
+        if let Some(held) = &self.holds
+            && held.fetch_add(1, Ordering::SeqCst) == 0
+        {
+            std::future::pending::<()>().await;
+        }
+        if let Some(next) = &self.next {
+            return next.greet(Name { name }).await;
+        }
+        if let Some(broker) = &self.broker {
+            // A message has no field for a context.
+            let context = TraceContext::current().expect("the caller has sent it").to_string();
+            let publisher = broker.publisher("greeted").map_err(|error| Status::internal(error.to_string()))?;
+            publisher.publish(context).await.map_err(|error| Status::internal(error.to_string()))?;
+        }
+        Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let verses = ["One", "Two"].map(|text| Ok(Greeting { text: format!("{text}, {}", request.get_ref().name) }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+    }
+}
+
+fn provider() -> (SdkTracerProvider, InMemorySpanExporter) {
+    let exporter = InMemorySpanExporter::default();
+    (SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build(), exporter)
+}
+
+async fn serve(service: Service, telemetry: &Telemetry) -> String {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect());
+    let builder =
+        Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(service)).gateway(gateway);
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    address
+}
+
+async fn client(address: &str, telemetry: &Telemetry) -> GreeterClient {
+    let builder = Channel::builder().observer(telemetry.clone()).calls::<GreeterClient>();
+    GreeterClient::new(builder.connect(address).await.expect("the server listens"))
+}
+
+fn named(name: &str) -> Name {
+    Name { name: name.to_owned() }
+}
+
+/// Waits until so many spans have ended.
+async fn spans(exporter: &InMemorySpanExporter, count: usize) -> Vec<SpanData> {
+    let all = async {
+        loop {
+            let spans = exporter.get_finished_spans().expect("it is not shut down");
+            if spans.len() >= count {
+                return spans;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let mut spans = tokio::time::timeout(Duration::from_secs(60), all).await.expect("the spans end");
+    spans.sort_by_key(|span| span.start_time);
+    spans
+}
+
+fn attribute(span: &SpanData, name: &str) -> Option<String> {
+    let found = span.attributes.iter().find(|attribute| attribute.key.as_str() == name);
+    found.map(|KeyValue { value, .. }| value.to_string())
+}
+
+/// The children of a span.
+fn below<'a>(spans: &'a [SpanData], parent: &SpanData) -> Vec<&'a SpanData> {
+    spans.iter().filter(|span| span.parent_span_id == parent.span_context.span_id()).collect()
+}
+
+#[tokio::test]
+async fn call_through_servers_and_broker_is_one_trace() {
+    let (provider, exporter) = provider();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    let broker = frpc::frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("there is a port");
+    let topics = broker.local_addr();
+    tokio::spawn(broker.serve());
+    let mut subscription =
+        pubsub::Client::connect(topics).await.expect("it listens").subscribe("greeted").await.expect("it is open");
+    let publishing = pubsub::Client::connect(topics).await.expect("it listens");
+    let last = serve(Service { broker: Some(publishing), ..Service::default() }, &telemetry).await;
+    let first = serve(Service { next: Some(client(&last, &telemetry).await), ..Service::default() }, &telemetry).await;
+    client(&first, &telemetry).await.greet(named("Ada")).await.expect("it is served");
+
+    let message = subscription.recv().await.expect("it has been published");
+    let context = TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("it is text"));
+    let tracer = provider.tracer("subscriber");
+    let taken = context.expect("it is a context").carry(async {
+        drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
+    });
+    taken.await;
+
+    let spans = spans(&exporter, 5).await;
+    let mut span = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
+    for (kind, name) in [
+        (SpanKind::Client, "greet.Greeter/Greet"),
+        (SpanKind::Server, "greet.Greeter/Greet"),
+        (SpanKind::Client, "greet.Greeter/Greet"),
+        (SpanKind::Server, "greet.Greeter/Greet"),
+    ] {
+        assert_eq!((&span.span_kind, &*span.name), (&kind, name));
+        assert_eq!(attribute(span, "rpc.system.name").as_deref(), Some("frpc"));
+        assert_eq!(attribute(span, "rpc.method").as_deref(), Some(name));
+        assert_eq!(attribute(span, "rpc.response.status_code").as_deref(), Some("OK"));
+        span = below(&spans, span)[0];
+    }
+    assert_eq!(&*span.name, "take");
+    assert_eq!((spans.len(), telemetry.in_progress()), (5, 0));
+}
+
+#[tokio::test]
+async fn gateway_calls_continue_the_trace_of_their_callers() {
+    let (provider, exporter) = provider();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    let address = serve(Service::default(), &telemetry).await;
+    let context = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+    let body = r#"{"name":"Ada"}"#;
+    let request = format!(
+        "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         traceparent: {context}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut socket = TcpStream::connect(&address).await.expect("it listens");
+    socket.write_all(request.as_bytes()).await.expect("it is open");
+    let mut answer = [0; 1024];
+    let length = socket.read(&mut answer).await.expect("it answers");
+    assert!(String::from_utf8_lossy(&answer[..length]).contains("Hello, Ada!"));
+    let spans = spans(&exporter, 1).await;
+    let SpanData { span_context, parent_span_id, parent_span_is_remote, .. } = &spans[0];
+    assert_eq!(span_context.trace_id().to_string(), context[3..35]);
+    assert_eq!((parent_span_id.to_string().as_str(), *parent_span_is_remote), (&context[36..52], true));
+    assert!(span_context.is_sampled(), "a stranger's flag decides nothing");
+}
+
+#[tokio::test]
+async fn trusted_peer_decides_on_sampling() {
+    let (provider, exporter) = provider();
+    let tracer = provider.tracer("test");
+    let none = Telemetry::new().spans(tracer.clone()).sample(0.0);
+    let all = Telemetry::new().spans(tracer.clone());
+    let trusting = all.clone().trust_peers();
+    let quiet = client(&serve(Service::default(), &trusting).await, &none).await;
+    for _ in 0..50 {
+        quiet.greet(named("Ada")).await.expect("it is served");
+    }
+    assert!(exporter.get_finished_spans().expect("it is not shut down").is_empty());
+    let loud = client(&serve(Service::default(), &none).await, &all).await;
+    loud.greet(named("Ada")).await.expect("it is served");
+    assert_eq!(spans(&exporter, 1).await.len(), 1, "the server does not trust the client");
+    let both = client(&serve(Service::default(), &none.clone().trust_peers()).await, &all).await;
+    both.greet(named("Ada")).await.expect("it is served");
+    assert_eq!(spans(&exporter, 3).await.len(), 3);
+}
+
+#[tokio::test]
+async fn failures_and_streams_are_spans_that_end_with_their_code() {
+    let (provider, exporter) = provider();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    let client = client(&serve(Service::default(), &telemetry).await, &telemetry).await;
+    let failed = client.greet(named("")).await.expect_err("no such person");
+    assert_eq!(failed.code(), Code::Internal);
+    let mut verses = client.recite(named("Ada")).await.expect("it is served").into_inner();
+    let after_the_first = {
+        verses.message().await.expect("nothing fails").expect("there are two");
+        exporter.get_finished_spans().expect("it is not shut down").len()
+    };
+    while verses.message().await.expect("nothing fails").is_some() {}
+    let spans = spans(&exporter, 4).await;
+    assert!(after_the_first < 4, "a stream ends with its last message");
+    let shown = |span: &SpanData| {
+        let [code, error] = ["rpc.response.status_code", "error.type"].map(|name| attribute(span, name));
+        (span.name.to_string(), code.unwrap_or_default(), error.unwrap_or_default())
+    };
+    let mut shown: Vec<_> = spans.iter().map(shown).collect();
+    shown.sort();
+    let own = |[name, code, error]: [&str; 3]| (format!("greet.Greeter/{name}"), code.to_owned(), error.to_owned());
+    let [greeted, recited] = [["Greet", "INTERNAL", "INTERNAL"], ["Recite", "OK", ""]].map(own);
+    assert_eq!(shown, [greeted.clone(), greeted, recited.clone(), recited]);
+}
+
+/// A server in memory whose connections can be cut.
+#[derive(Clone)]
+struct Cuttable {
+    acceptor: Acceptor,
+    connection: Arc<Mutex<Option<tokio::task::AbortHandle>>>,
+}
+
+impl Cuttable {
+    async fn client(&self, builder: ChannelBuilder) -> GreeterClient {
+        let server = self.clone();
+        let connect = move || {
+            let (here, there) = tokio::io::duplex(64 * 1024);
+            let acceptor = server.acceptor.clone();
+            let task = tokio::spawn(async move { acceptor.serve_connection(there).await });
+            *server.connection.lock().unwrap() = Some(task.abort_handle());
+            async move { io::Result::Ok(here) }
+        };
+        GreeterClient::new(builder.connect_with_connector(connect).await.expect("the server accepts"))
+    }
+}
+
+#[tokio::test]
+async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
+    let (provider, exporter) = provider();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    let held = Arc::new(AtomicU64::new(0));
+    let service = Service { holds: Some(held.clone()), ..Service::default() };
+    let builder = Server::builder().observer(telemetry.clone()).add_service(GreeterServer::new(service));
+    let acceptor = builder.build().expect("the settings are valid");
+    let server = Cuttable { acceptor, connection: Arc::default() };
+    let client = server.client(Channel::builder().observer(telemetry.clone())).await;
+    let call = tokio::spawn(async move { client.greet(named("Ada")).await });
+    while held.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    server.connection.lock().unwrap().take().expect("it is connected").abort();
+    call.await.expect("it does not panic").expect("it is made once more");
+    let spans = spans(&exporter, 4).await;
+    let call = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
+    assert_eq!(attribute(call, "rpc.response.status_code").as_deref(), Some("OK"));
+    assert_eq!(call.events.iter().map(|event| &*event.name).collect::<Vec<_>>(), ["attempt failed"]);
+    let mut children: Vec<_> = below(&spans, call).iter().map(|span| span.span_kind.clone()).collect();
+    children.sort_by_key(|kind| *kind == SpanKind::Client);
+    assert_eq!(children, [SpanKind::Server, SpanKind::Client], "the server of the first attempt, and the second one");
+    let again = below(&spans, call).into_iter().find(|span| span.span_kind == SpanKind::Client).unwrap();
+    assert_eq!(attribute(again, "frpc.attempt").as_deref(), Some("2"));
+    assert_eq!(below(&spans, again)[0].span_kind, SpanKind::Server);
+}
+
+#[tokio::test]
+async fn durations_have_the_names_and_attributes_of_the_conventions() {
+    let exporter = InMemoryMetricExporter::default();
+    let meters = SdkMeterProvider::builder().with_reader(PeriodicReader::builder(exporter.clone()).build()).build();
+    let telemetry = Telemetry::new().durations(&opentelemetry::metrics::MeterProvider::meter(&meters, "test"));
+    let client = client(&serve(Service::default(), &telemetry).await, &telemetry).await;
+    for name in ["Ada", "Eve", ""] {
+        let _ = client.greet(named(name)).await;
+    }
+    meters.force_flush().expect("it is in memory");
+    let metrics = exporter.get_finished_metrics().expect("it is not shut down");
+    let mut seen = Vec::new();
+    for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {
+        let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("no histogram") };
+        for point in histogram.data_points() {
+            let mut attributes: Vec<_> =
+                point.attributes().map(|KeyValue { key, value, .. }| (key.as_str(), value)).collect();
+            attributes.sort_by_key(|(key, _)| *key);
+            let code =
+                attributes.iter().find(|(key, _)| *key == "rpc.response.status_code").map(|(_, code)| code.as_str());
+            assert!(attributes.contains(&("rpc.method", &Value::from("greet.Greeter/Greet"))), "{attributes:?}");
+            seen.push((metric.name().to_owned(), metric.unit().to_owned(), code.unwrap().into_owned(), point.count()));
+        }
+    }
+    seen.sort();
+    let expected = ["rpc.client.call.duration", "rpc.server.call.duration"].map(|name| {
+        [("INTERNAL", 1), ("OK", 2)].map(|(code, count)| (name.to_owned(), "s".to_owned(), code.to_owned(), count))
+    });
+    assert_eq!(seen, expected.concat());
+}
