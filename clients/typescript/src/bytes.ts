@@ -12,7 +12,9 @@ const DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBO
 const SHORT = 40;
 
 /** The bytes of a peer are not what they should be. */
-export class Malformed extends Error {}
+export class Malformed extends Error {
+  override readonly name = "Malformed";
+}
 
 export const malformed = (problem: string): never => {
   throw new Malformed(problem);

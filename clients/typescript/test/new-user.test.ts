@@ -1,7 +1,7 @@
 /** The way of a new user: the packed package, code from a schema by one command, and a page that uses it. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -34,24 +34,64 @@ export async function use(url: string): Promise<string> {
 `;
 const EXPECTED = "42 6 orders.7.created gone";
 
-test("a new user gets a page that calls, streams and subscribes from an empty folder", async (context) => {
-  const root = process.cwd();
-  const here = folder();
-  const run = (program: string, ...words: string[]): string => execFileSync(program, words, { cwd: here, encoding: "utf8" });
+const root = process.cwd();
+const here = folder();
+const tsc = `${root}/node_modules/typescript/bin/tsc`;
+const run = (program: string, ...words: string[]): string => execFileSync(program, words, { cwd: here, encoding: "utf8" });
 
+/** Installs the packed package, and generates code with an import extension. */
+function install(extension: string): void {
   const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", here], { cwd: root, encoding: "utf8" }).trim();
   writeFileSync(`${here}/package.json`, '{ "private": true, "type": "module" }');
   run("npm", "install", "--silent", "--offline", `./${packed}`);
-  mkdirSync(`${here}/proto`);
+  mkdirSync(`${here}/proto`, { recursive: true });
   for (const name of ["desk.proto", "desk.frpc.lock"]) copyFileSync(`${root}/../../tests/typescript/proto/${name}`, `${here}/proto/${name}`);
-  run(GENERATOR, "generate", "lang=ts", "src/generated", "proto/desk.proto");
+  run(GENERATOR, "generate", `lang=ts,ts_import_extension=${extension}`, "src/generated", "proto/desk.proto");
+}
+install("js");
+
+/** Checks the types of a program in a folder of its own. */
+function check(name: string, type: string, compilerOptions: object, program: string): void {
+  const folder = `${here}/${name}`;
+  mkdirSync(folder);
+  writeFileSync(`${folder}/package.json`, JSON.stringify({ private: true, type }));
+  writeFileSync(`${folder}/program.ts`, program);
+  writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions: { strict: true, target: "ES2022", lib: ["ES2022", "DOM"], types: [], exactOptionalPropertyTypes: true, ...compilerOptions } }));
+  run("node", tsc, "-p", folder);
+}
+
+test("package is imported and required, with its types, by every resolution", () => {
+  const program = 'import { connect, Status, type CallOptions } from "frisbee-rpc";\nexport const options: CallOptions = { timeout: undefined, onMetadata: undefined };\nexport const use = (): boolean => connect("ws://localhost/") instanceof Status;\n';
+  check("node10", "commonjs", { module: "CommonJS", moduleResolution: "node10", ignoreDeprecations: "5.0" }, program);
+  check("node16", "commonjs", { module: "node16", moduleResolution: "node16" }, program);
+  check("esm", "module", { module: "node16", moduleResolution: "node16" }, program);
+  const used = 'console.log(new Status(5, "gone").code, typeof connect)';
+  assert.equal(run("node", "--input-type=commonjs", "-e", `const { Status } = require("frisbee-rpc"), { connect } = require("frisbee-rpc/node"); ${used}`), "5 function\n");
+  assert.equal(run("node", "--input-type=module", "-e", `import { Status } from "frisbee-rpc"; import { connect } from "frisbee-rpc/node"; ${used}`), "5 function\n");
+});
+
+test("uncaught error prints a short line of the package", () => {
+  const { stderr } = spawnSync("node", ["--input-type=module", "-e", 'import { decode, message } from "frisbee-rpc"; decode(message("a.B", ""), new Uint8Array([1]));'], { cwd: here, encoding: "utf8" });
+  assert.ok(stderr.includes("Malformed") && stderr.length < 2000, stderr);
+  const map = JSON.parse(readFileSync(`${here}/node_modules/frisbee-rpc/dist/index.js.map`, "utf8")) as { sources: string[]; sourcesContent?: string[] };
+  assert.ok(map.sources.length > 5 && map.sourcesContent?.every((source) => source.length > 0), "the map contains its sources");
+});
+
+test("generated code has only types that can be stripped", () => {
+  const program = 'import { DeskClient } from "../src/generated/desk.ts";\nexport const name: string = DeskClient.name;\nconsole.log(name);\n';
+  run(GENERATOR, "generate", "lang=ts,ts_import_extension=ts", "src/generated", "proto/desk.proto");
+  check("stripped", "module", { module: "nodenext", moduleResolution: "nodenext", allowImportingTsExtensions: true, noEmit: true, erasableSyntaxOnly: true, verbatimModuleSyntax: true }, program);
+  if (process.allowedNodeEnvironmentFlags.has("--experimental-strip-types")) assert.equal(run("node", "--experimental-strip-types", "--no-warnings", "stripped/program.ts"), "DeskClient\n");
+});
+
+test("a new user gets a page that calls, streams and subscribes from an empty folder", async (context) => {
   writeFileSync(`${here}/src/application.ts`, APPLICATION);
 
   const { compilerOptions } = JSON.parse(readFileSync(`${root}/tsconfig.json`, "utf8")) as { compilerOptions: object };
   writeFileSync(`${here}/tsconfig.json`, JSON.stringify({
     compilerOptions: { ...compilerOptions, types: [], paths: {}, skipLibCheck: false, lib: ["ES2022", "DOM", "DOM.Iterable"] }, include: ["src"],
   }));
-  run("node", `${root}/node_modules/typescript/bin/tsc`, "-p", here);
+  run("node", tsc, "-p", here);
 
   const options = { stdin: { contents: 'import { use } from "./src/application.js"; globalThis.use = use;', resolveDir: here }, bundle: true, format: "esm", write: false, minify: true } as const;
   const { outputFiles: [page] } = await build(options);
