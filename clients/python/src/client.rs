@@ -78,10 +78,11 @@ impl Channel {
     }
 
     /// Ends the connection. Calls in flight fail.
-    fn close(&self) -> PyResult<()> {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
-            Parts::Async(lanes) => lanes.close(),
+            // The loop may be blocked afterwards, as by a server that stops and waits for its connections.
+            Parts::Async(lanes) => lanes.close().iter().try_for_each(|turns| turns.turn(py))?,
             Parts::Serving(serving) => serving.close(),
             // The connection is that of the caller.
             Parts::Caller(..) => {}
@@ -319,7 +320,7 @@ impl Drop for Channel {
             return;
         }
         match parts {
-            Parts::Async(lanes) => lanes.close(),
+            Parts::Async(lanes) => drop(lanes.close()),
             Parts::Serving(serving) => serving.close(),
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {

@@ -198,15 +198,18 @@ impl Lanes {
         Ok(Lane { channel, site: Site::Loop(turns), timeout })
     }
 
-    /// Ends the connections. Calls in flight fail.
-    pub(crate) fn close(&self) {
+    /// Ends the connections. Calls in flight fail. Those that the loops of other threads drive end when these have a turn.
+    pub(crate) fn close(&self) -> Vec<Arc<Turns>> {
         self.shared.close();
+        let mut loops = Vec::new();
         for (turns, channel) in &*self.by_loop.lock() {
             channel.close();
             if let Some(turns) = turns.upgrade() {
                 turns.sender().ring();
+                loops.push(turns);
             }
         }
+        loops
     }
 }
 

@@ -169,7 +169,7 @@ impl Turns {
     }
 
     /// Runs what is ready, and does what was left for the loop, within one of its tasks.
-    fn turn(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn turn(&self, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
             return Ok(());
