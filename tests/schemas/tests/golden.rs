@@ -118,7 +118,7 @@ fn value(kind: &Kind, of: &Value) -> String {
             let Kind::Message(entry) = kind else { panic!("a map without entries") };
             let of = entry.map_entry_value_field().kind();
             let mut entries: Vec<_> = entries.iter().collect();
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            entries.sort_by_key(|(key, _)| *key);
             let entries: Vec<_> =
                 entries.iter().map(|(name, one)| format!("[{},{}]", key(name), value(&of, one))).collect();
             format!("[{}]", entries.join(","))
