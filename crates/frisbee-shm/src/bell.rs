@@ -93,7 +93,7 @@ pub(crate) fn pipe() -> io::Result<OwnedFd> {
 pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
     if !crate::received::is_pipe(pipe) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "what the peer has sent as a bell is no pipe"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's wake-up descriptor is not a pipe"));
     }
     Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
 }
@@ -113,7 +113,7 @@ mod tests {
     use std::task::Waker;
 
     #[tokio::test]
-    async fn every_bell_is_heard_also_where_many_have_been_heard_before() {
+    async fn every_bell_wakes_after_many_bells() {
         let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
         let mut listens = Bells::open(&here, &there).expect("there is /proc");
         let rings = Bells::open(&there, &here).expect("there is /proc");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ringing_never_blocks_on_a_full_pipe_that_the_peer_has_set_to_block() {
+    async fn full_blocking_pipe_of_the_peer_does_not_block_ringing() {
         let (here, there) = (pipe().expect("there are pipes"), pipe().expect("there are pipes"));
         let rings = Bells::open(&here, &there).expect("there is /proc");
         // As a peer can with what it has been sent: it may block, and is full.
@@ -143,8 +143,8 @@ mod tests {
         let file: OwnedFd = tempfile::tempfile().expect("there is room for a file").into();
         let socket: OwnedFd = std::os::unix::net::UnixStream::pair().expect("there are sockets").0.into();
         for other in [&file, &socket] {
-            assert!(Bells::open(&pipe, other).expect_err("it is no pipe").to_string().contains("no pipe"));
-            assert!(Bells::open(other, &pipe).expect_err("it is no pipe").to_string().contains("no pipe"));
+            assert!(Bells::open(&pipe, other).expect_err("it is no pipe").to_string().contains("not a pipe"));
+            assert!(Bells::open(other, &pipe).expect_err("it is no pipe").to_string().contains("not a pipe"));
         }
     }
 }

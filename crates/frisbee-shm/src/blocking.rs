@@ -1,4 +1,4 @@
-//! Connections of threads that do nothing else: they read and write without a runtime.
+//! Connections of threads that block: they read and write without a runtime.
 
 use crate::deciding::Permit;
 use crate::exchange::{Exchange, PeerLink};
@@ -13,10 +13,10 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// How often a thread that spins looks at the memory between two looks at the clock, which takes as long as some of these.
+/// Loads of the memory between two readings of the clock, which costs as much as some of them.
 const LOOKS: u32 = 64;
 
-/// How long a thread that spins does not look at the socket, by which it learns that the peer is gone.
+/// The interval at which a spinning thread checks the socket for the death of the peer.
 const SOCKET_EVERY: Duration = Duration::from_millis(1);
 
 /// A connection between two processes of one host that blocks the threads that use it, made by
@@ -73,7 +73,7 @@ pub(crate) struct Shared {
     pub(crate) _permit: Option<Permit>,
 }
 
-/// What nobody watches.
+/// The descriptors, which no runtime watches.
 pub(crate) struct Line {
     pub(crate) own: OwnedFd,
     pub(crate) peer: OwnedFd,
@@ -127,7 +127,7 @@ impl BlockingStream {
         }
     }
 
-    /// Says that this end writes no more. What the peer still writes can be read.
+    /// Shuts down writing. Bytes of the peer can still be read.
     ///
     /// # Errors
     /// If the system refuses.
@@ -163,7 +163,7 @@ impl Write for BlockingStream {
         }
     }
 
-    /// There is nothing to flush: what was written is where the peer reads it.
+    /// Does nothing: written bytes are in the memory that the peer reads.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Shared {
         }
         let (mut into, mut begun) = (ReadBuf::new(into), None);
         loop {
-            // What had been written before the end is in the ring by now.
+            // Bytes that were written before the end are in the ring by now.
             let is_over = self.exchange.is_over();
             if self.exchange.read(&self.line, &mut into)? || is_over {
                 return Ok(into.filled().len());
@@ -209,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Returns when it may be worth looking once more. `begun` is when this was called first.
+    /// Returns when there may be bytes or room. `begun` is the time of the first call.
     fn wait(&mut self, wait: Wait, begun: &mut Option<Instant>) -> io::Result<()> {
         let begun = *begun.get_or_insert_with(Instant::now);
         if !self.spin.is_zero() && self.spin(wait, begun)? {
@@ -225,7 +225,7 @@ impl Shared {
         self.sleep(left)
     }
 
-    /// Looks again and again. `false` if nothing has come for as long as this may go on.
+    /// Polls the memory; `false` if there is nothing until the time for it is over.
     fn spin(&mut self, wait: Wait, begun: Instant) -> io::Result<bool> {
         let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
         let mut looked = begun;
@@ -250,7 +250,7 @@ impl Shared {
         }
     }
 
-    /// Sleeps until the bell rings or something comes on the socket, or for as long as may be.
+    /// Sleeps until a bell, a message on the socket, or the timeout.
     #[cold]
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
         let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_server_that_closes_before_the_offer_is_written_is_talked_to_plainly() {
+    async fn server_that_closes_before_the_offer_gets_a_plain_socket() {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let path = folder.path().join("socket");
         let _listener = tokio::net::UnixListener::bind(&path).expect("nobody listens there");

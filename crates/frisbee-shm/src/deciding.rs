@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_become_smaller_the_less_memory_is_left_and_all_of_it_comes_back() {
+    fn rings_shrink_with_the_memory_left_and_return_it() {
         let host = host(Vec::new(), 10_000, 64 << 20);
         let permits: Vec<_> = (0..10_000).map_while(|_| Permit::take(&host, 1 << 20).ok()).collect();
         let sizes: Vec<_> = permits.iter().map(|permit| permit.ring_max).collect();

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_out_as_they_went_in_at_every_alignment_and_around_the_end() {
+    fn bytes_survive_every_alignment_and_the_wrap_around() {
         let (memory, file) = Memory::create(4096).expect("there is memory");
         let other = Memory::map(&file, 4096).expect("it was made just now");
         let data: Vec<u8> = (0..=255).collect();

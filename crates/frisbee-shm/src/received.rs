@@ -82,7 +82,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn descriptors_that_were_received_are_closed_and_those_that_may_wait_by_a_thread() {
+    fn received_descriptors_are_closed_slow_ones_by_a_thread() {
         let (here, there) = UnixStream::pair().expect("there are sockets");
         let (mut reader, writer) = io::pipe().expect("there are pipes");
         let (_, memory) = crate::memory::Memory::create(4096).expect("there is memory");

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_stay_in_the_small_ring_and_a_long_one_takes_one_of_its_size() {
+    fn long_message_takes_a_ring_of_its_size_short_ones_none() {
         let mut direction = Direction::new(1 << 20);
         for _ in 0..100 {
             assert_eq!((direction.write(300), direction.read(1000)), (300, 300));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_is_full_is_replaced_once_it_is_empty_and_not_before() {
+    fn full_ring_is_replaced_only_when_empty() {
         let mut direction = Direction::new(1 << 20);
         assert_eq!((direction.write(1000), direction.write(100)), (1000, 0), "the rest goes to a larger one");
         assert_eq!((direction.read(999), direction.write(100)), (999, 0));
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_goes_back_to_the_small_ring_when_that_has_sufficed_for_a_second() {
+    fn writer_returns_to_the_small_ring_after_a_quiet_second() {
         let mut direction = Direction::new(1 << 20);
         assert_eq!((direction.write(10_000), direction.read(10_000)), (10_000, 10_000));
         for (millis, size) in [(0, LARGE), (999, LARGE), (1, SMALL), (5000, SMALL)] {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_cannot_get_a_larger_ring_goes_on_in_the_one_it_has() {
+    fn writer_without_a_larger_ring_keeps_its_own() {
         let mut direction = Direction::new(1 << 20);
         assert_eq!((direction.write(1000), direction.write(100)), (1000, 0));
         direction.writer.stay();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_may_grow_step_by_step_and_shrink_every_second() {
+    fn writer_may_double_its_ring_and_shrink_every_second() {
         let mut direction = Direction::new(crate::RING_MAX);
         for _ in 0..100 {
             let mut size = SMALL;
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_was_not_sent_or_has_another_size_is_a_violation() {
+    fn unsent_ring_or_wrong_size_is_a_violation() {
         for (claimed, sent) in [(LARGE, None), (LARGE, Some(LARGE * 2)), (7, None), (u32::MAX, Some(LARGE))] {
             let mut direction = Direction::new(1 << 20);
             direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_takes_one_ring_after_the_other_is_found_out_and_an_honest_one_is_not() {
+    fn too_many_ring_changes_are_a_violation_honest_ones_not() {
         let mut direction = Direction::new(1 << 20);
         let change = |direction: &mut Direction, round: u32| {
             let size = if round.is_multiple_of(2) { LARGE } else { 0 };

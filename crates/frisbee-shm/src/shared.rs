@@ -1,5 +1,4 @@
-//! A connection whose bytes go through shared memory: the two rings, the bells, and the socket that says whether the peer
-//! lives.
+//! A connection through shared memory: the two rings, the bells, and the socket that reports the death of the peer.
 //!
 //! ```text
 //!           bytes, or room for them                nothing to read, or no room
@@ -8,8 +7,8 @@
 //!    +------------------- bell, or the end of the socket -------------------------+
 //! ```
 //!
-//! Before an end sleeps it enters its task with the bell and the socket, sets its flag and looks once more, in this order.
-//! The flag stays set while the task is awake for another reason, unless it finds something: it would set it again.
+//! An end that is about to sleep registers its task with the bell and the socket, sets its flag and looks once more, in
+//! this order. If the task wakes for another reason and finds nothing, the flag stays set for its next sleep.
 
 use crate::bell::Bells;
 use crate::blocking::{self, BlockingStream};
@@ -26,10 +25,10 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// How often one poll looks for what a bell has announced, before other tasks have their turn.
+/// Attempts of one poll to read or write after bells, before other tasks have their turn.
 const LOOKS_MAX: u32 = 3;
 
-/// What two ends have agreed on.
+/// The result of a handshake.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) head: Memory,
@@ -45,12 +44,12 @@ pub(crate) struct Shared {
     line: Line,
     waiting: Waiting,
     spin: Spin,
-    /// What is held for as long as the connection lasts.
+    /// Held until the connection is dropped.
     permit: Option<Permit>,
 }
 
 impl Shared {
-    /// Leaves the runtime for good.
+    /// Moves the connection out of its runtime.
     pub(crate) fn into_blocking(self) -> io::Result<BlockingStream> {
         let Self { exchange, line: Line { bells, socket }, spin, permit, .. } = self;
         let socket = socket.into_std()?;
@@ -61,7 +60,7 @@ impl Shared {
     }
 }
 
-/// What a runtime watches.
+/// The descriptors that the runtime watches.
 #[derive(Debug)]
 struct Line {
     bells: Bells,
@@ -94,7 +93,7 @@ impl Shared {
         }
     }
 
-    /// The socket beside the memory.
+    /// The socket of the connection.
     pub(crate) fn socket(&self) -> &UnixStream {
         &self.line.socket
     }
@@ -112,7 +111,7 @@ impl Shared {
         }
         let budget = ready!(coop::poll_proceed(context));
         for _ in 0..LOOKS_MAX {
-            // What had been written before the end is in the ring by now.
+            // Bytes that were written before the end are in the ring by now.
             let is_over = self.exchange.is_over();
             let has_read = self.exchange.read(&self.line, into)?;
             if has_read {
@@ -150,7 +149,7 @@ impl Shared {
         Poll::Pending
     }
 
-    /// Says that this end writes no more.
+    /// Shuts down writing.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         self.exchange.close(&self.line)
     }
@@ -160,7 +159,7 @@ impl Shared {
         self.spin.since = None;
     }
 
-    /// Ready if it may be worth looking once more; otherwise the task is woken when it is.
+    /// Ready if there may be bytes or room; otherwise the task is woken later.
     fn poll_wait(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
@@ -172,7 +171,7 @@ impl Shared {
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Ready if the bell has rung, or the socket has ended; otherwise the task is woken when that happens.
+    /// Ready after a bell or the end of the socket; otherwise the task is woken by them.
     fn poll_announced(&mut self, wait: Wait, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiting.enter(wait, context.waker()));
@@ -192,7 +191,7 @@ impl Shared {
     }
 }
 
-/// For how long an end asks for more before it sleeps.
+/// Busy polling before sleep.
 #[derive(Debug)]
 struct Spin {
     most: Duration,
@@ -200,7 +199,7 @@ struct Spin {
 }
 
 impl Spin {
-    /// Whether to ask once more.
+    /// Whether to poll once more.
     fn goes_on(&mut self) -> bool {
         !self.most.is_zero() && self.since.get_or_insert_with(Instant::now).elapsed() < self.most
     }

@@ -77,7 +77,7 @@ mod models {
     }
 
     #[test]
-    fn an_end_that_sleeps_has_seen_all_or_is_rung_for() {
+    fn sleeping_end_has_seen_all_or_gets_a_bell() {
         loom::model(|| {
             let shared = Shared::new();
             let publishing = publisher(&shared, 1);
@@ -90,7 +90,7 @@ mod models {
     }
 
     #[test]
-    fn an_end_that_sleeps_again_and_again_sees_all_that_is_published() {
+    fn repeated_sleeps_miss_no_publication() {
         loom::model(|| {
             let shared = Shared::new();
             let publishing = publisher(&shared, 2);
@@ -115,7 +115,7 @@ mod models {
     }
 
     #[test]
-    fn an_end_that_is_awake_again_is_rung_for_at_most_once() {
+    fn awake_end_gets_at_most_one_bell() {
         loom::model(|| {
             let shared = Shared::new();
             let publishing = publisher(&shared, 2);

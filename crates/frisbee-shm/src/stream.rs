@@ -159,7 +159,7 @@ impl AsyncWrite for Stream {
         true
     }
 
-    /// There is nothing to flush: what was written is where the peer reads it.
+    /// Does nothing: written bytes are in the memory that the peer reads.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

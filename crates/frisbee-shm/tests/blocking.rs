@@ -72,7 +72,7 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
 }
 
 #[test]
-fn a_thread_talks_to_a_task_and_reads_all_that_came_before_the_end() {
+fn thread_reads_all_bytes_of_a_task_before_the_end() {
     for spin in SPINS {
         let (mut client, mut server, runtime) = pair(spin.min(Duration::from_micros(20)));
         runtime.spawn(async move {

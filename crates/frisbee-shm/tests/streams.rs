@@ -111,19 +111,19 @@ async fn both_ways(ring: u32, spin: Duration) {
 }
 
 #[tokio::test]
-async fn many_times_as_much_as_a_ring_goes_both_ways_at_once_by_tasks_for_each_direction() {
+async fn many_rings_of_bytes_go_both_ways_by_split_tasks() {
     both_ways(4096, Duration::ZERO).await;
     both_ways(65_536, Duration::ZERO).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_times_as_much_as_a_ring_goes_both_ways_between_threads_with_and_without_spinning() {
+async fn many_rings_of_bytes_go_both_ways_with_and_without_spin() {
     both_ways(4096, Duration::ZERO).await;
     both_ways(65_536, Duration::from_micros(20)).await;
 }
 
 #[test]
-fn a_stream_that_waits_goes_on_in_the_runtime_that_it_is_moved_to() {
+fn waiting_stream_goes_on_in_its_new_runtime() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are descriptors");
     for shared_max in [0, 1] {
         let (place, first, second) = (Place::new(), runtime(), runtime());
@@ -156,7 +156,7 @@ fn a_stream_that_waits_goes_on_in_the_runtime_that_it_is_moved_to() {
 }
 
 #[tokio::test]
-async fn bytes_written_before_a_stream_was_dropped_are_read_and_then_input_ends() {
+async fn bytes_written_before_a_drop_are_read_before_the_end() {
     let place = Place::new();
     let listener = Listener::bind(place.path()).expect("nobody listens there");
     let (mut client, mut server) = pair(&listener, connect(place.path())).await;
@@ -175,7 +175,7 @@ async fn bytes_written_before_a_stream_was_dropped_are_read_and_then_input_ends(
 }
 
 #[tokio::test]
-async fn a_client_may_begin_with_more_than_fits_before_the_server_has_looked_at_it() {
+async fn client_may_begin_with_more_bytes_than_fit() {
     let place = Place::new();
     let listener = Listener::bind(place.path()).expect("nobody listens there");
     let receiving = async {
@@ -212,7 +212,7 @@ async fn one_direction_can_end_before_the_other() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_offer_is_served_over_the_socket_from_its_first_byte() {
+async fn client_without_an_offer_is_served_over_the_socket() {
     let place = Place::new();
     let listener = Listener::bind(place.path()).expect("nobody listens there");
     let client = UnixStream::connect(place.path()).await.expect("it listens");
@@ -234,7 +234,7 @@ async fn a_server_that_writes_first_does_so_over_the_socket() {
 }
 
 #[tokio::test]
-async fn a_server_with_no_place_left_goes_on_over_the_socket_until_one_is_free() {
+async fn full_server_uses_the_socket_until_memory_is_free() {
     let place = Place::new();
     let listener = Listener::builder().shared_max(1).bind(place.path()).expect("nobody listens there");
     let first = pair(&listener, connect(place.path())).await;
@@ -286,7 +286,7 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_answer_is_talked_to_plainly_after_a_second() {
+async fn silent_server_gets_a_plain_socket_after_a_second() {
     let place = Place::new();
     let old = UnixListener::bind(place.path()).expect("nobody listens there");
     let serving = tokio::spawn(async move {
@@ -300,7 +300,7 @@ async fn a_server_that_does_not_answer_is_talked_to_plainly_after_a_second() {
 }
 
 #[tokio::test]
-async fn the_file_of_a_killed_server_is_replaced_and_that_of_a_running_one_is_not() {
+async fn socket_file_is_replaced_only_after_its_server_died() {
     let place = Place::new();
     drop(std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there"));
     let listener = Listener::bind(place.path()).expect("nobody listens there any more");
@@ -328,7 +328,7 @@ async fn child_that_writes_without_end() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_process_that_is_killed_while_it_writes_is_noticed_at_once() {
+async fn death_of_a_writing_process_is_noticed_at_once() {
     let place = Place::new();
     let listener = Listener::bind(place.path()).expect("nobody listens there");
     let program = std::env::current_exe().expect("this process has a file");

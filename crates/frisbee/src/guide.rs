@@ -52,7 +52,12 @@ pub mod routers {
     //! * The methods of a router must not block. Longer work belongs in [`Connection::spawn`](crate::Connection::spawn).
     //! * [`Handlers`](crate::Handlers) is a router that is a table of async functions, [`Mounts`](crate::Mounts) one that
     //!   is made of others, and [`Requests`](crate::Requests) one that pairs requests with replies.
-    //! * What a peer can make grow needs a limit: [`Config`](crate::Config) has those of connections.
+    //! * What a peer can make grow needs a limit: [`Config`](crate::Config) has those of connections, and
+    //!   [`Connection::hold`](crate::Connection::hold) charges memory that a router keeps.
+    //! * [`tasks`](crate::tasks) runs handlers in place, or else as tasks that the peer can cancel.
+    //! * [`ReconnectingClient`](crate::ReconnectingClient) replaces a lost connection, and
+    //!   [`RequestError::was_sent`](crate::RequestError::was_sent) says which requests may be repeated.
+    //! * [`Outbox::share`](crate::Outbox::share) encodes a packet once for many connections.
 }
 
 pub mod streams {

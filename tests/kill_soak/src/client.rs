@@ -125,7 +125,7 @@ impl Load {
         let kinds = [Kind::Once, Kind::Once, Kind::Once, Kind::Repeat, Kind::Download, Kind::Upload, Kind::Talk];
         let id = self.begin(*random.choice(&kinds).expect("there are kinds"));
         let calling = tokio::time::timeout(PATIENCE, exchange(client, random, id));
-        let called = if id % 29 == 0 {
+        let called = if id.is_multiple_of(29) {
             // It is dropped soon.
             match tokio::time::timeout(Duration::from_millis(id % 5), calling).await {
                 Ok(called) => called,
@@ -206,7 +206,7 @@ async fn exchange(client: &WorkClient, random: &mut fastrand::Rng, id: u64) -> R
     match Kind::of(id) {
         kind @ (Kind::Once | Kind::Repeat) => {
             let mut request = Request::new(first);
-            if id % 7 == 0 {
+            if id.is_multiple_of(7) {
                 request.set_timeout(Duration::from_millis(random.u64(1..400)));
             }
             let called = if kind == Kind::Once { client.once(request).await } else { client.repeat(request).await };

@@ -55,7 +55,7 @@ impl Work for Logging {
     async fn once(&self, request: Request<Job>) -> Result<Response<Done>, Status> {
         let job = request.into_inner();
         self.begin(&job);
-        if job.id % 3 == 0 {
+        if job.id.is_multiple_of(3) {
             tokio::task::yield_now().await;
         }
         Ok(Response::new(done(job.id, 0, job.reply_length as usize)))

@@ -44,7 +44,7 @@ async fn error_of_reading(stream: &mut Stream) -> String {
 }
 
 #[tokio::test]
-async fn a_peer_that_claims_to_have_written_too_much_is_told_apart() {
+async fn claim_to_have_written_too_much_is_a_violation() {
     let scene = Scene::new();
     for claimed in [1 + 1025, 0, u32::MAX, u32::MAX / 2] {
         let (mut stream, peer) = scene.connect(1).await;
@@ -58,7 +58,7 @@ async fn a_peer_that_claims_to_have_written_too_much_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_peer_that_claims_to_have_read_unwritten_bytes_is_told_apart() {
+async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
     let scene = Scene::new();
     for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(1025)] {
         let (mut stream, peer) = scene.connect(1).await;
@@ -72,7 +72,7 @@ async fn a_peer_that_claims_to_have_read_unwritten_bytes_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_peer_that_claims_the_impossible_wakes_one_that_sleeps_with_an_error() {
+async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     let reading = tokio::spawn(async move { error_of_reading(&mut stream).await });
@@ -93,7 +93,7 @@ async fn bytes_on_the_socket_end_the_connection() {
 }
 
 #[tokio::test]
-async fn a_flood_of_bells_ends_its_connection_and_holds_up_no_other() {
+async fn flood_of_bells_ends_its_connection_alone() {
     let scene = Scene::new();
     let (mut flooded, flooding) = scene.connect(1).await;
     let (mut other, writes) = scene.connect(1).await;
@@ -121,7 +121,7 @@ async fn a_flood_of_bells_ends_its_connection_and_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn the_flags_of_a_stream_that_is_busy_can_be_set_and_taken_by_its_peer_at_any_time() {
+async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     for number in 0..1000_u32 {
@@ -188,7 +188,7 @@ async fn two_rings_at_once_end_the_connection() {
 }
 
 #[tokio::test]
-async fn a_ring_that_the_peer_does_not_receive_is_the_last_that_it_is_sent() {
+async fn no_ring_is_sent_before_the_last_one_is_received() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     // It reads what is written without looking at where: the bytes are lost, and nothing else.
@@ -246,7 +246,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_peer_that_rewrites_indices_and_data_while_they_are_read_harms_its_connection_alone() {
+async fn random_rewrites_of_memory_harm_their_connection_alone() {
     let operations =
         std::env::var("FRISBEE_SHM_OPERATIONS").map_or(1_000_000, |number| number.parse().expect("a number"));
     let scene = Scene::new();
@@ -294,7 +294,7 @@ async fn a_peer_that_rewrites_indices_and_data_while_they_are_read_harms_its_con
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thread_that_blocks_gets_an_error_for_false_claims_talk_and_bells() {
+async fn blocked_thread_gets_an_error_for_each_violation() {
     /// What a peer does until the other end has failed.
     type Misbehave = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Misbehave = |peer, _| {

@@ -367,7 +367,7 @@ where
                 Polled::Panicked(panic) => report(connection, panic.as_ref()),
             },
             Policy::Inline | Policy::Concurrent => {
-                spawn(connection, memory, Executor::Runtime, Cell::park(make()), None)
+                spawn(connection, memory, Executor::Runtime, Cell::park(make()), None);
             }
             Policy::AtMost(_) => {
                 spawn(connection, memory, Executor::Runtime, Cell::park(make()), Some(permits.clone()));
