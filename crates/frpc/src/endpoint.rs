@@ -553,7 +553,7 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
     let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
-    let terms = match Terms::admit(served.guard(session.visitor.as_ref()).as_ref(), prefix) {
+    let terms = match Terms::admit(served.guard(session.visitor.as_ref()).as_ref(), prefix.map(Box::new)) {
         Ok(terms) => terms,
         Err(status) => {
             refuse(&stream, &status);

@@ -338,7 +338,7 @@ impl ForeignMethod {
             return Err(overloaded());
         }
         let (messages, timeout, _, extras) = request.apart();
-        let options = Prefix { timeout, extras, trace, failure: None };
+        let options = Box::new(Prefix { timeout, extras, trace, failure: None });
         let admitted = Terms::admit(self.served().guard(caller.visitor.as_ref()).as_ref(), Some(options));
         let Terms { deadline, extras, expires, .. } = admitted.inspect_err(|_| caller.context.waste(0))?;
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;

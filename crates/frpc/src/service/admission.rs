@@ -30,17 +30,17 @@ pub(crate) struct Terms {
 impl Terms {
     /// Admits a call by its options, or says why not.
     #[inline]
-    pub(crate) fn admit(guard: Option<&Guard>, options: Option<Prefix>) -> Result<Self, Status> {
+    pub(crate) fn admit(guard: Option<&Guard>, options: Option<Box<Prefix>>) -> Result<Self, Status> {
         match (options, guard) {
             (None, None) => Ok(Self::default()),
             (None, Some(guard)) if guard.is_open => Ok(Self::default()),
-            (options, guard) => Self::admit_by(guard, options.unwrap_or_default()),
+            (options, guard) => Self::admit_by(guard, options),
         }
     }
 
     #[inline(never)]
-    fn admit_by(guard: Option<&Guard>, options: Prefix) -> Result<Self, Status> {
-        let Prefix { timeout, mut extras, trace, .. } = options;
+    fn admit_by(guard: Option<&Guard>, options: Option<Box<Prefix>>) -> Result<Self, Status> {
+        let Prefix { timeout, mut extras, trace, .. } = options.map(|options| *options).unwrap_or_default();
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }

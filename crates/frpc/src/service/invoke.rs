@@ -57,6 +57,7 @@ pub(crate) enum ReplyTo<'a> {
 
 impl ReplyTo<'_> {
     /// The origin of the request.
+    #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         match self {
             Self::Packet { .. } => caller.origin(),

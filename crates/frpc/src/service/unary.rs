@@ -93,6 +93,7 @@ enum Codec<A, B> {
 }
 
 impl<A: Message, B> Codec<A, B> {
+    #[inline(always)]
     fn decode(&self, body: &Bytes) -> Result<Received<A>, Status> {
         match self {
             Self::Native(reading) => body::request(body, *reading),
@@ -215,8 +216,8 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     /// Admits a call, and decodes its request.
-    #[inline]
-    fn accept(&self, caller: &Caller, options: Option<Prefix>, mut body: Bytes) -> Result<Accepted<A>, Status> {
+    #[inline(always)]
+    fn accept(&self, caller: &Caller, options: Option<Box<Prefix>>, mut body: Bytes) -> Result<Accepted<A>, Status> {
         let terms = Terms::admit(self.guard.as_ref(), options)?;
         let is_packed = self.unpacks && packed::is_present(&body);
         if is_packed {
@@ -230,7 +231,7 @@ where
         Ok(Accepted { message, terms, memory, is_slow: is_packed || self.packs })
     }
 
-    #[inline]
+    #[inline(always)]
     fn call_in_place(&mut self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
         let inherited = begun.inherited.is_something().then_some(begun.inherited);
         match &self.chain {
@@ -271,7 +272,7 @@ where
     }
 
     /// Answers a call whose handler has been polled in place, or continues it as a task.
-    #[inline]
+    #[inline(always)]
     fn finish<G>(&self, polled: Polled<G, Answer>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served
     where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
@@ -290,7 +291,7 @@ where
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&self, begun: Begun<'_>, result: Result<Response<B>, Status>, reply: ReplyTo<'_>) -> Served {
         let Begun { caller, is_slow, .. } = begun;
         if let Err(status) = &result {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 /// A request, without its packet's header.
 pub(crate) struct Envelope {
-    /// The options of the call. Most calls have none.
-    pub(crate) options: Option<Prefix>,
+    /// The options of the call. Most calls have none, so they are in a box: an envelope is moved several times.
+    pub(crate) options: Option<Box<Prefix>>,
     /// The message, which may be packed.
     pub(crate) body: Bytes,
     /// The length of options and body on the wire.
@@ -46,7 +46,7 @@ pub(crate) enum Parsed {
 impl Parsed {
     /// Parses the body of a packet. Only extended peers write prefixes. `is_dialler` says that this end has dialled the
     /// connection: calls of the accepting end are marked.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn parse(body: Bytes, is_extended: bool, is_dialler: bool) -> Self {
         if is_extended && body.first() == Some(&prefix::PREFIX) {
             return Self::parse_prefix(body, is_dialler);
@@ -65,7 +65,7 @@ impl Parsed {
         if !is_dialler && items.is_empty() && rest.is_empty() {
             return Self::Question;
         }
-        let mut options = Prefix::default();
+        let mut options = Box::<Prefix>::default();
         if prefix::read(items, &mut options).is_err() {
             return Self::Malformed;
         }

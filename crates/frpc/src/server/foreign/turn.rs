@@ -116,7 +116,8 @@ impl ForeignPlace {
         let trace = request.traceparent();
         let (body, timeout, _, extras) = request.apart();
         let length = body.len();
-        let options = Some(Prefix { timeout, extras, trace, failure: None });
+        let has_options = timeout.is_some() || trace.is_some() || extras.as_deref().is_some();
+        let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, failure: None }));
         let mut outcome = None;
         let inline = in_place.begin();
         foreign.connection.set_routed(self.method.operation);
