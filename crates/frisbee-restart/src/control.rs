@@ -110,7 +110,7 @@ impl Control {
             };
             match handed_over {
                 Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "a successor did not take over: this process serves on"),
+                Err(error) => tracing::warn!(%error, "successor failed, this process continues to serve"),
             }
             if std::mem::take(has_passed) {
                 notify(&[NotifyState::Ready]);
@@ -123,9 +123,9 @@ impl Control {
         loop {
             match self.listener.accept().await.map(|(socket, _)| Wire::new(socket)) {
                 Ok(Ok(wire)) => return wire,
-                Ok(Err(error)) => tracing::warn!(%error, "a process was refused as a successor"),
+                Ok(Err(error)) => tracing::warn!(%error, "successor rejected"),
                 Err(error) => {
-                    tracing::warn!(%error, "the control socket could not accept");
+                    tracing::warn!(%error, "accept failed on the control socket");
                     sleep(PAUSE).await;
                 }
             }
@@ -159,7 +159,7 @@ async fn hand_over(
         }
         _ => return Err(RestartError::Protocol("it does not begin with HELLO")),
     }
-    tracing::info!(sockets = sockets.len(), "a successor gets the sockets");
+    tracing::info!(sockets = sockets.len(), "passing sockets to successor");
     *has_passed = true;
     notify_reloading();
     let passed = |socket: &Socket| Passed { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };

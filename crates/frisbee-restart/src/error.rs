@@ -55,9 +55,9 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Busy => "another successor is about to take over",
-            Self::Version => "the two processes speak no common version of the protocol",
-            Self::TooLate => "this process was not ready in time",
+            Self::Busy => "another successor is taking over",
+            Self::Version => "no common protocol version",
+            Self::TooLate => "successor was not ready in time",
         })
     }
 }
@@ -73,14 +73,16 @@ impl fmt::Display for RestartError {
         match self {
             Self::Io { doing, source } => write!(f, "{doing} failed: {source}"),
             Self::Bind { address, source } => write!(f, "listening on {address} failed: {source}"),
-            Self::Refused(refusal) => write!(f, "the running process serves on: {refusal}"),
-            Self::ForeignUser { user } => write!(f, "the process at the other end belongs to another user: {user}"),
-            Self::Protocol(text) => write!(f, "the other end broke the protocol: {text}"),
-            Self::Timeout => f.write_str("the other end did not answer in time"),
-            Self::PredecessorEnded => f.write_str("the running process ended before it had passed its sockets"),
-            Self::SuccessorEnded => f.write_str("the successor ended before it was ready"),
-            Self::Name(name) => write!(f, "not a name for a socket: {name:?}"),
-            Self::TooManySockets => f.write_str("more sockets than can be passed"),
+            Self::Refused(refusal) => write!(f, "rejected by the running process: {refusal}"),
+            Self::ForeignUser { user } => write!(f, "other process belongs to user {user}"),
+            Self::Protocol(text) => write!(f, "protocol violation by the other process: {text}"),
+            Self::Timeout => f.write_str("timeout: no answer from the other process"),
+            Self::PredecessorEnded => f.write_str("running process ended before it passed its sockets"),
+            Self::SuccessorEnded => f.write_str("successor ended before it was ready"),
+            Self::Name(name) => {
+                write!(f, "invalid socket name {name:?}: must have 1 to 255 bytes without `:` and control characters")
+            }
+            Self::TooManySockets => f.write_str("too many sockets: at most 64 can be passed"),
         }
     }
 }

@@ -264,7 +264,7 @@ impl Generation {
                 Some((Message::Go, _)) => {}
                 Some((Message::Refused(refusal), _)) => return Err(RestartError::Refused(refusal)),
                 Some(_) => return Err(RestartError::Protocol("GO was expected")),
-                None => tracing::warn!("the generation before has ended without a word"),
+                None => tracing::warn!("previous generation ended without a reply"),
             }
         }
         if matches!(self.phase, Phase::Ready | Phase::Replaced) {
@@ -273,7 +273,7 @@ impl Generation {
         self.predecessor = None;
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
-            tracing::info!(name = socket.name, kind = ?socket.kind, "a socket that this program does not use is closed");
+            tracing::info!(name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
             if socket.origin != Origin::Manager {
                 socket.remove_file();
             }

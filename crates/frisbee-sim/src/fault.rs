@@ -113,6 +113,7 @@ pub enum Fault {
     },
 }
 
+/// These texts are part of the hash of a trace: a change of one alters it.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,7 +121,7 @@ impl fmt::Display for Fault {
                 let disk = if *loses_disk { " and loses its disk" } else { "" };
                 write!(f, "{node} crashes{disk} and is down for {down:?}")
             }
-            Self::Pause { node, time } => write!(f, "{node} pauses for {time:?}"),
+            Self::Pause { node, time } => write!(f, "{node} stands still for {time:?}"),
             Self::Partition { from, to, both_ways: true, time } => {
                 write!(f, "nothing passes between {from} and {to} for {time:?}")
             }
@@ -131,7 +132,7 @@ impl fmt::Display for Fault {
             Self::Reset { one, other } => write!(f, "connections between {one} and {other} are reset"),
             Self::Silence { one, other } => write!(f, "connections between {one} and {other} fall silent"),
             Self::Cut { from, to, behind } => {
-                write!(f, "connections are cut after {behind} more bytes from {from} to {to}")
+                write!(f, "connections are cut {behind} bytes further from {from} to {to}")
             }
             Self::Slow { from, to, time } => write!(f, "the way from {from} to {to} is slow for {time:?}"),
             Self::Delay { from, to, most, time } => {

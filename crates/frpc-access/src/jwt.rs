@@ -111,7 +111,7 @@ impl Jwt {
             return Err(refused(&format_args!("unsupported critical header parameters: {critical:?}")));
         }
         let keys = self.keys.keys.read().clone();
-        let key = keys.find(header.kid.as_deref()).ok_or_else(|| refused(&"it names no key of the issuer"))?;
+        let key = keys.find(header.kid.as_deref()).ok_or_else(|| refused(&"unknown key id"))?;
         let mut validation = Validation::new(key.algorithm);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.set_issuer(&[&self.issuer]);
@@ -120,16 +120,16 @@ impl Jwt {
         (validation.validate_exp, validation.validate_nbf) = (false, false);
         let claims: Claims = decode(token, &key.key, &validation).map_err(|error| refused(&error))?.claims;
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let times = claims.times().ok_or_else(|| refused(&"its times are malformed"))?;
+        let times = claims.times().ok_or_else(|| refused(&"malformed times"))?;
         if times.not_before > now.saturating_add(self.leeway) {
-            return Err(refused(&"its time has not come"));
+            return Err(refused(&"not valid yet"));
         }
         let left = times.expires.saturating_add(self.leeway).saturating_sub(now);
         if left.is_zero() {
             return Err(TokenError::Expired);
         }
         let subject = claims.text("sub").filter(|subject| !subject.is_empty());
-        let subject = subject.ok_or_else(|| refused(&"its subject is malformed"))?;
+        let subject = subject.ok_or_else(|| refused(&"malformed subject"))?;
         let principal = Principal::new(subject, Proof::Token { issuer: self.issuer.clone() }).expiring_in(left);
         let principal = claims.words(&self.roles).fold(principal, Principal::with_role);
         Ok(principal.with(claims))

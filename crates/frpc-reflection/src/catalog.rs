@@ -48,7 +48,7 @@ impl Catalog {
         for service in &shown {
             let home = catalog.add_files(service, &is_hidden);
             if home.is_none() && service.schema().is_some() {
-                tracing::error!(service = service.name(), "the embedded schema of the service cannot be read");
+                tracing::error!(service = service.name(), "invalid embedded schema of service");
             }
             described.push(describe(service, home.as_ref()));
         }

@@ -32,7 +32,7 @@ impl Address {
     /// Reads `dns:///name:port`, `dns:///_service._protocol.name`, or the same after `dns://server`.
     pub(crate) fn parse(text: &str) -> io::Result<Self> {
         let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?}: {why}"));
-        let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("it does not begin with dns:"))?;
+        let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("must begin with dns:"))?;
         let (server, name) = match rest.strip_prefix("//") {
             Some(rest) => rest.split_once('/').ok_or_else(|| wrong("no name after the server"))?,
             None => ("", rest),
@@ -43,18 +43,18 @@ impl Address {
         }
         let question = match name.split_once(':') {
             Some((name, port)) => {
-                let port = port.parse().map_err(|_| wrong("the port is no number below 65536"))?;
+                let port = port.parse().map_err(|_| wrong("invalid port"))?;
                 Question::Host { name: checked(name).ok_or_else(|| wrong(NO_NAME))?, port }
             }
             None if name.starts_with('_') => Question::Service { name: checked(name).ok_or_else(|| wrong(NO_NAME))? },
-            None => return Err(wrong("there is neither a port nor a service, as in _shop._tcp.example")),
+            None => return Err(wrong("missing port, or service as in _shop._tcp.example")),
         };
         Ok(Self { server, question })
     }
 }
 
-const NO_NAME: &str = "that is no name";
-const NO_SERVER: &str = "the server is neither an IP address nor one with a port";
+const NO_NAME: &str = "invalid name";
+const NO_SERVER: &str = "invalid server: must be an IP address, with or without a port";
 
 fn server_of(text: &str) -> Option<SocketAddr> {
     let ip = || text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();

@@ -112,7 +112,7 @@ impl Resolver for DnsResolver {
         self.lasts = None;
         let (endpoints, ttl) = self.ask().await?;
         if endpoints.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "there are no records"));
+            return Err(io::Error::new(io::ErrorKind::NotFound, "no records"));
         }
         self.lasts = Some(within(&self.bounds, ttl));
         Ok(endpoints)

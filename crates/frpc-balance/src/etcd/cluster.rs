@@ -53,7 +53,7 @@ impl Etcd {
         };
         let members: Vec<_> = addresses.into_iter().map(member).collect::<io::Result<_>>()?;
         if members.is_empty() {
-            return Err(invalid("there is no address of etcd"));
+            return Err(invalid("no address of etcd"));
         }
         Ok(Self { members: members.into(), at: Arc::default() })
     }

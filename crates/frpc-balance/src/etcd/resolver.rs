@@ -49,12 +49,12 @@ impl EtcdResolver {
         let Some(watched) = &mut self.watched else { return Ok(false) };
         loop {
             let message = watched.message().await.map_err(failed)?;
-            let response = message.ok_or_else(|| io::Error::other("etcd has ended the watch"))?;
+            let response = message.ok_or_else(|| io::Error::other("watch ended by etcd"))?;
             if response.compact_revision != 0 {
                 return Ok(false);
             }
             if response.canceled {
-                return Err(io::Error::other(format!("etcd has ended the watch: {}", response.cancel_reason)));
+                return Err(io::Error::other(format!("watch ended by etcd: {}", response.cancel_reason)));
             }
             if !response.events.is_empty() {
                 for event in response.events {

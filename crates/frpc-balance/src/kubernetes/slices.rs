@@ -170,7 +170,7 @@ impl Slice {
         let EndpointSlice { metadata: _, address_type, endpoints, ports } = slice;
         let without = |trouble| Self { backends: Vec::new(), trouble: Some(trouble) };
         if !matches!(address_type.as_str(), "IPv4" | "IPv6") {
-            return without(format!("addresses of type {address_type:?} are not connected to, only IPv4 and IPv6"));
+            return without(format!("unsupported address type {address_type:?}, must be IPv4 or IPv6"));
         }
         let endpoints = endpoints.unwrap_or_default();
         let ports = ports.unwrap_or_default();
@@ -178,7 +178,7 @@ impl Slice {
             Some(port) => port,
             // A slice without endpoints has no ports either.
             None if endpoints.is_empty() => return Self::default(),
-            None => return without(format!("there is no port {port} of TCP, but {}", shown(&ports))),
+            None => return without(format!("no TCP port {port}, available: {}", shown(&ports))),
         };
         Self { backends: endpoints.into_iter().filter_map(|endpoint| backend(endpoint, port)).collect(), trouble: None }
     }
@@ -262,7 +262,7 @@ impl Slices {
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
             if !std::mem::replace(&mut self.is_full, true) {
-                tracing::warn!(slice = name, "a Service has too many EndpointSlices");
+                tracing::warn!(slice = name, "too many EndpointSlices");
             }
             return;
         }
@@ -270,7 +270,7 @@ impl Slices {
         if let Some(trouble) = &slice.trouble
             && before.as_ref() != Some(trouble)
         {
-            tracing::warn!(slice = name, trouble, "an EndpointSlice is left out");
+            tracing::warn!(slice = name, trouble, "EndpointSlice ignored");
         }
         self.backends += slice.backends.len();
         self.slices.insert(name, slice);
@@ -319,7 +319,7 @@ impl Slices {
 
     fn trouble(&self) -> String {
         if self.slices.is_empty() {
-            return "there is no EndpointSlice of the Service".to_owned();
+            return "no EndpointSlice of the Service".to_owned();
         }
         let trouble = self.slices.values().find_map(|slice| slice.trouble.clone());
         trouble.unwrap_or_else(|| match self.backends {
@@ -402,7 +402,7 @@ mod tests {
         slices.insert(slice("one", "IPv4", vec![unready]));
         assert_eq!(slices.endpoints(), Err("none of 1 endpoints is ready".to_owned()));
         slices.remove("one");
-        assert_eq!(slices.endpoints(), Err("there is no EndpointSlice of the Service".to_owned()));
+        assert_eq!(slices.endpoints(), Err("no EndpointSlice of the Service".to_owned()));
     }
 
     #[test]
@@ -434,19 +434,16 @@ mod tests {
         assert_eq!(addresses(&slices(8080, one())), ["10.0.0.1:8080"]);
         let known = r#""metrics" (9090), "grpc" (8080), "quic" (8443)"#;
         let quic = slices("quic", one()).endpoints().expect_err("it is no port of TCP");
-        assert_eq!(quic, format!(r#"there is no port "quic" of TCP, but {known}"#));
+        assert_eq!(quic, format!(r#"no TCP port "quic", available: {known}"#));
         let other = slices(80, one()).endpoints().expect_err("that is the port of the Service");
-        assert_eq!(other, format!("there is no port 80 of TCP, but {known}"));
+        assert_eq!(other, format!("no TCP port 80, available: {known}"));
         let without = || {
             let mut slice = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
             slice.ports = None;
             [slice]
         };
         assert_eq!(addresses(&slices(7000, without())), ["10.0.0.1:7000"]);
-        assert_eq!(
-            slices("grpc", without()).endpoints(),
-            Err(r#"there is no port "grpc" of TCP, but none"#.to_owned())
-        );
+        assert_eq!(slices("grpc", without()).endpoints(), Err(r#"no TCP port "grpc", available: none"#.to_owned()));
         let mut unnamed = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
         unnamed.ports = Some(vec![EndpointPort { name: None, port: Some(8081), protocol: None }]);
         assert_eq!(addresses(&slices("", [unnamed])), ["10.0.0.1:8081"]);
@@ -456,7 +453,7 @@ mod tests {
     fn names_of_hosts_are_left_out_beside_addresses() {
         let names = || slice("names", "FQDN", vec![conditions("shop.example", json!({}))]);
         let why = slices("grpc", [names()]).endpoints().expect_err("none has an address");
-        assert_eq!(why, r#"addresses of type "FQDN" are not connected to, only IPv4 and IPv6"#);
+        assert_eq!(why, r#"unsupported address type "FQDN", must be IPv4 or IPv6"#);
         let odd =
             vec![conditions("no address", json!({})), json!({"addresses": []}), conditions("10.0.0.1", json!({}))];
         assert_eq!(addresses(&slices("grpc", [names(), slice("one", "IPv4", odd)])), ["10.0.0.1:8080"]);

@@ -155,7 +155,7 @@ async fn missing_name_and_failing_server_are_errors() {
     let mut resolver = dns.resolver("shop.test.:80");
     for failure in [None, Some(2), Some(5)] {
         dns.fail(failure);
-        next(&mut resolver).await.expect_err("there are no records");
+        next(&mut resolver).await.expect_err("no records");
     }
     dns.fail(None);
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);

@@ -107,7 +107,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     api.delete("three");
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     api.delete("one");
-    assert_eq!(trouble(&mut followed).await, "there is no EndpointSlice of the Service");
+    assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
     api.put("four", &["10.0.0.5"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.5"]);
     assert_eq!(api.asked(), (2, 1), "all came by one watch");
@@ -117,7 +117,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
 async fn empty_service_is_reported_once_until_it_has_endpoints() {
     let api = Api::start().await;
     let mut followed = followed(&api);
-    assert_eq!(trouble(&mut followed).await, "there is no EndpointSlice of the Service");
+    assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
     until_watched(&mut followed, &api, 1).await;
     api.put("one", &[]);
     assert_eq!(trouble(&mut followed).await, "the Service has no endpoints");
