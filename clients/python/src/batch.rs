@@ -34,7 +34,7 @@ impl Batch {
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
             introduce_thread();
             while let Ok((batch, reply)) = coming.recv() {
-                // Nobody waits any more if the server has ended.
+                // An error says that the server has ended.
                 let _ = reply.send(serve(&function, &batch));
             }
         })?;
@@ -42,7 +42,7 @@ impl Batch {
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();
-            // What the thread does not take is answered below.
+            // A batch that the thread does not take is answered below.
             let _ = batches.send((batch, reply));
             async move { replied.await.unwrap_or_else(|_| ending(count)) }
         })))
@@ -62,7 +62,7 @@ fn ending(count: usize) -> Outcomes {
     (0..count).map(|_| Err(Status::unavailable("the server is ending"))).collect()
 }
 
-/// Calls the function with the arguments of all calls, each of which has a list for a parameter.
+/// Calls the function with the arguments of all calls: a list for each parameter.
 fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
     let served = Python::try_attach(|py| {
         let read: Vec<_> = batch.iter().map(|request| function.arguments(py, request)).collect();

@@ -1,5 +1,5 @@
 //! Memory that Rust and Python share: the buffers of Python's objects as [`Bytes`], and [`Bytes`] as an object with a
-//! buffer; and memory that is read into. All unsafe code of the crate that concerns memory stands here.
+//! buffer; and memory that is read into. All unsafe code of the crate that concerns memory is here.
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use std::os::fd::BorrowedFd;
 use tokio::io::ReadBuf;
 
 /// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long as
-/// the bytes do. Who changes its content meanwhile changes what is sent.
+/// the bytes do. A change of its content meanwhile changes the bytes that are sent.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
@@ -43,9 +43,9 @@ impl AsRef<[u8]> for Exported {
     }
 }
 
-/// Reads as much as a buffer has room for. What has no content yet needs none before.
+/// Reads as much as a buffer has room for. Uninitialized memory needs no content before.
 pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: nobody writes to this memory but the kernel, so what had content still has some.
+    // SAFETY: only the kernel writes to this memory, so initialized bytes stay initialized.
     let room = unsafe { into.unfilled_mut() };
     let count = rustix::io::read(from, room)?.0.len();
     // SAFETY: the kernel has written so many bytes.

@@ -500,7 +500,7 @@ impl AsyncMessages {
 
 impl Drop for AsyncMessages {
     fn drop(&mut self) {
-        // What is dropped here is told by a driver that may wait for its turn.
+        // The driver that cancels the call may wait for its turn.
         self.close();
     }
 }
@@ -534,7 +534,7 @@ pub(crate) struct Started {
 
 #[pymethods]
 impl Started {
-    /// Ends it; a call is given up, and the server is told.
+    /// Cancels it; the server receives the cancellation of a call.
     fn cancel(&self) {
         if !self.task.is_finished() {
             self.task.abort();

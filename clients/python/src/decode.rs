@@ -1,6 +1,6 @@
 //! The wire to Python's values, by their plans.
 //!
-//! Bodies come from peers: lengths are believed only as far as there are bytes, which [`Decoder`] sees to, and what a
+//! Bodies come from peers: [`Decoder`] compares lengths with the bytes that are there, and the memory of a
 //! value takes in Python is charged before it is made.
 
 use crate::encode::refused;
@@ -17,9 +17,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// What a place in a list or dict takes in bytes, with the small object that it refers to.
+/// The bytes of a place in a list or dict, with the small object that it refers to.
 const PLACE: usize = 40;
-/// What an object takes beside its fields.
+/// The bytes of an object without its fields.
 const OBJECT: usize = 64;
 
 /// Reads a body, in which up to `appended` fields at the end may be missing.
@@ -190,7 +190,7 @@ impl Reader<'_> {
         let element = match of {
             Item::Message(place) => {
                 if from.peek() == Some(WireKind::Error) {
-                    return Err(PyValueError::new_err("an error stands in place of a message"));
+                    return Err(PyValueError::new_err("a message expected, found an error"));
                 }
                 let plan = self.plans.get(*place)?;
                 return self.message(py, plan, from);
@@ -212,7 +212,7 @@ impl Reader<'_> {
                 let unknown = || PyValueError::new_err(format!("{} has no value {index}", indexes.name));
                 self.plans.member(py, indexes, indexes.number(index).ok_or_else(unknown)?)?
             }
-            Element::Message(_) => return Err(PyValueError::new_err("a message stands among scalars")),
+            Element::Message(_) => return Err(PyValueError::new_err("a scalar expected, found a message")),
         })
     }
 
@@ -242,7 +242,7 @@ fn clear(values: &mut [Option<Bound<'_, PyAny>>], place: usize) {
     }
 }
 
-/// Makes Python's value of the fields, which stand in the order of the wire.
+/// Makes Python's value of the fields, which are in the order of the wire.
 pub(crate) fn finish<'py>(
     py: Python<'py>,
     plan: &Plan,
@@ -278,7 +278,7 @@ pub(crate) fn finish<'py>(
     }
 }
 
-/// The value that the hint of a field stands for.
+/// The value of a field, as its hint says.
 pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match &field.convert {
         Some(convert) => convert.bind(value.py()).call1((value,)),
@@ -286,7 +286,7 @@ pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyR
     }
 }
 
-/// What stands for a field that was not sent; nothing if it has to be sent.
+/// The value of a field that was not sent; nothing if it is required.
 fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py, PyAny>>> {
     let default = match &field.absent {
         Absent::Value(value) => return Ok(Some(value.bind(py).clone())),

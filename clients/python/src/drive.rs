@@ -1,5 +1,5 @@
 //! Who drives the connections of a client. One that blocks drives them itself: a caller waits in the runtime of its client,
-//! so that a call wakes no other thread. When nobody has called for a while, a thread of the client answers PINGs until the
+//! so that a call wakes no other thread. After some time without calls, a thread of the client answers PINGs until the
 //! next call comes. Connections of clients of asyncio are driven by their loops, as `turns.rs` says, or share one thread.
 
 use crate::fork;
@@ -19,10 +19,10 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Notify;
 
 /// How often a caller that waits looks for signals, such as that of Ctrl-C. The thread of the client wakes it for that: a
-/// timer in each call would have the kernel set its clock anew, twice for each call.
+/// timer in each call would have the kernel set its clock twice for each call.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// How many of these times nobody has called until the thread of the client takes over. PINGs are due within seconds.
+/// How many of these intervals without a call pass until the thread of the client takes over. PINGs are due within seconds.
 const IDLE: u32 = 4;
 
 thread_local! {
@@ -258,7 +258,7 @@ impl Shared {
         }
     }
 
-    /// Drives the connections while nobody calls.
+    /// Drives the connections while there are no calls.
     fn keep(&self) {
         let (mut seen, mut quiet) = (0, 0);
         loop {
@@ -354,7 +354,7 @@ pub(crate) fn background() -> PyResult<Handle> {
             std::future::pending::<()>().await;
         });
     })?;
-    // Before this, nobody would drive what is spawned.
+    // Before this, spawned tasks would not be driven.
     is_started.recv().map_err(|_| PyOSError::new_err("the thread of the connections did not start"))?;
     *background = Some((fork::Generation::current(), handle.clone()));
     Ok(handle)

@@ -104,7 +104,7 @@ impl Writer<'_> {
                 if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
                     return Err(expected("a list", value));
                 }
-                // Counted first, since the length stands in front.
+                // Counted first, since the length precedes them.
                 let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
                 to.list(of.wire(), elements.len()).map_err(refused)?;
                 elements.iter().try_for_each(|value| self.item(of, value, to))

@@ -1,4 +1,4 @@
-//! What was made before a fork, and must not be used in the child: connections, pollers, and threads that are not there.
+//! Objects that were made before a fork and must not be used in the child: connections, pollers and threads.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The functions of Python behind methods: how a request becomes the arguments of a function, and its outcome a reply.
+//! Functions of Python that serve methods: a request becomes the arguments of a function, and its outcome a reply.
 
 use crate::buffer::introduce_thread;
 use crate::client::Channel;
@@ -40,7 +40,7 @@ pub(crate) struct Function {
     pub(crate) shows_errors: bool,
 }
 
-/// What a handler is told of a call beside its arguments.
+/// The context of a call for its handler.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Context {
     /// The metadata of the request that is text.
@@ -181,7 +181,7 @@ impl Function {
         proto::of_native(&self.descriptors.1, &payload).map(Payload::protobuf)
     }
 
-    /// The status of an exception. One that is no status is reported here, and tells callers nothing.
+    /// The status of an exception. Any other exception is reported here, and callers do not see it.
     #[cold]
     pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
         let invalid;
@@ -228,7 +228,7 @@ impl Function {
     }
 }
 
-/// What a function is called with.
+/// The arguments of a call, and its context.
 pub(crate) struct Call {
     given: Given,
     about: Option<About>,
@@ -402,7 +402,7 @@ impl Completion {
         let task = self.task.lock().take();
         drop(task);
         if let Some(reply) = self.reply.lock().take() {
-            // An error says that the call was given up.
+            // An error says that the call was cancelled.
             let _ = reply.send(outcome);
         }
     }
@@ -419,7 +419,7 @@ impl Drop for Completion {
     }
 }
 
-/// Cancels the task of a call that is given up.
+/// Cancels the task of a cancelled call.
 struct Guard {
     sender: Sender,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
@@ -452,7 +452,7 @@ pub(crate) async fn run_in_loop(
     let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
     sender.leave(Box::new(move |py| {
         if reply.is_closed() {
-            return Ok(()); // The call was given up before it began.
+            return Ok(()); // The call was cancelled before it began.
         }
         let reply = Mutex::new(Some(reply));
         let completion = Completion { function: function.clone(), spoken: given.spoken(), is_step: false, reply, task };
@@ -475,7 +475,7 @@ fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
     outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
-/// Cancels what runs elsewhere for a call that is given up.
+/// Cancels the work elsewhere of a cancelled call.
 struct Abandon {
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
@@ -518,7 +518,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     single(outcome.unwrap_or_else(|_| Err(ending())))
 }
 
-/// Asks an asynchronous generator for its messages, one when there is room for it.
+/// The messages of an asynchronous generator, each requested when there is room for it.
 pub(crate) struct AsyncGenerated {
     pub(crate) function: Arc<Function>,
     pub(crate) sender: Sender,
@@ -553,7 +553,7 @@ impl AsyncGenerated {
         let spoken = Spoken::Of(self.spoken.clone());
         self.sender.leave(Box::new(move |py| {
             if reply.is_closed() {
-                return Ok(()); // The call was given up before this step began.
+                return Ok(()); // The call was cancelled before this step began.
             }
             let reply = Mutex::new(Some(reply));
             let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };

@@ -1,4 +1,4 @@
-//! [`Inbox`]: what other threads leave for an event loop. They ring once for all that has come since the loop looked last,
+//! [`Inbox`]: work from other threads for an event loop. They ring once for all work since the loop looked last,
 //! and never wait for Python.
 
 use crate::reply::{Reply, called_by_loop};
@@ -42,7 +42,7 @@ struct Letters {
     left: Vec<Letter>,
     /// Whether the loop is going to look without the bell.
     is_quiet: bool,
-    /// Whether the loop is closed. Letters are dropped then, so that what waits for them fails.
+    /// Whether the loop is closed. Letters are dropped then, so that their calls fail.
     is_closed: bool,
 }
 
@@ -58,14 +58,14 @@ impl Inbox {
         Ok(Self { shared, event_loop, turns: Mutex::new(None) })
     }
 
-    /// What the loop watches for reading.
+    /// The descriptor that the loop watches for reading.
     fn fileno(&self) -> i32 {
         self.shared.ear.as_raw_fd()
     }
 
-    /// Does what has been left.
+    /// Does the work.
     fn open(&self, py: Python<'_>) -> PyResult<()> {
-        // One byte stands for all letters. An error here says that there is none.
+        // One byte announces all letters. An error here says that there is none.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let turns = self.turns.lock().clone();
@@ -99,7 +99,7 @@ impl Drop for Inbox {
         letters.is_closed = true;
         let left = letters.take();
         drop(letters);
-        // What they own may leave letters.
+        // Dropping them may leave letters.
         drop(left);
     }
 }
@@ -146,7 +146,7 @@ impl Sender {
         self.0.letters.lock().left.len()
     }
 
-    /// Does what has been left, in the thread of the loop. An exception with which the program is to end is that of a task.
+    /// Does the work, in the thread of the loop. An exception that ends the program is returned.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
         let left = self.0.letters.lock().take();
         let mut ending = Ok(());

@@ -17,7 +17,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-/// What a value takes in Python beside the bytes of its text.
+/// The memory of a value in Python without the bytes of its text.
 const VALUE: usize = 64;
 
 /// Reads a message; if `positional`, from an array of its fields in the order of declaration.
@@ -203,7 +203,7 @@ impl<'py> FromJson<'py, '_> {
             Element::F64 => PyFloat::new(py, value(from)?).into_any(),
             Element::String => PyString::new(py, &from.string("string")?).into_any(),
             Element::Bytes => tensor::own(py, &value::<Vec<u8>>(from)?),
-            Element::Message(_) => return Err(Reader::refuse(at, "a message stands among scalars")),
+            Element::Message(_) => return Err(Reader::refuse(at, "a scalar expected, found a message")),
         })
     }
 }
@@ -369,7 +369,7 @@ impl ToJson<'_> {
                 Ok(())
             }
             Element::Bytes => put(to, &crate::buffer::shared(value)?),
-            Element::Message(_) => Err(PyValueError::new_err("a message stands among scalars")),
+            Element::Message(_) => Err(PyValueError::new_err("a scalar expected, found a message")),
         }
     }
 }

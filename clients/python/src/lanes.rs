@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 /// Certificates of authorities, and of the client with its key, as PEM.
 pub(crate) type Tls = (Vec<u8>, Option<(Vec<u8>, Vec<u8>)>);
 
-/// What a channel is made of.
+/// The settings of a channel.
 pub(crate) struct Settings {
     address: String,
     tls: Option<ClientTls>,
@@ -132,7 +132,7 @@ async fn connected(address: String, turns: Weak<Turns>, sender: Sender) -> io::R
     drive::background().map_err(io::Error::other)?.spawn(async move {
         let stream = tokio::select! {
             stream = connect(&address) => stream,
-            // Nobody waits for it any more.
+            // The call was cancelled.
             () = done.closed() => return,
         };
         let _ = done.send(stream);
@@ -231,7 +231,7 @@ impl Site {
         }
     }
 
-    /// Has what was spawned begin.
+    /// Begins the spawned work.
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
         match self {
             Self::Loop(turns) => turns.begin(py),
@@ -239,7 +239,7 @@ impl Site {
         }
     }
 
-    /// Runs something for which nobody waits.
+    /// Runs work in the background.
     pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
         match self {
             Self::Loop(turns) => {
@@ -260,7 +260,7 @@ impl Site {
         }
     }
 
-    /// Has noticed what was done to a task.
+    /// Wakes the loop after a task was cancelled.
     pub(crate) fn ring(&self) {
         if let Self::Loop(turns) = self {
             turns.sender().ring();

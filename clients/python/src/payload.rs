@@ -139,7 +139,7 @@ fn head_length(length: usize) -> usize {
     2 + (bits.max(1) as usize).div_ceil(7)
 }
 
-/// Stands for the type of messages that are not decoded.
+/// The type of messages that are not decoded.
 #[derive(Default)]
 struct Opaque;
 

@@ -1,5 +1,5 @@
-//! [`Plans`]: for each message of a schema, what Python's value of it is and how it stands on the wire. The codecs in
-//! `encode.rs`, `decode.rs` and `json.rs` follow them, so that no tree of values stands between Python and the wire.
+//! [`Plans`]: for each message of a schema, its value in Python and its form on the wire. The codecs in
+//! `encode.rs`, `decode.rs` and `json.rs` follow them, without a tree of values between Python and the wire.
 
 use crate::encode::integer;
 use crate::schema::enum_of;
@@ -68,7 +68,7 @@ pub(crate) struct Plan {
     pub(crate) has_presence: bool,
 }
 
-/// What a message is in Python.
+/// The value of a message in Python.
 #[derive(Debug)]
 pub(crate) enum PyForm {
     /// An object with the fields as attributes, which its class makes of them in the order of declaration.
@@ -83,11 +83,11 @@ pub(crate) enum PyForm {
     Image,
     /// A `datetime` or a `timedelta`.
     Time(Time),
-    /// A value of any type, for which one member of a oneof stands.
+    /// A value of any type, in one member of a oneof.
     Any,
 }
 
-/// What a message with `seconds` and `nanos` is in Python.
+/// The value in Python of a message with `seconds` and `nanos`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Timestamp,
@@ -110,7 +110,7 @@ pub(crate) struct FieldPlan {
     pub(crate) convert: Option<Py<PyAny>>,
 }
 
-/// What stands for an absent value.
+/// The value of an absent field.
 #[derive(Debug)]
 pub(crate) enum Absent {
     /// The default of the type.
@@ -123,7 +123,7 @@ pub(crate) enum Absent {
     Required,
 }
 
-/// How a field stands on the wire, as [`Shape`], with messages as places in [`Plans`].
+/// The form of a field on the wire, as [`Shape`], with messages as places in [`Plans`].
 #[derive(Debug)]
 pub(crate) enum Kind {
     Plain(Item),
@@ -150,10 +150,10 @@ impl Item {
 }
 
 impl Plans {
-    /// The plans of all messages that can be reached from `roots`. `forms` says for a full name what the message is: a
+    /// The plans of all messages that can be reached from `roots`. `forms` has the value of a message by its full name: a
     /// class, "arguments", "value", "tensor", "image", "datetime", "timedelta" or "any"; of an enum, the class, or a dict of
-    /// its members by their numbers. `fields` holds, for `message.field`, what stands for an absent value, the type of an
-    /// array's elements, and what converts the value.
+    /// its members by their numbers. `fields` holds, for `message.field`, the value of an absent field, the type of an
+    /// array's elements, and a function that converts the value.
     pub(crate) fn new(
         roots: impl Iterator<Item = MessageDescriptor>,
         forms: &Bound<'_, PyDict>,
@@ -323,7 +323,7 @@ impl Plans {
         names.names.iter().find(|(_, own)| *own == number).map(|(name, _)| &name[..])
     }
 
-    /// What stands for an absent field of this kind, if nothing else is said.
+    /// The value of an absent field of this kind, unless the schema states one.
     fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
         match kind {
             // `None` where the wire knows absence.

@@ -12,7 +12,7 @@ use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use pyo3::prelude::*;
 
-/// The memory that a message takes when it is decoded, beside that of its bytes.
+/// The memory that a message takes when it is decoded, without its bytes.
 const MESSAGE: usize = 256;
 
 /// The memory that a value takes when it is decoded.
@@ -32,8 +32,7 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, bytes: &Bytes) -> Result
     Ok(body.as_bytes().clone())
 }
 
-/// Charges the parts of a message; whether there was enough memory. What is malformed, or nests too deep, is refused by
-/// decoding.
+/// Charges the parts of a message; whether there was enough memory. Decoding refuses malformed and too deep messages.
 fn charge(descriptor: &MessageDescriptor, mut bytes: &[u8], memory: &mut usize, levels: u32) -> bool {
     let mut is_enough = take(memory, MESSAGE);
     while is_enough && bytes.has_remaining() && levels > 0 {
@@ -51,7 +50,7 @@ fn charge(descriptor: &MessageDescriptor, mut bytes: &[u8], memory: &mut usize, 
         is_enough = match descriptor.get_field(tag).map(|field| field.kind()) {
             Some(Kind::Message(inner)) => take(memory, VALUE) && charge(&inner, value, memory, levels - 1),
             Some(Kind::String | Kind::Bytes) | None => take(memory, VALUE),
-            // Packed numbers, each of which has a byte at least.
+            // Packed numbers, of one byte or more each.
             Some(_) => take(memory, VALUE.saturating_mul(value.len())),
         };
     }

@@ -1,4 +1,4 @@
-//! [`Reply`]: what a task of an event loop waits for. It stands in the place of a future of asyncio, but where the loop itself
+//! [`Reply`]: the future that a task of an event loop awaits, in place of one of asyncio. Where the loop itself
 //! has called, the task goes on at once and not after one more round of the loop.
 
 use parking_lot::Mutex;
@@ -38,7 +38,7 @@ pub(crate) struct Reply {
 #[derive(Default)]
 struct State {
     outcome: Option<Outcome>,
-    /// What is called when there is an outcome, and in which context.
+    /// The callbacks for the outcome, and their contexts.
     callbacks: Vec<Callback>,
 }
 
@@ -178,7 +178,7 @@ impl Reply {
     fn end(&self, outcome: Outcome) -> Option<Vec<Callback>> {
         let mut state = self.state.lock();
         if state.outcome.is_some() {
-            // What it is dropped with may be Python's.
+            // Dropping it may run code of Python.
             drop(state);
             return None;
         }

@@ -51,7 +51,7 @@ impl Stream for Pulled {
         match next {
             Ok(next) => Poll::Ready(next),
             Err(error) => {
-                // The call is given up, rather than ended as if all had been sent.
+                // The call is cancelled, rather than ended as if all had been sent.
                 *self.failure.0.0.lock() = Some(error);
                 self.failure.0.1.notify_one();
                 Poll::Pending

@@ -1,4 +1,4 @@
-//! [`Schema`]: descriptors, and what is known of each service on the wire. It comes from the text of `.proto` files, from
+//! [`Schema`]: descriptors, and the layout of each service on the wire. It comes from the text of `.proto` files, from
 //! files, or from a server that describes itself; [`Api`] binds it to classes of Python.
 
 use crate::decode;
@@ -38,7 +38,7 @@ pub(crate) struct Callable {
     pub(crate) appended: u32,
 }
 
-/// What a service is on the wire, wherever that is known from.
+/// The layout of a service on the wire.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Known {
     service: String,
@@ -47,7 +47,7 @@ struct Known {
     methods: Vec<KnownMethod>,
 }
 
-/// What a method is on the wire.
+/// The layout of a method on the wire.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct KnownMethod {
     name: String,
@@ -90,7 +90,7 @@ impl Schema {
         Self::loaded(configured().load_protos(&paths, &includes).map_err(refused)?)
     }
 
-    /// What a generated module brings: files, and its services on the wire.
+    /// The schema of a generated module: files, and its services on the wire.
     #[staticmethod]
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
@@ -233,7 +233,7 @@ impl Schema {
         Ok(Self::of(&pool, loaded.descriptors, &known))
     }
 
-    /// What a server says of itself.
+    /// The schema of a server, by its reflection.
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
         let pool = DescriptorPool::decode(shown.files.as_ref()).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
@@ -291,7 +291,7 @@ impl Known {
         Self { service, fingerprint, compatible, methods: methods.into_iter().map(method).collect() }
     }
 
-    /// What a server says of a service; `None` if a number is out of range.
+    /// The layout of a service, by reflection; `None` if a number is out of range.
     fn said(service: &v1::Service) -> Option<Self> {
         let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {

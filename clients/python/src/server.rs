@@ -41,7 +41,7 @@ pub(crate) struct Server {
     made: fork::Generation,
 }
 
-/// What a server is made of, as Python's class has it.
+/// The settings of a server, as Python's class has them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -211,7 +211,7 @@ impl Server {
         Topics::here(broker.clone())
     }
 
-    /// Tells clients that it stops, and ends a future of asyncio, or returns, when their calls have ended.
+    /// Begins the shutdown, and ends a future of asyncio, or returns, when the calls have ended.
     #[pyo3(signature = (inbox = None, future = None))]
     fn stop(&self, py: Python<'_>, inbox: Option<&Inbox>, future: Option<Py<PyAny>>) -> PyResult<()> {
         self.made.check()?;
@@ -508,7 +508,7 @@ fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> {
             let mut generated = match Generated::new(function, call) {
                 Ok(generated) => generated,
                 Err(status) => {
-                    // Nobody reads what a caller has given up.
+                    // An error says that the call was cancelled.
                     let _ = handle.block_on(sender.send(Err(status)));
                     return;
                 }

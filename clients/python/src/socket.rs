@@ -62,7 +62,7 @@ pub(crate) struct Socket {
     turns: Weak<Turns>,
 }
 
-/// What a transport and the callbacks of the loop share.
+/// The state that a transport and the callbacks of the loop share.
 pub(crate) struct Shared {
     stream: Stream,
     /// For reading, and for writing.
@@ -134,7 +134,7 @@ impl Socket {
 }
 
 impl Shared {
-    /// Has a side attempted again; returns whether somebody waits for it.
+    /// Has a side attempted again; returns whether a task waits for it.
     fn free(&self, side: usize) -> bool {
         let mut state = self.sides[side].lock();
         state.is_blocked = false;
@@ -218,7 +218,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// What the loop calls when a side of a socket is ready.
+/// The callback of the loop for a side of a socket that is ready.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Ready {
     shared: Arc<Shared>,
@@ -230,7 +230,7 @@ pub(crate) struct Ready {
 impl Ready {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let is_awaited = self.shared.free(self.side);
-        // Nobody waits for room once there is some, and the loop would call again and again for bytes that are not read yet.
+        // No task waits for room once there is some, and the loop would call again and again for bytes that are not read yet.
         if self.side == WRITING || !is_awaited {
             unwatch(py, &self.shared, self.side, &self.turns)?;
         }

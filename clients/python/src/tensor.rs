@@ -48,7 +48,7 @@ impl Seen {
     }
 }
 
-/// Writes the fields of a tensor: `dtype`, `shape` and `data` stand in this order on the wire as `dtype`, `data`, `shape`,
+/// Writes the fields of a tensor: `dtype`, `shape` and `data` are in this order on the wire as `dtype`, `data`, `shape`,
 /// as the plan says.
 pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, seen: &mut Seen, to: &mut Encoder<'_>) -> PyResult<()> {
     let (dtype, shape, data) = seen.parts(value)?;
@@ -119,7 +119,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
             "dtype" => tensor.dtype = from.string().map_err(refused)?,
             "shape" => {
                 let length = from.list(Kind::U32).map_err(refused)?;
-                // Checked against what has come, four bytes for each at most.
+                // Checked against the received bytes, four bytes for each at most.
                 tensor.shape = (0..length).map(|_| from.u32().map_err(refused)).collect::<PyResult<_>>()?;
             }
             _ => tensor.data = from.bytes().map_err(refused)?,

@@ -201,7 +201,7 @@ async fn subscribe(shared: Arc<Shared>, pattern: String, group: Option<String>) 
 pub(crate) struct Subscribed {
     /// `None` once it has ended.
     subscription: Arc<Mutex<Option<Subscription>>>,
-    /// Ends what waits for a message.
+    /// Wakes the receiver of a message.
     over: Arc<tokio::sync::Notify>,
     runtime: Handle,
     made: fork::Generation,

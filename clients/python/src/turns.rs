@@ -1,8 +1,8 @@
 //! [`Turns`]: a runtime that an event loop drives, so that calls of asyncio wake no other thread. It has a turn when a call
 //! has begun, when a socket has become ready, and now and then for its timers.
 //!
-//! The runtime has no poller: its transports are those of `socket.rs`, which the loop watches with its own. What other threads
-//! leave comes through the inbox of the loop, which gives a turn then.
+//! The runtime has no poller: its transports are those of `socket.rs`, which the loop watches with its own. Work of other threads
+//! comes through the inbox of the loop, which gives a turn then.
 
 use crate::drive;
 use crate::fork;
@@ -24,13 +24,13 @@ use tokio::task::AbortHandle;
 const AWAY: Duration = Duration::from_millis(10);
 
 /// How late timers may be. The thread of other clients gives a turn then, since a timer of the loop would have the kernel
-/// set its clock anew for each call.
+/// set its clock for each call.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How many of these times a loop without calls has to wait for a turn. PINGs are due within seconds.
 const TICKS_IDLE: u32 = 20;
 
-/// How many turns follow each other for tasks that go on and call again. Then the loop sees to others first.
+/// How many turns follow each other for tasks that go on and call again. Then the loop runs others first.
 const TURNS_MAX: u32 = 4;
 
 /// A runtime in turns.
@@ -134,7 +134,7 @@ impl Turns {
         task.abort_handle()
     }
 
-    /// Has a turn for what was spawned: now for the first call in flight, and else once for all that begin before the loop
+    /// Has a turn for the spawned work: now for the first call in flight, and else once for all that begin before the loop
     /// goes on, or while others go on with their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
@@ -168,7 +168,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Runs what is ready, and does what was left for the loop, within one of its tasks.
+    /// Runs the ready tasks, and does the work of the inbox, within a task of the loop.
     pub(crate) fn turn(&self, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();

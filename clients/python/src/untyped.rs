@@ -1,4 +1,4 @@
-//! Values of any type: which member of the message `AnyValue` stands for a value of Python.
+//! Values of any type: the member of the message `AnyValue` for a value of Python.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     }))
 }
 
-/// What a field of `AnyValue` holds for a value: the value itself in its member, and nothing in the others.
+/// The field of `AnyValue` for a value: the value itself in its member, and nothing in the others.
 pub(crate) fn held<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match member(value)? {
         Some(member) if member == field => Ok(value.clone()),

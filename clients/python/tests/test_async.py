@@ -261,6 +261,19 @@ def test_a_client_serves_one_loop_after_the_other() -> None:
         client.close()
 
 
+def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
+    async def main() -> None:
+        server = functions().start("127.0.0.1:0")
+        async with AsyncClient(server.address) as client:
+            await client.sum(1, 2)
+        # The loop is blocked meanwhile, so that its connections would end only by the patience of the server, after 10 s.
+        start = time.monotonic()
+        server.stop()
+        assert time.monotonic() - start < 5
+
+    run(main)
+
+
 class CountingLoop(asyncio.SelectorEventLoop):
     """Counts its rounds."""
 

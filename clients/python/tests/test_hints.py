@@ -344,6 +344,25 @@ def test_local_classes_are_known_where_the_function_is() -> None:
             return 0
 
 
+@dataclasses.dataclass
+class Node:
+    value: int
+    next: Optional[Node] = None
+    children: list[Node] = dataclasses.field(default_factory=list)
+
+
+def test_dataclass_may_contain_itself() -> None:
+    server = Server("test.Trees")
+
+    @server
+    def depth(node: Node) -> int:
+        return 1 + (depth(node.next) if node.next else 0)
+
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        node = (client.depth and client._schemas).forms["test.Node"]  # type: ignore[union-attr]
+        assert client.depth(node(1, node(2), [])) == 2
+
+
 def test_coroutine_that_returns_a_stream_is_refused() -> None:
     async def walk() -> AsyncIterator[int]:
         raise NotImplementedError

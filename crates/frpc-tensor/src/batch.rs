@@ -21,7 +21,7 @@ const SIZE_MAX: usize = 64;
 /// How long the first call of a batch waits, unless it is set: less than callers over a network notice.
 const DELAY_MAX: Duration = Duration::from_millis(2);
 
-/// How many full batches may wait, unless it is set. A call behind them would wait for as many runs of the function.
+/// How many full batches may wait, unless it is set. The next call would wait for as many runs of the function.
 const BATCHES_AHEAD: usize = 16;
 
 /// Why a call has no result of its batch. `frpc` makes a status of it.
@@ -64,8 +64,8 @@ impl std::error::Error for BatchError {}
 /// called twice at the same time: while it runs, the next batch gathers. A clone is the same batcher, which several methods
 /// may share.
 ///
-/// * **Deadlines** are those of the calls. A call whose deadline has passed, or that was given up, leaves the queue and is
-///   not part of a batch. One in a batch that runs is answered at its deadline, and the batch goes on.
+/// * **Deadlines** are those of the calls. A call whose deadline has passed, or that was cancelled, leaves the queue and is
+///   not part of a batch. One in a running batch is answered at its deadline, and the batch continues.
 /// * **A bad item fails alone**: the function returns a `Result` for each item. A function that panics, or returns another
 ///   number of results, fails the calls of its batch.
 /// * **Overload** is answered at once: when [`queue_max`](BatcherBuilder::queue_max) calls wait, further ones fail with
@@ -134,7 +134,7 @@ impl BatcherBuilder {
         Self { size_max: count.max(1), ..self }
     }
 
-    /// Sets how long the first call of a batch waits for others at most. Default: 2 ms. With zero, a batch is what has come
+    /// Sets how long the first call of a batch waits for others at most. Default: 2 ms. With zero, a batch has the calls that came
     /// while the function was running.
     pub fn delay_max(self, time: Duration) -> Self {
         Self { delay_max: time, ..self }
@@ -167,7 +167,7 @@ impl Batcher<(), (), ()> {
 }
 
 impl<T, R, E> Batcher<T, R, E> {
-    /// The number of calls that wait and have not been given up.
+    /// The number of calls that wait and were not cancelled.
     pub fn waiting(&self) -> usize {
         self.shared.queue.lock().waiting.iter().filter(|waiting| !waiting.reply.is_closed()).count()
     }
@@ -183,7 +183,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     /// Outside of tokio.
     ///
     /// # Cancel safety
-    /// Dropping the future takes the item out of the queue; a batch that runs goes on without its caller.
+    /// Dropping the future takes the item out of the queue; a running batch continues without its caller.
     pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
         self.shared.add(PendingCall { item, came: Instant::now(), reply })?;
@@ -196,7 +196,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
-            // Those that were given up make room.
+            // Cancelled calls make room.
             queue.waiting.retain(|waiting| !waiting.reply.is_closed());
         }
         if queue.waiting.len() >= self.queue_max {
@@ -214,14 +214,14 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         Ok(())
     }
 
-    /// What there is to do: a batch, or a wait until then; nothing if nobody waits, and the task is over.
+    /// The next step: a batch, or a wait for one; nothing if the queue is empty, and the task is over.
     fn next(&self) -> Option<Step<T, R, E>> {
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
             queue.waiting.pop_front();
         }
         if let running @ 1.. = std::mem::take(&mut queue.running) {
-            // Callers that call again come back, and those that waited meanwhile are here.
+            // Callers call again, and those that came meanwhile are in the queue.
             queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
         }
         let Some(first) = queue.waiting.front() else {
@@ -251,7 +251,7 @@ enum Step<T, R, E> {
     Wait(Option<Instant>),
 }
 
-/// The task of a batcher. Where it ends before its time, as with its runtime, it leaves nobody waiting.
+/// The task of a batcher. If its runtime drops it, the calls that wait fail.
 struct Task<T, R, E> {
     shared: Arc<Shared<T, R, E>>,
     is_over: bool,
@@ -302,7 +302,7 @@ async fn serve<T, R, E: From<BatchError>>(shared: &Shared<T, R, E>, batch: Vec<P
     match (failure, outcome) {
         (None, Some(results)) => {
             for (reply, result) in replies.into_iter().zip(results) {
-                // Nobody waits for a call that was given up.
+                // An error says that the call was cancelled.
                 let _ = reply.send(result);
             }
         }
@@ -315,7 +315,7 @@ async fn serve<T, R, E: From<BatchError>>(shared: &Shared<T, R, E>, batch: Vec<P
 
 /// The output of a future, or nothing if it has panicked.
 async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Output> {
-    // What has panicked is dropped.
+    // A future that has panicked is dropped.
     let mut future = catch_unwind(AssertUnwindSafe(make)).ok()?;
     let poll = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(context))) {
         Ok(Poll::Pending) => Poll::Pending,

@@ -18,7 +18,7 @@ _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "byte
 
 
 def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]) -> dict[str, Any]:
-    """A class with slots for each message. Arrays of NumPy stand for tensors, and the value itself for a message that is
+    """A class with slots for each message. Tensors are arrays of NumPy. A message is its value if it is
     called after its method, as in ``SumResult``, and has but the field ``result``, or that is sent in a stream as
     ``SumRequest`` and has but one field."""
     values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}

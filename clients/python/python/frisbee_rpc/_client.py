@@ -94,7 +94,7 @@ class _Base:
     """What clients of both kinds have."""
 
     _channel: Channel
-    #: Address, and what is trusted, of a client with a server.
+    #: Address, authorities and identity, and the name of the server.
     _where: Any
     _schemas: _Schemas | None
     _service: str | None
@@ -485,7 +485,7 @@ def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
 
 
 def _source_error(sending: asyncio.Task[None]) -> BaseException | None:
-    """The exception of the source of requests. A status of sending is that of the call, which comes with its reply."""
+    """The exception of the source of requests. The status of a failed send is that of the call, and comes with its reply."""
     from ._status import Status
 
     error = sending.exception()

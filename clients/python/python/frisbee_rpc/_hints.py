@@ -52,7 +52,7 @@ message AnyDict {
 }"""
 
 Absent = tuple[str, Any]
-"""What stands for an absent field: ``"required"``, ``"default"``, ``"value"`` and it, or ``"factory"`` and it."""
+"""The value of an absent field: ``"required"``, ``"default"``, ``"value"`` and it, or ``"factory"`` and it."""
 
 _TIMES = {datetime.datetime: "google.protobuf.Timestamp", datetime.timedelta: "google.protobuf.Duration"}
 _SETS = {set: set, frozenset: frozenset, collections.abc.Set: frozenset, collections.abc.MutableSet: set}
@@ -67,7 +67,7 @@ class _Factory:
 
 @dataclasses.dataclass
 class _Type:
-    """What a hint is in the schema."""
+    """A hint in the schema."""
 
     label: str
     #: Messages have a dot.
@@ -75,7 +75,7 @@ class _Type:
     #: The type of an array's elements.
     dtype: str | None = None
     is_optional: bool = False
-    #: Makes the value of what was read, or refuses it.
+    #: Converts the value that was read, or refuses it.
     convert: Callable[[Any], Any] | None = None
     #: Whether there is no default.
     is_required: bool = False
@@ -115,7 +115,7 @@ def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[st
 
 
 def form_of(function: Callable[..., Any]) -> str:
-    """``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``; of a plain wrapper, that of what it wraps."""
+    """``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``; of a plain wrapper, that of the wrapped function."""
     base: Any = base_of(function)
     while True:
         if inspect.isasyncgenfunction(base):
@@ -248,7 +248,7 @@ class Builder:
     def _kind(
         self, function: Callable[..., Any], returned: Any, blocking: bool, batch: object, what: str
     ) -> tuple[str, Any]:
-        """How a function is called, and what it returns for a call, or for a message of a stream."""
+        """How a function is called, and the type of its result, or of a message of its stream."""
         origin = typing.get_origin(returned)
         form = form_of(function)
         if batch:
@@ -299,12 +299,12 @@ class Builder:
         if is_optional:
             absent = given if is_given else ("value", None)
         elif label:
-            # Only JSON tells an absent list or dict from an empty one.
+            # Only JSON distinguishes an absent list or dict from an empty one.
             absent = given if is_given else absent
         elif is_message or of.is_required:
             absent, is_optional = given if is_given else ("required", None), True
         elif is_given and (isinstance(default, _Factory) or default is None or bool(default)):
-            # The wire does not tell the default of a type from an absent value, unless it is optional.
+            # The wire distinguishes the default of a type from an absent value only if it is optional.
             absent, is_optional = given, True
         if is_optional and not is_message:
             label = "optional "
@@ -351,7 +351,7 @@ class Builder:
         return _Type("", kind, is_required=is_required)
 
     def _repeated(self, inner: Any, make: Callable[[Any], Any] | None, what: str) -> _Type:
-        """The type of a list, of which ``make`` makes the value of the hint."""
+        """The type of a list, which ``make`` converts to the value of the hint."""
         convert = make
         if typing.get_origin(inner) is typing.Literal:
             check = _one_of(typing.get_args(inner))
@@ -398,7 +398,7 @@ class Builder:
         )
 
     def _full(self, name: str) -> str:
-        # A dot tells messages from scalars, also without a package.
+        # A dot marks messages, also without a package.
         return self.full_name(name) if self.package else f".{name}"
 
     def _nested(self, hint: Any, what: str) -> str:

@@ -7,10 +7,10 @@ import io
 from PIL import Image
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
-"""What is read. Pillow knows others, some of which start programs."""
+"""The formats that are read. Pillow has others, and some start programs."""
 
 BYTES_MAX = 64 * 1024 * 1024
-"""What the pixels of an image may take: as much as a message."""
+"""The most memory of the pixels of an image: that of a message."""
 
 _PNG_MODES = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
 
@@ -32,7 +32,7 @@ def write(image: object) -> tuple[str, bytes]:
 
 
 def read(data: bytes) -> Image.Image:
-    """The image of a file that comes from a peer: its size is checked before its pixels are made."""
+    """The image of a file that comes from a peer: its size is checked before its pixels are allocated."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = image.size

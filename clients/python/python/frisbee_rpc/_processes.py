@@ -16,7 +16,7 @@ from ._native import Completion
 from ._status import Code, Status
 
 AHEAD = 16
-"""How many calls may wait for each process. One behind them would wait for as many runs of a function."""
+"""How many calls may wait for each process. The next would wait for as many runs of a function."""
 
 #: Whether a function has returned, and what in pickle; of an exception also its traceback as text.
 _Outcome = tuple[bool, bytes, str]
@@ -60,8 +60,8 @@ class _RemoteTraceback(Exception):
 
 
 class Processes:
-    """Processes that import the program anew and run functions of it: what they take and return is pickled by this program
-    and its own processes, after it has been read from the wire here."""
+    """Processes that import the program and run its functions. Arguments and results are pickled between this program and
+    its own processes; bytes of a peer are decoded here and never unpickled."""
 
     def __init__(self, count: int | None) -> None:
         self._count = count or os.cpu_count() or 1
@@ -116,7 +116,7 @@ class Processes:
             completion.fail(error)
 
     def _outcome(self, future: _Future) -> Any:
-        """What a function has returned, or raised."""
+        """Returns the result of a function, or raises its exception."""
         try:
             has_returned, pickled, text = future.result()
         except concurrent.futures.CancelledError:
@@ -133,7 +133,7 @@ class Processes:
         raise outcome
 
     def close(self) -> None:
-        """Ends the processes, once what they run is done."""
+        """Ends the processes after their running calls."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:

@@ -49,7 +49,7 @@ class _Added:
         self.name = name_of(function) if name is None else name
         self.blocking = self.process = False
         self.batch: tuple[int, float] | None = None
-        # Hints that are text may name what is defined beside the function.
+        # Hints that are text may name definitions around the function.
         self.local = None if frame.f_locals is frame.f_globals else dict(frame.f_locals)
         base = base_of(function)
         if self.local is not None and any(isinstance(hint, str) for hint in base.__annotations__.values()):
@@ -234,7 +234,7 @@ class Server:
     def _bound_functions(self) -> list[_Bound]:
         described = self._described()
         file = f"{self._name.replace('.', '/')}.proto"
-        # Behind the operations of services, which a schema has fixed.
+        # After the operations of services, whose schema is fixed.
         last = max((service._package.last_operation for service, _ in self._services), default=None)
         schema = Schema.parse([(file, described.proto())], None if last is None else (last // 100 + 1) * 100)
         places = {name: place for place, (_, name, *_) in enumerate(schema.methods())}
@@ -245,7 +245,7 @@ class Server:
         ]
 
     def _call(self, function: Described) -> Callable[..., Any]:
-        """What is called for a function: itself, or what has a process run it."""
+        """The callable of a function: itself, or one that submits it to a process."""
         if function.kind != "process":
             return function.call
         from ._processes import Processes
@@ -263,7 +263,7 @@ class Server:
             pool.close()
 
     def stop(self) -> None:
-        """Tells clients that the server goes away, and returns when their calls have ended."""
+        """Shuts the server down, and returns when the calls in flight have ended."""
         native, self._native = self._native, None
         if native is not None:
             native.stop()

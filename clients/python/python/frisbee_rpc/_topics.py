@@ -1,4 +1,4 @@
-"""Topics: messages for all who have subscribed, by the broker of a server."""
+"""Topics: messages for all subscribers of a server's broker."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Topics:
         self._native = native
 
     def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message. Nobody confirms that it has arrived; :meth:`sync` waits until the broker has it."""
+        """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
         self._native.publish(topic, _body(value))
 
     def sync(self) -> None:
@@ -121,7 +121,7 @@ class Topics:
 
 
 class Subscription(Generic[_T]):
-    """The messages of a pattern: an iterator. Where messages were lost, a :class:`Status` is raised, and the next call goes on."""
+    """The messages of a pattern: an iterator. After lost messages a :class:`Status` is raised, and the next call continues."""
 
     def __init__(self, native: Subscribed, kind: type | None) -> None:
         self._native, self._kind = native, kind
@@ -153,7 +153,7 @@ class AsyncTopics:
         self._native = native
 
     async def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message. Nobody confirms that it has arrived; :meth:`sync` waits until the broker has it."""
+        """Publishes a message without an acknowledgement; :meth:`sync` waits until the broker has it."""
         await _wait(self._native.start_publish, topic, _body(value))
 
     async def sync(self) -> None:
