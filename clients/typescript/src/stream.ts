@@ -173,7 +173,13 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     async pump(source) {
       try {
         const messages = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-        stopSource = () => messages.return?.();
+        stopSource = async () => {
+          try {
+            await messages.return?.();
+          } catch {
+            // The call is over and has its outcome.
+          }
+        };
         for (;;) {
           while (credit <= 0 && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
           if (isOver()) return;

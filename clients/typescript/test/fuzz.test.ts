@@ -120,3 +120,30 @@ test("damaged packets of a good connection are taken or refused", async () => {
     assert.equal(ended, 5);
   }
 });
+
+test("source that fails while it is stopped leaves the outcome of its call", async () => {
+  let events: TransportEvents | undefined;
+  const channel = new Channel((to) => {
+    events ??= to;
+    return { send() {}, close() {}, buffered: () => 0 };
+  });
+  let isStopped = false;
+  const call = new DeskClient(channel).chat((async function* () {
+    try {
+      for (;;) yield { value: "a" };
+    } finally {
+      isStopped = true;
+      throw new Error("the source fails");
+    }
+  })()).next().then(() => undefined, (error: unknown) => error);
+  assert.ok(events);
+  events.open();
+  events.data(HELLO);
+  await new Promise((resolve) => setImmediate(resolve));
+  events.close("gone");
+  channel.close();
+  assert.match(String(await call), /gone/);
+  // A rejection that nothing handles ends the process here.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(isStopped);
+});

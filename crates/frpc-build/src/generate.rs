@@ -128,6 +128,7 @@ fn modules(
             }
         }
         items.extend(any_types.into_iter().chain(schema).map(Item::Static));
+        items.iter_mut().for_each(prost_code::allow_clippy);
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
             generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });

@@ -102,8 +102,8 @@ i,w),P.length=0,ne(y)},se=y=>z(y,y),ie=()=>{P.length=0,b=!0},g=y=>{if(!s||!u)ret
 at-N+Rn}),w&&te()};return{messages:J,begin(y,w,x,N){s=y,i=w,c=x,a=N},packet(y,w){if(y===2)return!m||b?void 0:d+p>=Vt?se(new I(8,"the peer sent more than it had \
 credit for")):(d+=w.length+Rn,_(new Uint8Array(w)));let x=B(w);if(y===5){let N=C(x,10);h||=!N,(c+=N)>0&&T()}else if(w.length){let N=Dt(C(x));ne(new I(N,new TextDecoder().
 decode(Be(x).subarray(0,Ss)),{mayHaveRun:!h}))}else m=!1,ee(!0),H()},send:g,async pump(y){try{let w=Symbol.asyncIterator in y?y[Symbol.asyncIterator]():y[Symbol.
-iterator]();for(E=()=>w.return?.();;){for(;c<=0&&!k();)await new Promise(A=>T=A);if(k())return;let{done:x,value:N}=await w.next();if(k())return;if(x)break;g(N)}
-E=void 0,te()}catch(w){let x=I.from(w);n?z(x):g(x)}},finish:te,discard:ie,fail:se,lost:ne}}var Es=3e4,ks=5e3,Ns=20,Pr=2e3,Hr=10,wt=class{constructor(e,{timeout:n,patience:r=ks,metadata:o,serve:s,stayConnected:i}={}){let a,c=0,d=Hr,p=0,u,m=!1,b="",h=new Set,
+iterator]();for(E=async()=>{try{await w.return?.()}catch{}};;){for(;c<=0&&!k();)await new Promise(A=>T=A);if(k())return;let{done:x,value:N}=await w.next();if(k())
+return;if(x)break;g(N)}E=void 0,te()}catch(w){let x=I.from(w);n?z(x):g(x)}},finish:te,discard:ie,fail:se,lost:ne}}var Es=3e4,ks=5e3,Ns=20,Pr=2e3,Hr=10,wt=class{constructor(e,{timeout:n,patience:r=ks,metadata:o,serve:s,stayConnected:i}={}){let a,c=0,d=Hr,p=0,u,m=!1,b="",h=new Set,
 T=new Set,E=[],k=()=>{a||u||m||!(h.size||i)||(p=performance.now(),a=Br(e,q,[...T],s,E))},q={room:g=>queueMicrotask(()=>{for(let y of h){if(a!==g||!P(y,g))return;
 h.delete(y)}}),left(g,y){a===g&&(a=void 0,g.isUp&&performance.now()-p>=Pr?c=0:(b=y,clearTimeout(u),u=Wt(Math.random()*Math.min(Ns*2**Math.min(c++,16),Pr),()=>{u=
 void 0,k()})),k())},replied(g,y){let w=g,{method:{reply:x},options:{onMetadata:N}}=w;J(w);try{let A=B(y),re=qt(A),ge=Jt(A,re);if(ge)throw ge;A.at&&N?.(re.metadata),

@@ -83,8 +83,8 @@ L.length=0,P(l)},ne=l=>G(l,l),re=()=>{L.length=0,A=!0},d=l=>{if(!i||!h)return;le
 At}),m&&X()};return{messages:B,begin(l,m,y,S){i=l,a=m,u=y,c=S},packet(l,m){if(l===2)return!w||A?void 0:f+b>=nt?ne(new T(8,"the peer sent more than it had credit\
  for")):(f+=m.length+At,N(new Uint8Array(m)));let y=_(m);if(l===5){let S=M(y,10);v||=!S,(u+=S)>0&&k()}else if(m.length){let S=Ge(M(y));P(new T(S,new TextDecoder().
 decode(we(y).subarray(0,Hn)),{mayHaveRun:!v}))}else w=!1,H(!0),D()},send:d,async pump(l){try{let m=Symbol.asyncIterator in l?l[Symbol.asyncIterator]():l[Symbol.
-iterator]();for(C=()=>m.return?.();;){for(;u<=0&&!x();)await new Promise(E=>k=E);if(x())return;let{done:y,value:S}=await m.next();if(x())return;if(y)break;d(S)}
-C=void 0,X()}catch(m){let y=T.from(m);n?G(y):d(y)}},finish:X,discard:re,fail:ne,lost:P}}var qn=3e4,Wn=5e3,Xn=20,nn=2e3,rn=10,it=class{constructor(t,{timeout:n,patience:o=Wn,metadata:r,serve:i,stayConnected:a}={}){let c,u=0,f=rn,b=0,h,w=!1,A="",v=new Set,
+iterator]();for(C=async()=>{try{await m.return?.()}catch{}};;){for(;u<=0&&!x();)await new Promise(E=>k=E);if(x())return;let{done:y,value:S}=await m.next();if(x())
+return;if(y)break;d(S)}C=void 0,X()}catch(m){let y=T.from(m);n?G(y):d(y)}},finish:X,discard:re,fail:ne,lost:P}}var qn=3e4,Wn=5e3,Xn=20,nn=2e3,rn=10,it=class{constructor(t,{timeout:n,patience:o=Wn,metadata:r,serve:i,stayConnected:a}={}){let c,u=0,f=rn,b=0,h,w=!1,A="",v=new Set,
 k=new Set,C=[],x=()=>{c||h||w||!(v.size||a)||(b=performance.now(),c=tn(t,V,[...k],i,C))},V={room:d=>queueMicrotask(()=>{for(let l of v){if(c!==d||!L(l,d))return;
 v.delete(l)}}),left(d,l){c===d&&(c=void 0,d.isUp&&performance.now()-b>=nn?u=0:(A=l,clearTimeout(h),h=Ne(Math.random()*Math.min(Xn*2**Math.min(u++,16),nn),()=>{h=
 void 0,x()})),x())},replied(d,l){let m=d,{method:{reply:y},options:{onMetadata:S}}=m;B(m);try{let E=_(l),Z=Ue(E),ce=Je(E,Z);if(ce)throw ce;E.at&&S?.(Z.metadata),

@@ -147,8 +147,22 @@ pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
         _ => return,
     };
     let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
-    attributes
-        .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)] });
+    attributes.insert(
+        after_docs,
+        syn::parse_quote! { #[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)] },
+    );
+}
+
+/// Allows what clippy may find in the implementation of a trait, for programs that enable more of its lints.
+pub(crate) fn allow_clippy(item: &mut Item) {
+    let Item::Impl(item) = item else { return };
+    let is_allowed = |attribute: &Attribute| {
+        let lints = attribute.meta.require_list().map(|list| list.tokens.to_string());
+        attribute.path().is_ident("allow") && lints.is_ok_and(|lints| lints.contains("clippy"))
+    };
+    if !item.attrs.iter().any(is_allowed) {
+        item.attrs.push(syn::parse_quote! { #[allow(clippy::all, clippy::pedantic)] });
+    }
 }
 
 /// Reads the fields of a struct in prost's output.

@@ -33,7 +33,7 @@
 ///
 /// ```
 /// never closed
-#[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)]
 #[derive(Clone, PartialEq, Eq, Hash, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]
 pub struct Comments {
@@ -50,6 +50,7 @@ pub struct Comments {
     pub choice: ::core::option::Option<comments::Choice>,
 }
 
+#[allow(clippy::all, clippy::pedantic)]
 impl ::frpc::polyglot::Fields for Comments {
     const NAME: &'static str = "comments.Comments";
     fn encode_fields(
@@ -95,7 +96,7 @@ impl ::frpc::polyglot::Fields for Comments {
 }
 
 /// Nested message and enum types in `Comments`.
-#[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, missing_docs, unreachable_pub)]
 pub mod comments {
     ///   tab
     #[derive(
@@ -203,7 +204,7 @@ const DOCUMENTED_TWO: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 /// ```text
 /// panic!("service");
 /// ```
-#[allow(clippy::all, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
     ///   indented;
     fn one(
@@ -222,13 +223,13 @@ pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Passes calls to an implementation of [`Documented`]. A server takes it by `add_service`.
-#[allow(clippy::all, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct DocumentedServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(clippy::all, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 impl<S: Documented> DocumentedServer<S> {
     /// Wraps `service`.
     pub fn new(service: S) -> Self {
@@ -255,6 +256,7 @@ impl<S: Documented> DocumentedServer<S> {
     }
 }
 
+#[allow(clippy::all, clippy::pedantic)]
 impl<S> ::core::clone::Clone for DocumentedServer<S> {
     fn clone(&self) -> Self {
         Self {
@@ -263,6 +265,7 @@ impl<S> ::core::clone::Clone for DocumentedServer<S> {
     }
 }
 
+#[allow(clippy::all, clippy::pedantic)]
 impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
     const NAME: &'static str = "comments.Documented";
     fn methods(&self) -> ::frpc::codegen::Methods {
@@ -284,13 +287,13 @@ impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
 }
 
 /// Calls the service `comments.Documented` over a [`Channel`](::frpc::Channel).
-#[allow(clippy::all, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct DocumentedClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(clippy::all, dead_code, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]
 impl DocumentedClient {
     /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -322,6 +325,7 @@ impl DocumentedClient {
     }
 }
 
+#[allow(clippy::all, clippy::pedantic)]
 impl ::frpc::codegen::Client for DocumentedClient {
     const LAYOUT: &'static ::frpc::codegen::Layout = &DOCUMENTED_LAYOUT;
 }

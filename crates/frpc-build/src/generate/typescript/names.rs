@@ -231,13 +231,13 @@ pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
     short_values(of).into_iter().map(|name| property(&name, &[])).collect()
 }
 
-/// The names of the values of an enum as they are in every language: without the name of the enum in front if all have
-/// it.
+/// The names of the values of an enum in every language: without the name of the enum in front if all have it. A rest such
+/// as `1` is made an identifier by the language, so that adding it renames no other value.
 pub(in crate::generate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {
         let rest = name.strip_prefix(&prefix)?;
-        rest.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| rest.to_owned())
+        rest.starts_with(|first: char| first.is_ascii_alphanumeric()).then(|| rest.to_owned())
     };
     let names: Option<Vec<String>> = of.value.iter().map(|value| short(value.name())).collect();
     names.unwrap_or_else(|| of.value.iter().map(|value| value.name().to_owned()).collect())

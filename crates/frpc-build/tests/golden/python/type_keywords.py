@@ -12,9 +12,9 @@ from frisbee_rpc import generated as _frpc
 
 class Keyword(_enum.IntEnum):
     """type.keywords.Keyword"""
-    KEYWORD_SELF = 0
-    KEYWORD_1 = 1
-    KEYWORD_CRATE = 2
+    SELF = 0
+    VALUE_1 = 1
+    CRATE = 2
 
 
 class Scope_Values(_enum.IntEnum):

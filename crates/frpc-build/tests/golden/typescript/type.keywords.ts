@@ -3,9 +3,9 @@
 import * as $ from "frisbee-rpc";
 
 export const Keyword = {
-  KEYWORD_SELF: 0,
-  KEYWORD_1: 1,
-  KEYWORD_CRATE: 2,
+  SELF: 0,
+  _1: 1,
+  CRATE: 2,
 } as const;
 export type Keyword = (typeof Keyword)[keyof typeof Keyword] | $.UnknownValue;
 
