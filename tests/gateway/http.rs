@@ -201,8 +201,8 @@ async fn refusals_name_a_remedy() {
         (greet("", "Ada").replace("application/json", "text/plain"), 415, "application/json, application/proto"),
         (greet("", "Ada").replace("application/json", "application/grpc"), 426, "gRPC takes HTTP/2"),
         (greet("", &long), 413, "1024 bytes"),
-        (greet("", "Ada").replace("localhost", "evil.example"), 403, "Http::host"),
-        (greet("origin: http://localhost\r\n", "Ada"), 403, "Http::origin"),
+        (greet("", "Ada").replace("localhost", "evil.example"), 403, "host not allowed"),
+        (greet("origin: http://localhost\r\n", "Ada"), 403, "origin not allowed"),
         (greet("connect-timeout-ms: x\r\n", "Ada"), 400, "connect-timeout-ms"),
         (greet("", "Ada").replace("HTTP/1.1", "HTTP/1.2"), 505, "HTTP/1.1"),
         (greet(&format!("x: {}\r\n", "y".repeat(20_000)), "Ada"), 431, "16384"),
@@ -426,7 +426,9 @@ async fn empty_content_is_not_decompressed() {
 async fn byte_order_mark_before_json_is_skipped() {
     let server = Open::new(all()).await;
     let message = "\u{feff}{\"name\":\"Ada\"}";
-    assert!(server.exchange(post("/greet.Greeter/Greet", "connection: close\r\n", message)).await.contains("Hello, Ada!"));
+    assert!(
+        server.exchange(post("/greet.Greeter/Greet", "connection: close\r\n", message)).await.contains("Hello, Ada!")
+    );
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
     let call = format!("\u{feff}{call}");
     assert!(server.exchange(post("/", "connection: close\r\n", &call)).await.contains("Hello, Ada!"));
@@ -440,7 +442,8 @@ async fn byte_order_mark_before_json_is_skipped() {
 async fn responses_are_readable_with_credentials_only_if_set() {
     let origin = "https://app.example.com";
     let asked = format!("origin: {origin}\r\n");
-    for (http, allowed) in [(all().origin(origin).cors(), false), (all().origin(origin).cors_with_credentials(), true)] {
+    for (http, allowed) in [(all().origin(origin).cors(), false), (all().origin(origin).cors_with_credentials(), true)]
+    {
         let server = Open::new(http).await;
         for fields in [asked.clone(), format!("{asked}expect: 100-continue\r\ntenant: blue\r\n")] {
             let response = server.exchange(greet(&fields, "Ada")).await;

@@ -197,6 +197,6 @@ async fn metrics_of_other_servers_have_their_names() {
     for name in ["main", "other"] {
         assert!(text.contains(&format!("frisbee_connections_opened_total{{server=\"{name}\"}} 3\n")), "{text}");
     }
-    assert!(!text.contains("frisbee_connections_opened_total "), "{text}");
+    assert!(!text.contains("\nfrisbee_connections_opened_total "), "{text}");
     assert_eq!(text.matches("# TYPE frisbee_connections_opened_total ").count(), 1);
 }

@@ -65,7 +65,9 @@ impl Console {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
         let same = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        known.repeated.is_none() && same.is_some_and(|same| same.eq_ignore_ascii_case(host)) && self.is_for(host, name, peer)
+        known.repeated.is_none()
+            && same.is_some_and(|same| same.eq_ignore_ascii_case(host))
+            && self.is_for(host, name, peer)
     }
 
     /// The answer to a request that was let in, if it is for the console.

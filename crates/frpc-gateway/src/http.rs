@@ -41,12 +41,14 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     match handover {
         Handover::Nothing => Ok(()),
         Handover::Http2(early) => Box::pin(http2::serve(service, gateway.idle_timeout, early, transport)).await,
-        Handover::Http1(early) => match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
-            Some(Upgraded { upgrade, metadata, transport }) => {
-                web_socket::serve(gateway, upgrade, metadata, transport, context).await
+        Handover::Http1(early) => {
+            match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
+                Some(Upgraded { upgrade, metadata, transport }) => {
+                    web_socket::serve(gateway, upgrade, metadata, transport, context).await
+                }
+                None => Ok(()),
             }
-            None => Ok(()),
-        },
+        }
     }
 }
 

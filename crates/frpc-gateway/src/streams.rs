@@ -129,7 +129,8 @@ async fn begin(
     body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {
     let is_connect = matches!(protocol, Protocol::Stream(_));
-    let encoding = Encoding::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
+    let encoding =
+        Encoding::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
     let timeout = if is_connect {
         known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits")
     } else {

@@ -10,6 +10,7 @@ use crate::json_rpc::Session;
 use crate::locks::Pass;
 use crate::timed::now;
 use bytes::Bytes;
+use frisbee::MemoryCharge;
 use frpc::{ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
 use frpc::{Metadata, Request, Response, Status};
 use std::future::poll_fn;
@@ -53,7 +54,7 @@ struct Called {
 
 /// A call whose handler waits. It ends when this is dropped.
 pub(crate) enum Waiting {
-    Method(Format, oneshot::Receiver<Result<Response<Bytes>, Status>>, #[allow(dead_code)] ForeignTask),
+    Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] ForeignTask),
     JsonRpc(Box<Session>),
 }
 
@@ -154,7 +155,7 @@ impl<'a> Calls<'a> {
     /// Appends the response to a call that is over.
     pub(crate) fn finish(&mut self, ended: Ended, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
         match ended {
-            Ended::Method(answer) => written::put(out, &answer, options, true),
+            Ended::Method(answer, _hold) => written::put(out, &answer, options, true),
             Ended::JsonRpc(mut session) => {
                 if let Err(status) = check_room(self.context, session.output().len()) {
                     *session.output() = Vec::new();
@@ -186,7 +187,7 @@ impl Called {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
             // Nobody waits for it when the client has gone.
-            move |response| drop(done.send(response))
+            move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {
             ForeignCalled::Ready(result) => ForeignCalled::Ready(
@@ -231,20 +232,19 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
 
 /// A call that has waited and is over.
 pub(crate) enum Ended {
-    Method(Answer),
+    /// With the charge for it.
+    Method(Answer, Option<MemoryCharge>),
     JsonRpc(Box<Session>),
 }
 
 impl Waiting {
     /// Waits for the end of the call.
-    pub(crate) async fn end(self, context: &ForeignContext) -> Ended {
+    pub(crate) async fn end(self) -> Ended {
         match self {
             Self::Method(format, result, _task) => {
-                let stopped = |_| Err(Status::unavailable("the server is shutting down"));
-                let result = result.await.unwrap_or_else(stopped);
-                let result = result
-                    .and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
-                Ended::Method(unary::answer(format, result))
+                let stopped = Status::unavailable("the server is shutting down");
+                let (result, hold) = result.await.map_or((Err(stopped), None), |(result, hold)| (result, Some(hold)));
+                Ended::Method(unary::answer(format, result), hold)
             }
             Self::JsonRpc(mut session) => {
                 poll_fn(|task| {

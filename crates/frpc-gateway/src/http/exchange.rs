@@ -89,10 +89,11 @@ impl Exchange {
     /// Notes that the client has closed its direction. `false` if no response is due, so that this is the end.
     pub(crate) fn handle_end(&self) -> bool {
         let mut state = self.0.lock();
-        if state.in_progress > 0 {
+        let is_due = state.in_progress > 0 || state.is_unwritten;
+        if is_due {
             state.half_closed.get_or_insert_with(now);
         }
-        state.in_progress > 0
+        is_due
     }
 
     /// Whether a response is due and has not begun.
@@ -125,7 +126,11 @@ impl Exchange {
         let state = self.0.lock();
         if let Some(since) = state.half_closed.filter(|_| state.in_progress > 0) {
             let end = since.checked_add(idle_timeout)?;
-            return Some(if now >= end { Deadline::Idle(end) } else { Deadline::Gone(end.min(now + half_close::INTERVAL)) });
+            return Some(if now >= end {
+                Deadline::Idle(end)
+            } else {
+                Deadline::Gone(end.min(now + half_close::INTERVAL))
+            });
         }
         if state.in_progress > 0 || state.is_unwritten {
             return None;

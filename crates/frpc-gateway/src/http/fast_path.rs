@@ -7,9 +7,9 @@
 use super::answer::Answer;
 use super::calls::{Callee, Calls, Ended, ResponseOptions, Terms, Waiting};
 use super::fields::{self, Known};
+use super::half_close::{self, Probe};
 use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
-use super::half_close::{self, Probe};
 use super::written;
 use crate::charge::check_room;
 use crate::connect::{get, unary};
@@ -178,9 +178,15 @@ impl<'a> FastPath<'a> {
 
     /// Answers a call whose handler waits when it is ready.
     async fn wait(&mut self, waiting: Waiting, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
-        let Some(ended) = self.attend(pin!(waiting.end(self.context))).await? else { return Ok(NextAction::HandOver(Handover::Nothing)) };
-        if let Ended::Method(answer) = &ended {
-            return self.respond(answer, pass, is_last).await;
+        let Some(ended) = self.attend(pin!(waiting.end())).await? else {
+            return Ok(NextAction::HandOver(Handover::Nothing));
+        };
+        if let Ended::Method(answer, hold) = ended {
+            let is_last = self.is_last(is_last);
+            // Writing charges it, if it has to wait.
+            drop(hold);
+            self.put(&answer, pass, is_last).await?;
+            return Ok(if is_last { NextAction::Close } else { NextAction::Next });
         }
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
         self.calls.finish(ended, options, &mut self.output);
@@ -201,7 +207,11 @@ impl<'a> FastPath<'a> {
     }
 
     /// Waits for bytes, and adds them to the input.
-    async fn read(&mut self, wait: ReadDeadline, mut stopping: Pin<&mut impl Future<Output = ()>>) -> io::Result<ReadOutcome> {
+    async fn read(
+        &mut self,
+        wait: ReadDeadline,
+        mut stopping: Pin<&mut impl Future<Output = ()>>,
+    ) -> io::Result<ReadOutcome> {
         poll_fn(|task| {
             if let Poll::Ready(count) = self.poll_read(task)? {
                 return Poll::Ready(Ok(if count == 0 { ReadOutcome::End } else { ReadOutcome::Bytes }));
@@ -454,7 +464,11 @@ impl<'a> FastPath<'a> {
     /// Adds a response to the output, or writes it if it is long.
     async fn write(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let refused = check_room(self.context, answer.body.len()).err().map(|status| unary::failure(&status));
-        let answer = refused.as_ref().unwrap_or(answer);
+        self.put(refused.as_ref().unwrap_or(answer), pass, is_last).await
+    }
+
+    /// As [`write`](Self::write), for a response that is charged already.
+    async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let is_apart = answer.body.len() >= APART_MIN;
         written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_apart);
         if is_apart { self.flush(&answer.body).await } else { Ok(()) }

@@ -323,6 +323,11 @@ mod tests {
         }
         assert_eq!(probe, CONTINUE);
         drop(request);
+        tokio::select! {
+            biased;
+            _ = guard.read(&mut buffer) => panic!("the response is not written"),
+            flushed = guard.flush() => flushed.unwrap(),
+        }
         assert_eq!(guard.read(&mut buffer).await.unwrap(), 0);
     }
 }

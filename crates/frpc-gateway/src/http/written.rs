@@ -139,7 +139,8 @@ mod tests {
         let mut out = b"before".to_vec();
         let open = Open::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());
-        let digits = open.end(&mut out, fields, ResponseOptions { pass: Pass::default(), is_last, now: Instant::now() });
+        let digits =
+            open.end(&mut out, fields, ResponseOptions { pass: Pass::default(), is_last, now: Instant::now() });
         let text = String::from_utf8(out).unwrap();
         let (head, rest) = text.strip_prefix("before").unwrap().split_once("date: ").unwrap();
         (format!("{head}{}", rest.split_once("\r\n").unwrap().1), digits)

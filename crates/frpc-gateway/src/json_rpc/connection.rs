@@ -5,9 +5,9 @@
 use super::framing::{Framed, Framing};
 use super::session::{BYTE_ORDER_MARK, Session, now};
 use crate::Gateway;
-use crate::charge::Charge;
-use crate::timed::{LINGER, linger};
+use crate::charge::{Charge, overloaded};
 use crate::scratch::{self, READ_MAX};
+use crate::timed::{LINGER, linger};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frisbee::{Pace, WriteProgress};
@@ -119,6 +119,7 @@ impl Connection<'_> {
             let has_read = self.read(task, now)?;
             // A pass for the calls that have ended, and another one if there was more than fits.
             let _ = self.session.poll(task);
+            self.charge();
             let has_written = self.write(task, now)?;
             if has_read || has_written {
                 self.active = now;
@@ -269,7 +270,8 @@ impl Connection<'_> {
         let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, waiting);
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
-            self.session.fail(&Status::resource_exhausted("the server's memory limit for this client is reached"));
+            self.context.connection().count_shed();
+            self.session.fail(&overloaded());
             self.end_reading();
         }
     }

@@ -162,7 +162,8 @@ impl Session {
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);
-        let message = if message.starts_with(BYTE_ORDER_MARK) { message.slice(BYTE_ORDER_MARK.len()..) } else { message };
+        let message =
+            if message.starts_with(BYTE_ORDER_MARK) { message.slice(BYTE_ORDER_MARK.len()..) } else { message };
         self.turn(now(), |session| {
             if session.take_plain(&message, |behind| behind.iter().all(u8::is_ascii_whitespace)).is_none() {
                 session.handle_unusual(&message);
@@ -422,9 +423,9 @@ impl Inner {
         let content = out.len();
         let (next, mail) = (&mut self.next, &self.mail);
         let called = place.call(turn, request, out, || {
-            let (number, mail, context) = (*next, mail.clone(), context.clone());
+            let (number, mail) = (*next, mail.clone());
             *next += 1;
-            move |result| mail.finish(number, result, &context)
+            move |result, hold| mail.send(Letter::Done(number, result, hold))
         });
         let result = match called {
             ForeignCalled::Ready(result) => result,

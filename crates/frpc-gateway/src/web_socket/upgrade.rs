@@ -152,7 +152,9 @@ mod tests {
         ] {
             let upgrade = Upgrade::new(gateway, &Asked { protocols: offered.map(str::as_bytes), ..ASKED });
             let names = upgrade.as_ref().is_ok_and(|upgrade| {
-                upgrade.fields().any(|(name, value)| name == "sec-websocket-protocol" && value == upgrade.subprotocol.name())
+                upgrade
+                    .fields()
+                    .any(|(name, value)| name == "sec-websocket-protocol" && value == upgrade.subprotocol.name())
             });
             assert_eq!(upgrade.map(|upgrade| upgrade.subprotocol), expected, "{offered:?}");
             assert_eq!(names, expected.is_ok() && offered.is_some(), "{offered:?}");

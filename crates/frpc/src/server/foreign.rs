@@ -258,13 +258,13 @@ impl ForeignMethod {
         };
         let (sender, receiver) = oneshot::channel();
         let mut out = Vec::new();
-        let done = |result| drop(sender.send(result));
+        let done = |result, hold| drop(sender.send((result, hold)));
         let called = place.call(&mut self.methods.turn(deadline::now()), request, &mut out, || done);
         match called {
             ForeignCalled::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             ForeignCalled::InProgress(_task) => {
-                let lost = |_| Err(Status::unavailable("the server is shutting down"));
-                receiver.await.unwrap_or_else(lost)
+                let lost = Status::unavailable("the server is shutting down");
+                receiver.await.map_or(Err(lost), |(result, _hold)| result)
             }
         }
     }

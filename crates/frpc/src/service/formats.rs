@@ -3,7 +3,8 @@
 use crate::Status;
 use crate::api::middleware::About;
 use bytes::Bytes;
-use polyglot::Nesting;
+use frisbee::Connection;
+use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 use std::any::Any;
 #[cfg(feature = "json")]
 use std::sync::Arc;
@@ -33,12 +34,17 @@ pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
 
 pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
 
+/// Any request may take so much memory beyond its bytes, which is checked again when it is known.
+const MEMORY_LEAST: usize = 1024 * 1024;
+
 /// What a server states for messages in all formats.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
     /// The memory of the last request that was decoded.
     pub(crate) memory: AtomicUsize,
+    /// How much less than the limit of all messages the next one may take.
+    pub(crate) withheld: AtomicUsize,
     /// The types that an `Any` may hold in JSON. None if no service has an `Any`.
     #[cfg(feature = "json")]
     pub(crate) types: Option<Arc<frpc_json::Types>>,
@@ -57,6 +63,21 @@ impl FormatTerms {
         self.memory.store(bytes, Ordering::Relaxed);
     }
 
+    /// How much memory the next request may take beyond its bytes.
+    #[must_use]
+    pub fn memory_max(&self) -> usize {
+        CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
+    }
+
+    /// Limits the memory of the next request to about as much as this caller may hold.
+    pub(crate) fn limit(&self, caller: Option<&Connection>) {
+        let mut most = CONTAINER_MEMORY_MAX;
+        while most > MEMORY_LEAST && caller.is_some_and(|caller| !caller.has_room(most)) {
+            most /= 2;
+        }
+        self.withheld.store(CONTAINER_MEMORY_MAX - most, Ordering::Relaxed);
+    }
+
     /// The memory of the last request, as its decoder has stated it.
     pub(crate) fn take_memory(&self) -> usize {
         self.memory.swap(0, Ordering::Relaxed)
@@ -68,6 +89,7 @@ impl Clone for FormatTerms {
         Self {
             nesting: self.nesting,
             memory: AtomicUsize::new(0),
+            withheld: AtomicUsize::new(0),
             #[cfg(feature = "json")]
             types: self.types.clone(),
         }

@@ -1,10 +1,11 @@
 //! The format `json` of methods, for generated code.
 
 use crate::Status;
+use crate::service::failures::overloaded;
 use crate::service::formats::{Format, FormatTerms};
 use crate::wire::protobuf::{Protobuf, memory_of};
 use bytes::Bytes;
-use frpc_json::{AnyType, DecodeError, Json, Options, Types};
+use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
 
 /// The format `json` of a method with these messages, and `json-positional`, in which a request is an array of its
 /// fields. Requests nest as deep as native ones may.
@@ -22,7 +23,10 @@ pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
 }
 
 fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerms) -> Result<A, Status> {
-    let (message, memory) = decoded.map_err(invalid::<A>)?;
+    let (message, memory) = decoded.map_err(|error| match error.reason() {
+        DecodeReason::ContainerMemory { .. } if terms.memory_max() < CONTAINER_MEMORY_MAX => overloaded(),
+        _ => invalid::<A>(error),
+    })?;
     terms.set_memory(memory);
     Ok(message)
 }
@@ -52,7 +56,7 @@ fn well_known() -> Types {
 }
 
 fn options(terms: &FormatTerms) -> Options<'_> {
-    let options = Options::new().nesting_max(terms.nesting.levels());
+    let options = Options::new().nesting_max(terms.nesting.levels()).container_memory(terms.memory_max());
     match &terms.types {
         Some(types) => options.types(types),
         None => options,

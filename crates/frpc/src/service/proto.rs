@@ -18,7 +18,7 @@ where
         |bytes, terms| {
             let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
             let memory = memory_of::<A>(bytes).map_err(invalid)?;
-            if memory > polyglot::CONTAINER_MEMORY_MAX {
+            if memory > terms.memory_max() {
                 let text = format!("a {} of so many parts takes too much memory", A::NAME);
                 return Err(Status::resource_exhausted(text));
             }

@@ -20,8 +20,8 @@ use crate::wire::packed;
 use crate::wire::prefix::Prefix;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::Outbox;
 use frisbee::tasks::{Cell, Executor, Polled, TrustHandle};
+use frisbee::{Connection, Outbox};
 use polyglot::Message;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -86,6 +86,9 @@ where
     }
 }
 
+/// The lists of a body of so many bytes may take more memory than a client that holds little may have.
+const LARGE_BODY: usize = 16 * 1024;
+
 /// How the messages of a method are decoded and encoded.
 enum Codec<A, B> {
     Native(Reading),
@@ -94,10 +97,12 @@ enum Codec<A, B> {
 
 impl<A: Message, B> Codec<A, B> {
     #[inline(always)]
-    fn decode(&self, body: &Bytes) -> Result<Received<A>, Status> {
+    fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
             Self::Native(reading) => body::request(body, *reading),
             Self::Format(format, terms) => {
+                // Shorter bodies take little memory, whatever they contain.
+                terms.limit(Some(connection).filter(|_| body.len() >= LARGE_BODY));
                 let message = (format.decode)(body, terms)?;
                 Ok(Received { message, memory: body.len() + terms.take_memory() })
             }
@@ -223,7 +228,7 @@ where
         if is_packed {
             body = packed::unpacked(body, packed::REQUEST, &caller.connection)?;
         }
-        let Received { message, memory } = self.codec.decode(&body)?;
+        let Received { message, memory } = self.codec.decode(&body, &caller.connection)?;
         if takes_too_much(&caller.connection, memory) {
             return Err(overloaded());
         }

@@ -96,7 +96,9 @@ impl Inner {
             granted: ITEMS_FIRST,
             waiting,
             window: Arc::new(Semaphore::new(WINDOW)),
-            credit: request.credit.map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(CREDIT_MAX).min(CREDIT_MAX)))),
+            credit: request
+                .credit
+                .map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(CREDIT_MAX).min(CREDIT_MAX)))),
         };
         let out = Out {
             number,

@@ -4,6 +4,7 @@
 use super::{AbortOnDrop, ForeignCaller, ForeignMethod, ForeignMethods, InProgress};
 use crate::endpoint::in_place::InPlace;
 use crate::service::caller::Caller;
+use crate::service::failures::{overloaded, takes_too_much};
 use crate::service::invoke::{ForeignOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, Served, Waiting};
 use crate::service::served::Kind;
 use crate::wire::body::Reading;
@@ -11,6 +12,7 @@ use crate::wire::envelope::Envelope;
 use crate::wire::prefix::Prefix;
 use crate::{Request, Response, Status};
 use bytes::Bytes;
+use frisbee::MemoryCharge;
 use parking_lot::MutexGuard;
 use std::fmt;
 use std::time::Instant;
@@ -83,7 +85,7 @@ pub struct ForeignPlace {
 pub enum ForeignCalled {
     /// It is over. The message of the response has been appended to the output.
     Ready(Result<Response<()>, Status>),
-    /// Its handler waits. The result is given to the function.
+    /// Its handler waits. The result is given to the function, with the charge for it.
     InProgress(ForeignTask),
 }
 
@@ -101,7 +103,8 @@ impl fmt::Debug for ForeignTask {
 
 impl ForeignPlace {
     /// Calls the method. If its handler is ready at once, the response is appended to `out`, to which nothing is added
-    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the server.
+    /// otherwise; if not, `make` makes the function that gets the result, in a task on the runtime of the
+    /// server. A response for which the client has no memory becomes an error.
     pub fn call<D>(
         &mut self,
         turn: &mut ForeignTurn<'_>,
@@ -110,7 +113,7 @@ impl ForeignPlace {
         make: impl FnOnce() -> D,
     ) -> ForeignCalled
     where
-        D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
+        D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
         let ForeignTurn { foreign, caller, in_place, .. } = turn;
         let trace = request.traceparent();
@@ -156,7 +159,7 @@ impl ForeignMethod {
     /// Continues a call as a task.
     fn spawn<D>(&self, waiting: Waiting, make: impl FnOnce() -> D) -> Result<ForeignTask, Status>
     where
-        D: FnOnce(Result<Response<Bytes>, Status>) + Send + 'static,
+        D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
     {
         let Waiting { work, memory, watched } = waiting;
         let caller = &self.methods.caller;
@@ -170,11 +173,16 @@ impl ForeignMethod {
         call.watched = watched.map(Box::new);
         let (hold, done) = (caller.connection.hold(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
-            let response = work.await;
+            let connection = &call.caller.connection;
+            let response = work.await.and_then(|response| match takes_too_much(connection, response.get_ref().len()) {
+                true => Err(overloaded()),
+                false => Ok(response),
+            });
+            let reply = connection.hold(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
             // The client may begin another call as soon as it has the result.
             drop((hold, call));
-            done(response);
+            done(response, reply);
         });
         Ok(ForeignTask { _task: AbortOnDrop(task) })
     }
