@@ -562,7 +562,7 @@ mod hostile {
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_call_with_an_id_can_be_cancelled_when_the_first_has_ended() {
+async fn call_with_the_id_of_an_ended_one_can_be_cancelled() {
     let server = server(Gateway::new().json_rpc(), |builder| builder);
     let mut client = Client::new(&server);
     for millis in [50, 3_600_000] {

@@ -6,7 +6,8 @@ use frisbee_tests::interop::InteropServer;
 use frisbee_tests::until;
 use frpc::{Acceptor, Config, Server, Stats};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::watch;
@@ -108,16 +109,21 @@ async fn http_replies_beyond_memory_are_refused() {
 async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
     let (acceptor, stats, service, _release) = server();
     let (mut reader, mut writer) = tokio::io::split(peer(&acceptor));
-    let reading = tokio::spawn(async move {
-        let mut bytes = Vec::new();
-        while reader.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
-            bytes.clear();
+    let refused = Arc::<AtomicUsize>::default();
+    let reading = tokio::spawn({
+        let refused = refused.clone();
+        async move {
+            let mut lines = BufReader::new(&mut reader).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                refused.fetch_add(usize::from(line.contains("RESOURCE_EXHAUSTED")), Ordering::SeqCst);
+            }
         }
     });
+    let is_refused = || stats.shed() > 0 || refused.load(Ordering::SeqCst) > 0;
     let mut sent = 0;
-    while stats.shed() == 0 {
+    while !is_refused() {
         assert!(sent < most, "{} calls wait", service.begun.load(Ordering::SeqCst));
-        let (next, shed) = (next(sent), until("one is refused", || stats.shed() > 0));
+        let (next, shed) = (next(sent), until("one is refused", is_refused));
         tokio::select! {
             written = writer.write_all(next.as_bytes()) => written.expect("it is read"),
             // The server reads no more.

@@ -321,7 +321,12 @@ impl<'a> FastPath<'a> {
         };
         let timeout = known.connect_timeout();
         let callee = match route {
-            Route::Answer(answer) => return self.respond(&answer, pass, is_last).await,
+            Route::Answer(answer) => {
+                if answer.status >= 400 {
+                    self.context.waste(bytes.len() + body.len());
+                }
+                return self.respond(&answer, pass, is_last).await;
+            }
             Route::NoMethod(_) => return self.respond(&Answer::not_found(path), pass, is_last).await,
             Route::JsonRpc => Callee::JsonRpc,
             Route::Get(method) => {

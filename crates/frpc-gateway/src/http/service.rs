@@ -179,6 +179,9 @@ impl Service {
     async fn admit(&self, http: &Http, parts: &request::Parts, known: &Known<'_>, body: Inbound) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.local_addr()), Err);
+        if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
+            self.context.waste(0);
+        }
         match admitted {
             Ok(pass) => {
                 let mut response = self.admitted(http, parts, known, body).await;
@@ -200,7 +203,11 @@ impl Service {
         });
         let (upgrade, metadata) = match upgrade {
             Ok(granted) => granted,
-            Err(answer) => return respond(answer),
+            Err(answer) => {
+                let mut response = respond(answer);
+                response.headers_mut().append(CONNECTION, HeaderValue::from_static("close"));
+                return response;
+            }
         };
         let mut response = Response::new(Reply::Whole(Bytes::new()));
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -217,7 +224,12 @@ impl Service {
         let is_http2 = parts.version == Version::HTTP_2;
         let asked = Asked { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, asked) {
-            Route::Answer(answer) => return respond(answer),
+            Route::Answer(answer) => {
+                if answer.status >= 400 {
+                    self.context.waste(0);
+                }
+                return respond(answer);
+            }
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
             route => route,
         };
