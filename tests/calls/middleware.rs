@@ -440,3 +440,31 @@ impl tower::Service<frpc::Exchange> for Silent {
         std::future::pending()
     }
 }
+
+/// It said that it may have run, although no handler had got it.
+#[tokio::test]
+async fn call_denied_by_middleware_has_not_run() {
+    let denies = async |_: Call, _: Next| Err::<CallResponse, _>(Status::unauthenticated("no token"));
+    let fails = async |_: Call, _: Next| Err::<CallResponse, _>(Status::internal("it may have done something"));
+    let regrets = async |call: Call, next: Next| {
+        next.run(call).await?;
+        Err::<CallResponse, _>(Status::unauthenticated("after the handler"))
+    };
+    let add = AddRequest { a: 1, b: 2 };
+    for (number, may_have_run) in [(0, false), (1, true), (2, true)] {
+        let builder = match number {
+            0 => Server::builder().middleware(denies),
+            1 => Server::builder().middleware(fails),
+            _ => Server::builder().middleware(regrets),
+        };
+        let address = serve_interop_with(builder).await.to_string();
+        let client = InteropClient::connect(address).await.expect("the server listens");
+        let status = client.add(add.clone()).await.expect_err("it fails");
+        assert_eq!(status.may_have_run(), may_have_run, "{number}: {status}");
+        let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("it fails");
+        assert_eq!(status.may_have_run(), may_have_run, "{number}, with a handler that waits: {status}");
+    }
+    let channel = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let client = InteropClient::new(channel.with_middleware(denies));
+    assert!(!client.add(add).await.expect_err("it is not sent").may_have_run());
+}

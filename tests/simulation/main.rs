@@ -9,7 +9,6 @@
 //! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test simulation
 //! ```
 
-mod asking;
 mod balancing;
 mod bus;
 mod changing;

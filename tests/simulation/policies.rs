@@ -148,19 +148,16 @@ enum Policy {
     Tower,
     /// The channel's own.
     Fleet,
-    /// The same, which asks some servers before each call if it makes few.
-    Asking,
     /// As `Fleet`, with connections to some of the servers only.
     Subset,
     Oracle,
 }
 
-const POLICIES: [(Policy, &str); 7] = [
+const POLICIES: [(Policy, &str); 6] = [
     (Policy::RoundRobin, "round robin"),
     (Policy::TwoChoices, "two choices by calls in flight, with doubt"),
     (Policy::Tower, "tower's p2c by peak EWMA"),
     (Policy::Fleet, "a channel"),
-    (Policy::Asking, "a channel that asks five"),
     (Policy::Subset, "a channel to a subset of 20"),
     (Policy::Oracle, "oracle"),
 ];
@@ -216,11 +213,8 @@ enum Client {
 
 impl Client {
     async fn new(policy: Policy, process: &Process, workers: &[Arc<Worker>]) -> Self {
-        let builder = || match policy {
-            Policy::Asking => Channel::builder().timeout(DEADLINE).ask_before_calls(5),
-            _ => Channel::builder().timeout(DEADLINE),
-        };
-        if matches!(policy, Policy::Fleet | Policy::Asking | Policy::Subset) {
+        let builder = || Channel::builder().timeout(DEADLINE);
+        if matches!(policy, Policy::Fleet | Policy::Subset) {
             let mut numbers: Vec<_> = (0..workers.len()).collect();
             if policy == Policy::Subset {
                 fastrand::shuffle(&mut numbers);
@@ -262,9 +256,7 @@ impl Client {
         let server = match policy {
             Policy::RoundRobin => &servers[next.fetch_add(1, Ordering::Relaxed) % servers.len()],
             Policy::Oracle => best(servers),
-            Policy::TwoChoices | Policy::Tower | Policy::Fleet | Policy::Asking | Policy::Subset => {
-                less_loaded(servers)
-            }
+            Policy::TwoChoices | Policy::Tower | Policy::Fleet | Policy::Subset => less_loaded(servers),
         };
         let _waiting = Counted::new(&server.worker.waiting);
         let _in_flight = Counted::new(&server.in_flight);

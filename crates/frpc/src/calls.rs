@@ -2,24 +2,25 @@
 
 pub(crate) mod attached;
 pub(crate) mod clock;
+pub(crate) mod estimate;
 pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;
+pub(crate) mod observed;
 pub(crate) mod offers;
-pub(crate) mod pulse;
 mod release;
 mod reports;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod timing;
-pub(crate) mod watched;
 
 use crate::Status;
+use crate::calls::estimate::TimedEnd;
+use crate::calls::observed::ObservedCalls;
 use crate::calls::offers::Offers;
-use crate::calls::pulse::TimedEnd;
 use crate::calls::timing::Timing;
-use crate::calls::watched::WatchedCalls;
+
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};
@@ -66,7 +67,7 @@ pub(crate) struct Calls {
     /// The services that may be called.
     pub(crate) offers: Offers,
     /// What is noted of calls that are observed, if they are.
-    watched: Option<Box<WatchedCalls>>,
+    observed: Option<Box<ObservedCalls>>,
     /// The next call is to be timed.
     pub(crate) times_next: bool,
     /// How calls are timed, on a connection of a fleet.
@@ -361,7 +362,7 @@ impl Calls {
         if matches!(self.slots[slot].state, State::Timed) {
             self.forget_timed();
         }
-        self.forget_watched(slot);
+        self.forget_observed(slot);
         self.vacate(slot);
     }
 

@@ -81,12 +81,6 @@ pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Whether calls inherit anything.
-#[inline]
-pub(crate) fn is_anything_inherited() -> bool {
-    IS_SOMETHING.get()
-}
-
 /// The place in a trace that calls inherit.
 #[inline]
 pub(crate) fn trace() -> Option<TraceContext> {
@@ -126,12 +120,6 @@ pub(crate) fn within<T>(inherited: Inherited, run: impl FnOnce() -> T) -> T {
 pub(crate) fn perhaps_within<T>(inherited: Option<Inherited>, run: impl FnOnce() -> T) -> T {
     let _restore = inherited.map(Inherited::enter);
     run()
-}
-
-/// Runs a closure in which nothing is inherited.
-#[inline]
-pub(crate) fn without<T>(run: impl FnOnce() -> T) -> T {
-    perhaps_within(IS_SOMETHING.get().then_some(Inherited::NOTHING), run)
 }
 
 /// A future polled as part of a call with this place in a trace, which inherits the deadline that is current now.

@@ -3,7 +3,6 @@
 pub(crate) mod clauses;
 pub(crate) mod in_place;
 pub(crate) mod offer;
-mod questions;
 pub(crate) mod session;
 pub(crate) mod table;
 
@@ -87,15 +86,8 @@ impl Router for Endpoint {
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         // Of several servers, the one for a call is chosen by what they say of themselves.
         let asked = self.calls.as_ref().filter(|calls| calls.is_of_fleet()).map(|_| (report::ASKED, Bytes::new()));
-        let answers = self.answers().then(|| (report::ANSWERS, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered
-            .chain(called)
-            .chain(asked)
-            .chain(answers)
-            .chain(unpacks)
-            .chain(self.offer.mounts.hello_items())
-            .collect()
+        offered.chain(called).chain(asked).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -156,7 +148,6 @@ impl Router for Endpoint {
             Parsed::Reply { body, has_prefix } => {
                 self.handle_reply(session, Packet { id, operation, body }, has_prefix)
             }
-            Parsed::Question => self.answer(session, id, operation, outbox),
             Parsed::Malformed => {
                 let status = body::malformed("request");
                 self.refuse_request(session, id, operation, &status, outbox);
@@ -287,9 +278,6 @@ impl Router for Endpoint {
                     calls.server = ServerKind::Unpacking;
                 }
             });
-            if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::ANSWERS)) {
-                calls.expect_answers();
-            }
             calls.show();
         } else if let Some(calls) = session.calls() {
             calls.handle_client_known(peer);
@@ -581,7 +569,7 @@ fn settle(
     let mut table = calls.calls.lock();
     let mut late = None;
     if !replies.is_empty() {
-        if table.is_watched() {
+        if table.is_observed() {
             late = table.handle_replies(replies, now, wake);
         } else {
             for packet in replies.drain(..) {

@@ -6,7 +6,6 @@ pub(crate) mod failures;
 pub(crate) mod formats;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
-mod health;
 pub(crate) mod in_flight;
 pub(crate) mod invoke;
 #[cfg(feature = "json")]

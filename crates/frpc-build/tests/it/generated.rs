@@ -189,7 +189,10 @@ fn comments_stand_on_traits_clients_and_methods() {
     ))
     .text();
     assert!(
-        has(&text, "/// Of the service.\n#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]\npub trait S"),
+        has(
+            &text,
+            "/// Of the service.\n#[allow(clippy::all, clippy::pedantic, dead_code, unreachable_pub)]\npub trait S"
+        ),
         "{text}"
     );
     assert_eq!(text.matches("    /// Of the method.\n    ///\n    /// Behind it.\n").count(), 2);

@@ -19,8 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chain::Running;
-pub(crate) use chain::{Around, Chain, Lent, through};
-pub(crate) use last::{Begins, Makes};
+pub(crate) use chain::{Chain, Lent, through};
 
 /// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
 ///
@@ -171,22 +170,6 @@ impl Parts {
     #[inline]
     fn take(&mut self) -> (Option<Duration>, Origin, Held) {
         (self.timeout, std::mem::replace(&mut self.origin, Origin::Here), self.extras.take())
-    }
-
-    /// Takes out what a request that is made here has beside its message.
-    #[inline]
-    pub(crate) fn take_own(&mut self) -> (Option<Duration>, Held) {
-        if !matches!(self.origin, Origin::Here) {
-            self.take_origin();
-        }
-        (self.timeout, self.extras.take())
-    }
-
-    /// Middleware has passed on a call that came from elsewhere.
-    #[cold]
-    #[inline(never)]
-    fn take_origin(&mut self) {
-        self.origin = Origin::Here;
     }
 }
 

@@ -131,11 +131,6 @@ impl FleetClock {
         self.reports.come(self.now())
     }
 
-    /// Whether servers have ever reported.
-    pub(crate) fn has_ever_had_reports(&self) -> bool {
-        self.reports.have_come()
-    }
-
     /// Forgets all reports: servers have other places now.
     pub(crate) fn forget_reports(&self) {
         self.reports.clear();

@@ -28,7 +28,7 @@ impl Calls {
         let kept = self.slots.iter().rposition(|slot| !is_free(slot)).map_or(0, |last| last + 1);
         let slots = self.slots.split_off(kept);
         self.slots.shrink_to_fit();
-        self.release_watched(kept);
+        self.release_observed(kept);
         self.deadlines.truncate(kept);
         self.deadlines.shrink_to_fit();
         self.free.retain(|slot| usize::from(*slot) < kept);

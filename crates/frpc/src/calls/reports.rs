@@ -1,4 +1,4 @@
-//! Which servers of a fleet have reported of late how busy they are. What they have reported is in their `pulse`.
+//! Which servers of a fleet have reported of late how busy they are. What they have reported is in their `estimate`.
 //!
 //! A report is of the moment in which a server answered, and most of what it says is soon no longer true. A call goes to the
 //! server that promises the least among those of the latest reports, and uses the report up: the next one of that server tells
@@ -33,11 +33,6 @@ impl Reports {
     pub(super) fn come(&self, now: u64) -> bool {
         let last = self.last.load(Ordering::Relaxed);
         last != 0 && now.saturating_sub(last) <= LASTS
-    }
-
-    /// Whether there have been any at all.
-    pub(super) fn have_come(&self) -> bool {
-        self.last.load(Ordering::Relaxed) != 0
     }
 
     /// Notes a report, in place of an earlier one of this server, or of the oldest.
@@ -80,7 +75,7 @@ mod tests {
     #[test]
     fn the_report_of_the_server_with_the_least_cost_is_good_for_one_call() {
         let reports = Reports::default();
-        assert!(!reports.come(1) && !reports.have_come() && reports.best(1, |_| 0).is_none());
+        assert!(!reports.come(1) && reports.best(1, |_| 0).is_none());
         (0..4).for_each(|place| reports.note(place, 1));
         let cost = |place: u32| 100 - u64::from(place);
         assert_eq!(reports.best(2, cost), Some((3, 97)));
@@ -89,7 +84,7 @@ mod tests {
         assert_eq!(reports.best(2, cost), Some((2, 98)));
         (0..3).for_each(|place| reports.spend(place));
         assert_eq!(reports.best(2, cost), None);
-        assert!(reports.come(2) && reports.have_come(), "there will be others");
+        assert!(reports.come(2), "there will be others");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The table of a connection's calls, which callers and the driver share.
 
 use crate::calls::Calls;
+use crate::calls::estimate::ServerEstimate;
 use crate::calls::offers::Offers;
-use crate::calls::pulse::Pulse;
 use crate::observe::watching::Watching;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
@@ -25,20 +25,18 @@ pub(crate) struct CallTable {
     retired: AtomicBool,
     /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
-    /// The server answers questions.
-    answers: AtomicBool,
     /// The server has answered a call.
     answered: AtomicBool,
     /// How well the server works, if it is one of a fleet.
-    pulse: Option<Arc<Pulse>>,
+    estimate: Option<Arc<ServerEstimate>>,
     /// The place in which a channel holds the link.
-    place: OnceLock<Weak<dyn LetGo>>,
+    place: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
 /// The holder of a link, which releases a connection that takes no new calls.
-pub(crate) trait LetGo: Send + Sync {
+pub(crate) trait ReleaseLink: Send + Sync {
     /// Releases the connection of these calls, if it holds it.
-    fn let_go(&self, calls: &CallTable);
+    fn release_link(&self, calls: &CallTable);
 }
 
 impl CallTable {
@@ -46,13 +44,13 @@ impl CallTable {
     pub(crate) fn new(
         named: Arc<[&'static Layout]>,
         watching: Option<&Arc<Watching>>,
-        pulse: Option<&Arc<Pulse>>,
+        estimate: Option<&Arc<ServerEstimate>>,
     ) -> Self {
-        let table = Self { pulse: pulse.cloned(), ..Self::default() };
+        let table = Self { estimate: estimate.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.offers = Offers::new(named);
         calls.set_watching(watching);
-        calls.set_pulse(pulse);
+        calls.set_estimate(estimate);
         drop(calls);
         table
     }
@@ -88,24 +86,14 @@ impl CallTable {
     /// Notes that the kind of the peer is known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
-        if let Some(pulse) = &self.pulse {
-            pulse.show();
+        if let Some(estimate) = &self.estimate {
+            estimate.show();
         }
     }
 
     /// Whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
-    }
-
-    /// Notes that the server answers questions.
-    pub(crate) fn expect_answers(&self) {
-        self.answers.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the server answers questions.
-    pub(crate) fn answers(&self) -> bool {
-        self.answers.load(Ordering::Relaxed)
     }
 
     /// At the accepting end: notes the kind of the peer.
@@ -128,31 +116,31 @@ impl CallTable {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
         }
-        let Some(pulse) = &self.pulse else { return };
+        let Some(estimate) = &self.estimate else { return };
         if matches!(code, Code::Unavailable | Code::ResourceExhausted) {
-            pulse.refuse();
-        } else if pulse.is_doubted() {
-            pulse.recover();
+            estimate.refuse();
+        } else if estimate.is_doubted() {
+            estimate.recover();
         }
     }
 
     /// Notes what the server of a fleet says of itself in front of a reply.
     #[cold]
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
-        if let Some(pulse) = &self.pulse
+        if let Some(estimate) = &self.estimate
             && let Some(report) = Report::of_reply(body)
         {
             // Without the call that is answered. Of several that are answered at once, those that follow count.
             let own = self.calls.lock().at_work().saturating_sub(1);
-            pulse.report(report, own);
+            estimate.report(report, own);
         }
     }
 
     /// Notes that a call was answered elsewhere before the server of a fleet has answered its trial.
     #[cold]
     pub(crate) fn handle_outrun(&self) {
-        if let Some(pulse) = &self.pulse {
-            pulse.outrun();
+        if let Some(estimate) = &self.estimate {
+            estimate.outrun();
         }
     }
 
@@ -164,7 +152,7 @@ impl CallTable {
 
     /// Whether the connection is to a server of a fleet.
     pub(crate) fn is_of_fleet(&self) -> bool {
-        self.pulse.is_some()
+        self.estimate.is_some()
     }
 
     /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
@@ -182,11 +170,11 @@ impl CallTable {
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
-        if let Some(pulse) = &self.pulse {
-            pulse.disconnect();
+        if let Some(estimate) = &self.estimate {
+            estimate.disconnect();
         }
         if let Some(place) = self.place.get().and_then(Weak::upgrade) {
-            place.let_go(self);
+            place.release_link(self);
         }
     }
 
@@ -197,7 +185,7 @@ impl CallTable {
     }
 
     /// Notes the place in which a channel holds the link.
-    pub(crate) fn placed_in(&self, place: Weak<dyn LetGo>) {
+    pub(crate) fn held_by(&self, place: Weak<dyn ReleaseLink>) {
         let is_first = self.place.set(place).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
         if self.is_retired() {
@@ -239,28 +227,28 @@ impl Drop for Paused {
 mod tests {
     use super::*;
     use crate::calls::clock::FleetClock;
-    use crate::calls::pulse::{Outlook, TRIAL};
+    use crate::calls::estimate::{FleetState, TRIAL};
     use crate::wire::prefix::{Said, put};
     use frisbee::Operation;
     use std::time::Duration;
 
-    fn of_fleet() -> (Arc<FleetClock>, Arc<Pulse>, CallTable) {
+    fn of_fleet() -> (Arc<FleetClock>, Arc<ServerEstimate>, CallTable) {
         let clock = FleetClock::new();
-        let pulse = Pulse::new(&clock);
-        let table = CallTable::new(Arc::new([]), None, Some(&pulse));
-        (clock, pulse, table)
+        let estimate = ServerEstimate::new(&clock);
+        let table = CallTable::new(Arc::new([]), None, Some(&estimate));
+        (clock, estimate, table)
     }
 
     #[test]
     fn a_server_of_a_fleet_that_answers_that_it_cannot_work_is_ejected_until_it_answers_otherwise() {
-        let (_, pulse, table) = of_fleet();
+        let (_, estimate, table) = of_fleet();
         for code in [Code::Unavailable, Code::ResourceExhausted] {
             table.handle_answer(Code::Internal);
-            assert!(!pulse.is_doubted(), "the call is to blame");
+            assert!(!estimate.is_doubted(), "the call is to blame");
             table.handle_answer(code);
-            assert!(pulse.is_doubted(), "{code:?}");
+            assert!(estimate.is_doubted(), "{code:?}");
             table.handle_answer(Code::NotFound);
-            assert!(!pulse.is_doubted(), "it works again");
+            assert!(!estimate.is_doubted(), "it works again");
         }
         assert!(table.is_of_fleet() && !CallTable::default().is_of_fleet());
         CallTable::default().handle_answer(Code::Unavailable);
@@ -284,11 +272,11 @@ mod tests {
 
     #[test]
     fn a_call_is_timed_for_the_fleet_when_it_is_wished_and_a_report_is_passed_on() {
-        let (clock, pulse, table) = of_fleet();
+        let (clock, estimate, table) = of_fleet();
         table.calls.lock().times_next = false;
         table.time_next();
         assert!(table.calls.lock().times_next);
-        pulse.set_place(Some(0));
+        estimate.set_place(Some(0));
         let mut body = Vec::new();
         put(&mut body, Said { report: Some(Report { in_progress: 3, micros: 400 }), ..Said::default() });
         body.extend([8, 0]);
@@ -299,7 +287,7 @@ mod tests {
         }
         table.handle_prefix(&body);
         assert!(clock.has_reports());
-        assert_eq!((pulse.cost(), pulse.others()), (100_000, 1), "beside two that are not answered yet");
+        assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "beside two that are not answered yet");
     }
 
     /// A waker that is the last reference to a task, whose drop uses the table.
@@ -346,10 +334,10 @@ mod tests {
 
     #[test]
     fn the_first_turn_of_a_fleets_connection_measures_its_first_call() {
-        let (clock, pulse, table) = of_fleet();
+        let (clock, estimate, table) = of_fleet();
         clock.look();
-        pulse.assess(1, true, 1, Outlook::default());
-        assert_eq!(pulse.cost(), TRIAL);
+        estimate.assess(1, true, 1, FleetState::default());
+        assert_eq!(estimate.cost(), TRIAL);
         let begun = std::time::Instant::now();
         let ticket = table.calls.lock().begin(Operation::FIRST_USER, None, None).expect("there is room");
         assert!(table.calls.lock().times_next, "from the beginning on");
@@ -357,6 +345,6 @@ mod tests {
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
         table.with(|calls| calls.handle_reply(reply));
         table.calls.lock().handle_time(begun + Duration::from_millis(20), &mut Vec::new());
-        assert_eq!(pulse.latency(), Some(Duration::from_millis(20)));
+        assert_eq!(estimate.latency(), Some(Duration::from_millis(20)));
     }
 }

@@ -3,7 +3,7 @@
 //! The state of the timed call in the table says that it is timed, so no other call and no turn is asked whether it is.
 
 use super::{Calls, State, Ticket};
-use crate::calls::pulse::{LEAST, Pulse, TimedEnd};
+use crate::calls::estimate::{LEAST, ServerEstimate, TimedEnd};
 use crate::deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The timing of calls of one connection.
 #[derive(Debug)]
 pub(super) struct Timing {
-    pulse: Arc<Pulse>,
+    estimate: Arc<ServerEstimate>,
     timed: Option<Timed>,
 }
 
@@ -27,9 +27,9 @@ struct Timed {
 
 impl Calls {
     /// Has calls timed.
-    pub(super) fn set_pulse(&mut self, pulse: Option<&Arc<Pulse>>) {
-        self.times_next = pulse.is_some();
-        self.timing = pulse.map(|pulse| Box::new(Timing { pulse: pulse.clone(), timed: None }));
+    pub(super) fn set_estimate(&mut self, estimate: Option<&Arc<ServerEstimate>>) {
+        self.times_next = estimate.is_some();
+        self.timing = estimate.map(|estimate| Box::new(Timing { estimate: estimate.clone(), timed: None }));
     }
 
     /// Times a call, which begins at this instant or else now, and no other before it has ended.
@@ -41,7 +41,7 @@ impl Calls {
         let Some(timing) = &mut self.timing else { return };
         if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
             entry.state = State::Timed;
-            timing.pulse.begin(begun);
+            timing.estimate.begin(begun);
             timing.timed = Some(Timed { begun, end: None, next: None });
         }
     }
@@ -67,7 +67,7 @@ impl Calls {
         let Some(timing) = &mut self.timing else { return true };
         let Some(Timed { begun, end: Some(end), next }) = timing.timed else { return true };
         let took = now.saturating_duration_since(begun);
-        timing.pulse.end(took, end, timing.pulse.at(now));
+        timing.estimate.end(took, end, timing.estimate.at(now));
         timing.timed = None;
         // The next ones would say no more, and timing would cost as much as the choice.
         self.times_next = took >= Duration::from_nanos(LEAST);
@@ -83,7 +83,7 @@ impl Calls {
         if let Some(timing) = &mut self.timing
             && let Some(Timed { begun, .. }) = timing.timed.take()
         {
-            timing.pulse.end(now.saturating_duration_since(begun), TimedEnd::Late, timing.pulse.at(now));
+            timing.estimate.end(now.saturating_duration_since(begun), TimedEnd::Late, timing.estimate.at(now));
             self.times_next = true;
         }
     }
@@ -94,7 +94,7 @@ impl Calls {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()
         {
-            timing.pulse.forget();
+            timing.estimate.forget();
             self.times_next = true;
         }
     }
@@ -104,18 +104,18 @@ impl Calls {
 mod tests {
     use super::*;
     use crate::calls::clock::FleetClock;
-    use crate::calls::pulse::{Outlook, TRIAL};
+    use crate::calls::estimate::{FleetState, TRIAL};
     use bytes::Bytes;
     use frisbee::{Operation, Packet};
     use std::task::Waker;
 
     const CALLED: Operation = Operation::FIRST_USER;
 
-    fn table() -> (Arc<Pulse>, Calls) {
-        let pulse = Pulse::new(&FleetClock::new());
+    fn table() -> (Arc<ServerEstimate>, Calls) {
+        let estimate = ServerEstimate::new(&FleetClock::new());
         let mut calls = Calls::default();
-        calls.set_pulse(Some(&pulse));
-        (pulse, calls)
+        calls.set_estimate(Some(&estimate));
+        (estimate, calls)
     }
 
     fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> Ticket {
@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn one_call_is_timed_until_its_end_and_deadlines_hold_beside_it() {
-        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
         begin(&mut calls, start, 50);
-        assert!(!calls.times_next && pulse.latency().is_none());
+        assert!(!calls.times_next && estimate.latency().is_none());
         answer(&mut calls, one);
         assert_eq!(calls.handle_time(at(20), &mut wake), Some(at(50)), "the deadline of the other one");
-        assert_eq!(pulse.latency(), Some(Duration::from_millis(20)));
+        assert_eq!(estimate.latency(), Some(Duration::from_millis(20)));
         assert!(calls.times_next && wake.is_empty());
         calls.handle_time(at(50), &mut wake);
         assert_eq!(wake.len(), 1);
@@ -149,47 +149,47 @@ mod tests {
 
     #[test]
     fn a_deadline_that_comes_in_the_turn_in_which_the_timed_call_ends_is_not_missed() {
-        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         let one = begin(&mut calls, start, 1_000);
         begin(&mut calls, start, 50);
         answer(&mut calls, one);
         assert_eq!(calls.handle_time(at(60), &mut wake), None);
-        assert_eq!((wake.len(), pulse.latency()), (1, Some(Duration::from_millis(60))));
+        assert_eq!((wake.len(), estimate.latency()), (1, Some(Duration::from_millis(60))));
     }
 
     #[test]
     fn a_measured_call_tells_the_fleet_the_time_and_one_that_was_not_sent_measures_nothing() {
         let clock = FleetClock::new();
-        let (pulse, mut calls) = (Pulse::new(&clock), Calls::default());
-        calls.set_pulse(Some(&pulse));
+        let (estimate, mut calls) = (ServerEstimate::new(&clock), Calls::default());
+        calls.set_estimate(Some(&estimate));
         let at = |millis: u64| clock.made() + Duration::from_millis(millis);
         let unsent = begin(&mut calls, at(1), 1_000);
         calls.revoke(unsent);
         let cost = |millis: u64| {
-            pulse.assess(clock.advance(at(millis)), true, 1, Outlook::default());
-            pulse.cost()
+            estimate.assess(clock.advance(at(millis)), true, 1, FleetState::default());
+            estimate.cost()
         };
         assert_eq!(cost(2), TRIAL, "it is to get a call by which it is measured");
         let one = begin(&mut calls, at(2), 1_000);
         answer(&mut calls, one);
         calls.handle_time(at(10), &mut Vec::new());
-        assert_eq!((clock.now(), pulse.latency()), (10_000_000, Some(Duration::from_millis(8))));
+        assert_eq!((clock.now(), estimate.latency()), (10_000_000, Some(Duration::from_millis(8))));
         assert_eq!(cost(10), 1 << 23, "measured just now");
     }
 
     #[test]
     fn a_timed_call_whose_deadline_passes_and_one_that_is_given_up_are_measured_too() {
-        let ((pulse, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
+        let ((estimate, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
         let at = |millis: u64| start + Duration::from_millis(millis);
         begin(&mut calls, start, 30);
         calls.handle_time(at(30), &mut wake);
-        assert_eq!((pulse.latency(), wake.len()), (Some(Duration::from_millis(30)), 1));
+        assert_eq!((estimate.latency(), wake.len()), (Some(Duration::from_millis(30)), 1));
         let given_up = begin(&mut calls, at(30), 1_000);
         calls.give_up(given_up, |_, _| {});
         let next = begin(&mut calls, at(30), 90);
         assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
-        assert_eq!(pulse.latency(), Some(Duration::from_millis(40)));
+        assert_eq!(estimate.latency(), Some(Duration::from_millis(40)));
         answer(&mut calls, next);
     }
 

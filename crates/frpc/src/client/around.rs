@@ -1,16 +1,17 @@
 //! A call within the middleware around it, all of that within the deadline of the call.
 
-use crate::api::middleware::{About, Chain, Lent};
+use crate::api::middleware::{About, Lent};
 use crate::calls::failures::expired;
+use crate::client::channel::Channel;
 use crate::deadline::{self, Inherited, Within};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
-use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// Makes a call within its middleware, if there is any, and all of that within the deadline of the call.
 pub(crate) async fn around<A, B, F>(
-    chain: Option<Arc<Chain>>,
+    channel: &Channel,
     about: About,
     request: Request<A>,
     call: impl FnOnce(Request<A>) -> F + Send + 'static,
@@ -20,13 +21,14 @@ where
     B: Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    let Some(chain) = chain else { return call(request).await };
+    let Some(chain) = channel.chain() else { return call(request).await };
     let (method, timeout) = (*about.method(), request.timeout());
-    within_deadline(method, timeout, Lent::new(&chain, about.title(), request, call)).await
+    within_deadline(&channel.inner.runtime, method, timeout, Lent::new(&chain, about.title(), request, call)).await
 }
 
 /// Makes a call within its middleware, all of that within the deadline of the call.
 pub(crate) async fn within_deadline<B: 'static>(
+    runtime: &Handle,
     method: Method,
     timeout: Option<Duration>,
     around: Lent<Result<Response<B>, Status>>,
@@ -36,8 +38,8 @@ pub(crate) async fn within_deadline<B: 'static>(
     let bounded = Within { inherited: Inherited { deadline, trace: deadline::trace() }, future: around };
     match deadline {
         None => bounded.await,
-        Some(deadline) => {
-            let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
+        Some(until) => {
+            let answered = deadline::timeout_at(runtime, until, bounded).await;
             answered.unwrap_or_else(|_| Err(expired(&method)))
         }
     }

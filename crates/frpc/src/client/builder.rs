@@ -2,18 +2,18 @@
 
 use crate::api::middleware::Chain;
 use crate::calls::clock::FleetClock;
-use crate::calls::pulse::Pulse;
-use crate::client::channel::{Beside, Channel, ChannelShared, TIMEOUT};
+use crate::calls::estimate::ServerEstimate;
+use crate::client::channel::{Channel, ChannelShared, Layers, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given, Resolved, ResolvedConnector, Stated};
+use crate::client::fleet::options::FleetOptions;
 use crate::client::fleet::resolving::{Connects, Follower};
-use crate::client::fleet::terms::FleetTerms;
 use crate::client::fleet::{self, Fleet};
 use crate::client::hedging::Hedging;
 use crate::client::links::Links;
 use crate::client::making::Maker;
+use crate::client::picker::Picker;
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::client::servers::Servers;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
 use crate::observe::figures::Loads;
 use crate::resolve::{AnyResolver, Endpoint, Resolver};
@@ -108,7 +108,7 @@ pub struct ChannelBuilder {
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: bool,
     pub(crate) spread: Duration,
-    pub(crate) fleet: FleetTerms,
+    pub(crate) fleet: FleetOptions,
     attempts_max: u32,
     /// The middleware around the channel's calls.
     chain: Chain,
@@ -130,7 +130,7 @@ impl ChannelBuilder {
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: false,
             spread: CONNECTION_SPREAD,
-            fleet: FleetTerms::default(),
+            fleet: FleetOptions::default(),
             attempts_max: ATTEMPTS_MAX,
             chain: Chain::default(),
         }
@@ -513,13 +513,13 @@ impl ChannelBuilder {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer, &Arc::default());
         links.connect_first().await?;
-        Ok(self.channel(Servers::One(links), &offer))
+        Ok(self.channel(Arc::new(links), &offer))
     }
 
     fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer, &Arc::default());
-        Ok(self.channel(Servers::One(links), &offer))
+        Ok(self.channel(Arc::new(links), &offer))
     }
 
     async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
@@ -528,11 +528,11 @@ impl ChannelBuilder {
         let clock = FleetClock::new();
         let makes = self.makes(&offer, &made, Some(&clock));
         let all = diallers.map(|dialler| makes(Arc::new(dialler))).collect();
-        let terms = self.fleet.of_list();
+        let terms = FleetOptions::default();
         let Some(fleet) = fleet::connected(all, clock, made, self.patience, terms, &Handle::current()).await else {
             return Err(Error::NoServers);
         };
-        Ok(self.channel(Servers::Several(Arc::new(fleet?)), &offer))
+        Ok(self.channel(Arc::new(fleet?), &offer))
     }
 
     async fn connect_fleet(
@@ -561,7 +561,7 @@ impl ChannelBuilder {
         let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
         let (terms, seed) = (self.fleet.clone(), fastrand::u64(..));
         Follower { resolver, connects, check, spread: self.spread, terms, seed, runtime }.start(&fleet);
-        Ok((self.channel(Servers::Several(fleet.clone()), &offer), fleet))
+        Ok((self.channel(fleet.clone(), &offer), fleet))
     }
 
     /// Connections to endpoints by their addresses.
@@ -617,17 +617,16 @@ impl ChannelBuilder {
         let (offer, made, clock) = (offer.clone(), made.clone(), clock.cloned());
         move |dialler| {
             let (client, offer, runtime, made) = (client.clone(), offer.clone(), runtime.clone(), made.clone());
-            let pulse = clock.as_ref().map(Pulse::new);
-            Links::by(Maker { client, dialler, patience, offer, runtime, made, pulse })
+            let estimate = clock.as_ref().map(ServerEstimate::new);
+            Links::by(Maker { client, dialler, patience, offer, runtime, made, estimate })
         }
     }
 
-    fn channel(self, servers: Servers, offer: &Offer) -> Channel {
+    fn channel(self, picker: Arc<dyn Picker>, offer: &Offer) -> Channel {
         let watching = offer.watching.clone();
-        let is_fleet = matches!(servers, Servers::Several(_));
-        let hedge_after = self.fleet.hedge_after.filter(|_| is_fleet);
+        let hedge_after = self.fleet.hedge_after.filter(|_| picker.fleet().is_some());
         let inner = Arc::new(ChannelShared {
-            servers,
+            picker,
             retries: RetryBudget::default(),
             hedging: hedge_after.map(Hedging::new),
             attempts_max: self.attempts_max,
@@ -635,14 +634,13 @@ impl ChannelBuilder {
             is_told: self.is_told,
             strict_presence: self.strict_presence,
             runtime: Handle::current(),
-            watching: watching.clone(),
+            observer: watching.clone(),
         });
         if let Some(watching) = &watching {
             let shared: Arc<dyn Loads> = inner.clone();
             watching.show_channel(Arc::downgrade(&shared));
         }
-        let (chain, deliberates) =
-            (self.chain.present(), hedge_after.is_some() || is_fleet && self.fleet.asked.is_some());
-        Channel { inner, beside: Beside { chain, watching, deliberates, ..Beside::default() }.present() }
+        let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
+        Channel { inner, layers: layers.present() }
     }
 }

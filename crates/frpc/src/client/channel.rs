@@ -3,14 +3,13 @@
 use crate::api::hand_off::HandedOff;
 use crate::api::middleware::{CallKind, Chain};
 use crate::calls::attached;
-use crate::client::fleet::choice::Chosen;
+use crate::client::call::{Call, CallOptions};
 use crate::client::hedging::Hedging;
 use crate::client::link::Link;
 use crate::client::links::Links;
+use crate::client::picker::{Pick, Picked, Picker, Wait};
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::client::servers::Servers;
-use crate::client::terms::Terms;
 use crate::deadline;
 use crate::observe::watching::{Begun, Watched, Watching};
 use crate::observe::{About, Side};
@@ -69,47 +68,34 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
-    /// What is done beside making a call.
-    pub(crate) beside: Option<Arc<Beside>>,
+    /// The layers around each call. `None` if there are none, so that other calls pay for a single look.
+    pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// What is done beside making a call. In one place, so that other calls pay for a single look.
+/// The layers around calls.
 #[derive(Clone, Default)]
-pub(crate) struct Beside {
+pub(crate) struct Layers {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// If present, unary calls request a hand-off and put the transport here.
     pub(crate) handed: Option<HandedOff>,
-    /// Who observes calls.
-    pub(crate) watching: Option<Arc<Watching>>,
-    /// Calls may be made at a second server as well, or servers are asked before them.
-    pub(crate) deliberates: bool,
-    /// Calls are counted, and nothing else is done.
-    pub(crate) only_counts: bool,
-    /// Calls are counted and an observer is told of them, and nothing else is done.
-    pub(crate) only_tells: bool,
-    /// Calls have middleware, and nothing else is done around it.
-    pub(crate) only_wraps: bool,
+    /// The call around those of the channel, if an observer knows it: they are not observed themselves.
+    pub(crate) observed: Option<Begun>,
+    /// Calls of idempotent methods are hedged.
+    pub(crate) hedges: bool,
 }
 
-impl Beside {
-    /// Whether an observer is told of each call.
-    pub(crate) fn is_told(&self) -> bool {
-        self.watching.as_ref().is_some_and(|watching| watching.is_told())
-    }
-
-    /// The same, unless it is nothing.
-    pub(crate) fn present(mut self) -> Option<Arc<Self>> {
-        let only_observes = self.chain.is_none() && self.handed.is_none() && !self.deliberates;
-        (self.only_counts, self.only_tells) = (only_observes && !self.is_told(), only_observes && self.is_told());
-        self.only_wraps = self.chain.is_some() && self.handed.is_none() && self.watching.is_none();
-        let is_present = !only_observes || self.watching.is_some();
+impl Layers {
+    /// The same, unless there are none.
+    pub(crate) fn present(self) -> Option<Arc<Self>> {
+        let Self { chain, handed, observed, hedges } = &self;
+        let is_present = chain.is_some() || handed.is_some() || observed.is_some() || *hedges;
         is_present.then(|| Arc::new(self))
     }
 }
 
 pub(crate) struct ChannelShared {
-    pub(crate) servers: Servers,
+    pub(crate) picker: Arc<dyn Picker>,
     pub(crate) retries: RetryBudget,
     pub(crate) hedging: Option<Hedging>,
     /// The most attempts at an idempotent call.
@@ -121,8 +107,7 @@ pub(crate) struct ChannelShared {
     pub(crate) strict_presence: bool,
     /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
-    /// Who observes calls.
-    pub(crate) watching: Option<Arc<Watching>>,
+    pub(crate) observer: Option<Arc<Watching>>,
 }
 
 impl Channel {
@@ -141,10 +126,10 @@ impl Channel {
     /// calls fail.
     pub fn from_connection(connection: &Connection) -> Self {
         let watching = attached::watching(connection);
-        let servers = Servers::One(Links::bound(Link::of(connection, watching.as_ref())));
+        let picker = Arc::new(Links::bound(Link::of(connection, watching.as_ref())));
         Self {
             inner: Arc::new(ChannelShared {
-                servers,
+                picker,
                 retries: RetryBudget::default(),
                 hedging: None,
                 attempts_max: ATTEMPTS_MAX,
@@ -152,9 +137,9 @@ impl Channel {
                 is_told: false,
                 strict_presence: false,
                 runtime: connection.runtime_handle().clone(),
-                watching: watching.clone(),
+                observer: watching,
             }),
-            beside: Beside { watching, ..Beside::default() }.present(),
+            layers: None,
         }
     }
 
@@ -172,7 +157,7 @@ impl Channel {
     /// ```
     pub fn handing_off(&self) -> (Self, HandedOff) {
         let handed = HandedOff::default();
-        (self.with(|beside| beside.handed = Some(handed.clone())), handed)
+        (self.with(|layers| layers.handed = Some(handed.clone())), handed)
     }
 
     /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its
@@ -180,7 +165,7 @@ impl Channel {
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
         let mut chain = self.chain().map(|chain| Chain::clone(&chain)).unwrap_or_default();
         chain.push(middleware);
-        self.with(|beside| beside.chain = chain.present())
+        self.with(|layers| layers.chain = chain.present())
     }
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is replaced at once,
@@ -193,7 +178,7 @@ impl Channel {
     /// # Cancel safety
     /// Safe: dropping the future ends the effect.
     pub async fn stay_connected(&self) {
-        self.inner.servers.stay_connected().await;
+        self.inner.picker.stay_connected().await;
     }
 
     /// Closes the channel and all its clones. Calls that have not been sent, and all later calls, fail at once with
@@ -203,13 +188,13 @@ impl Channel {
     ///
     /// Closing a [`Connection`] of the channel is different: the next call makes a new one.
     pub fn close(&self) {
-        self.inner.servers.close();
+        self.inner.picker.close();
     }
 
     /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
     /// might use.
     pub fn connection(&self) -> Option<Connection> {
-        self.inner.servers.connection().map(|link| link.connection.clone())
+        self.inner.picker.connection().map(|link| link.connection.clone())
     }
 
     /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
@@ -226,83 +211,69 @@ impl Channel {
         poll()
     }
 
-    /// The channel with something else done beside calls.
-    fn with(&self, change: impl FnOnce(&mut Beside)) -> Self {
-        let mut beside = self.beside.as_deref().cloned().unwrap_or_default();
-        change(&mut beside);
-        Self { inner: self.inner.clone(), beside: beside.present() }
+    /// The channel with other layers around calls.
+    fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
+        let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
+        change(&mut layers);
+        Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
     /// The middleware around calls.
     pub(crate) fn chain(&self) -> Option<Arc<Chain>> {
-        self.beside.as_ref()?.chain.clone()
+        self.layers.as_ref()?.chain.clone()
     }
 
-    /// The channel without middleware and observers, which are around the call already.
-    #[inline]
-    pub(crate) fn plain(&self) -> Self {
-        let kept = self.beside.as_ref().filter(|beside| beside.handed.is_some() || beside.deliberates);
-        let beside = kept.map(|kept| {
-            Arc::new(Beside { handed: kept.handed.clone(), deliberates: kept.deliberates, ..Beside::default() })
-        });
-        Self { inner: self.inner.clone(), beside }
+    /// The channel for calls within its middleware, of a call that an observer knows as `observed`.
+    pub(crate) fn within(&self, observed: Option<Begun>) -> Self {
+        let outer = self.layers.as_deref().cloned().unwrap_or_default();
+        let layers = Layers { chain: None, observed, ..outer };
+        Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
     /// A call that begins, as its observer knows it. `begun` is given if it has begun before.
-    pub(crate) fn watched(&self, method: &Method, kind: CallKind, begun: Option<Begun>) -> Option<Watched> {
-        let watching = self.beside.as_ref()?.watching.as_ref()?;
-        let watcher = watching.watcher(About::named(Side::Client, *method, kind));
-        let trace = deadline::trace();
+    pub(crate) fn observe(&self, method: &Method, kind: CallKind, begun: Option<Begun>) -> Option<Watched> {
+        let observer = self.inner.observer.as_ref()?;
+        if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
+            return None; // Its observation is around it.
+        }
+        let watcher = observer.watcher(About::named(Side::Client, *method, kind));
         Some(match begun {
-            Some(begun) if watching.is_told() => watcher.begun(begun, 0),
-            Some(begun) => watcher.begun(Begun { trace, ..begun }, 0),
-            None => watcher.begin(trace),
+            Some(begun) if observer.is_told() => watcher.begun(begun, 0),
+            // The table of calls keeps no trace of calls that are only counted.
+            Some(begun) => watcher.begun(Begun { trace: deadline::trace(), ..begun }, 0),
+            None => watcher.begin(deadline::trace()),
         })
     }
 
-    /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `begun`.
-    pub(crate) async fn link(
+    /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `since`.
+    pub(crate) async fn link_for(
         &self,
+        call: &Call<'_>,
         until: Option<std::time::Instant>,
-        begun: &mut Option<Instant>,
-    ) -> Result<Chosen, Status> {
-        let servers = &self.inner.servers;
-        if let Some(chosen) = servers.chosen() {
-            return Ok(chosen);
-        }
-        let connect = servers.connect(*begun.get_or_insert_with(Instant::now));
-        match until {
-            None => connect.await,
-            Some(until) => {
-                let connected = deadline::timeout_at(&self.inner.runtime, until, connect).await;
-                connected.unwrap_or_else(|_| Err(servers.late()))
+        since: &mut Option<Instant>,
+    ) -> Result<Picked, Status> {
+        let picker = &self.inner.picker;
+        match picker.pick(call) {
+            Pick::Ready(picked) => Ok(picked),
+            Pick::Failed(status) => Err(status),
+            Pick::Connecting => {
+                let since = *since.get_or_insert_with(Instant::now);
+                picker.connect(Wait { since, until }).await
             }
         }
-    }
-
-    /// The status of a call for which there was no connection in time.
-    pub(crate) fn late(&self) -> Status {
-        self.inner.servers.late()
     }
 
     pub(crate) fn is_strict(&self) -> bool {
         self.inner.strict_presence
     }
 
-    /// The terms of a call that inherits nothing.
-    #[inline]
-    pub(crate) fn own_terms(&self, own: Option<Duration>) -> Terms {
-        let ChannelShared { timeout, is_told, strict_presence, .. } = *self.inner;
-        Terms { timeout: own.or(timeout), told: is_told || own.is_some(), strict: strict_presence }
-    }
-
-    #[inline]
-    pub(crate) fn terms(&self, own: Option<Duration>) -> Terms {
-        let ChannelShared { timeout, is_told, strict_presence, .. } = *self.inner;
-        Terms {
+    /// The options of a call with this timeout of its own, in a handler within those of the handler's call.
+    pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
+        let ChannelShared { timeout, is_told, strict_presence: strict, .. } = *self.inner;
+        CallOptions {
             timeout: deadline::allowed(own.or(timeout)),
-            told: is_told || own.is_some() || deadline::is_inherited(),
-            strict: strict_presence,
+            sends_timeout: is_told || own.is_some() || deadline::is_inherited(),
+            strict,
         }
     }
 }
@@ -322,6 +293,6 @@ impl<T> Request<T> {
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel").field("to", &self.inner.servers.names()).finish_non_exhaustive()
+        f.debug_struct("Channel").field("to", &self.inner.picker.names()).finish_non_exhaustive()
     }
 }

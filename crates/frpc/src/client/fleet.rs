@@ -1,40 +1,42 @@
 //! The fleet of a channel: several servers of which any can serve a call, and the choice of a connection for each call.
 
-pub(crate) mod asking;
 pub(crate) mod choice;
 pub(crate) mod members;
+pub(crate) mod options;
 pub(crate) mod resolving;
-pub(crate) mod terms;
 pub(crate) mod view;
 
 use crate::Status;
+use crate::api::middleware::CallKind;
 use crate::calls::clock::FleetClock;
 use crate::calls::failures::{closed, unreachable};
-use crate::client::fleet::asking::Asking;
-use crate::client::fleet::choice::{Candidate, Choice, Chosen};
+use crate::client::call::Call;
+use crate::client::fleet::choice::Choice;
 use crate::client::fleet::members::{Member, Members, Row, Urgency};
+use crate::client::fleet::options::FleetOptions;
 use crate::client::fleet::resolving::Resolving;
-use crate::client::fleet::terms::FleetTerms;
+use crate::client::fleet::view::FleetView;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::client::making::RUNTIME_ENDED;
+use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
+use crate::deadline;
+use crate::observe::figures::ServerLoad;
 use parking_lot::{Mutex, RwLock};
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 /// Servers of which any can serve a call.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
     /// Those with a connection, among which calls choose. Invariant: whoever locks both locks the members first.
     choice: Mutex<Choice>,
-    /// Whether servers are asked before calls.
-    asking: Option<Asking>,
     /// When what is known of the members has changed.
     clock: Arc<FleetClock>,
     /// Notified of each new connection to one of them.
@@ -44,15 +46,16 @@ pub(crate) struct Fleet {
     /// How long a call waits for a connection.
     patience: Duration,
     is_closed: AtomicBool,
+    /// The runtime of the channel.
+    runtime: Handle,
     /// Who states the members, unless they are fixed.
     resolving: OnceLock<Resolving>,
 }
 
 impl Fleet {
     /// A fleet whose members come later.
-    pub(crate) fn new(terms: FleetTerms, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
+    pub(crate) fn new(terms: FleetOptions, clock: Arc<FleetClock>, made: Arc<Notify>, patience: Duration) -> Self {
         Self {
-            asking: terms.asked.map(Asking::new),
             members: RwLock::new(Members::new(terms)),
             choice: Mutex::default(),
             clock,
@@ -60,61 +63,40 @@ impl Fleet {
             urgency: Arc::default(),
             patience,
             is_closed: AtomicBool::new(false),
+            runtime: Handle::current(),
             resolving: OnceLock::new(),
         }
     }
 
-    /// The connection for the next call, if one is quickly found that is no trial.
-    #[inline(never)] // So that a channel to one server has nothing of it among its instructions.
-    pub(crate) fn current(&self) -> Option<Arc<Link>> {
-        if self.clock.needs_care() {
-            return self.weighed(false).map(|chosen| chosen.link);
-        }
-        self.choice.lock().next()
+    /// The connection for a call.
+    fn chosen(&self, call: &Call<'_>) -> Option<Picked> {
+        let quick = match call.kind {
+            CallKind::Unary if self.clock.needs_care() => self.weighed(),
+            CallKind::Unary => self.choice.lock().next().map(Picked::usual),
+            // Streams are not timed, and an ejection ends all the same.
+            _ => None,
+        };
+        quick.or_else(|| self.chosen_slowly()).map(|picked| Picked {
+            // Another server may run a trial as well if that does no harm.
+            trial: picked.trial.filter(|_| call.method.idempotent && call.kind == CallKind::Unary),
+            ..picked
+        })
     }
 
-    /// The connection for the next call, which may be a trial. If none of those that are looked at is to get calls, the best
-    /// of all.
-    pub(crate) fn chosen(&self) -> Option<Chosen> {
+    /// As [`chosen`](Self::chosen), with a look at the clock. If no server is to get calls, the best of all.
+    #[cold]
+    fn chosen_slowly(&self) -> Option<Picked> {
         self.clock.look();
-        self.weighed(true).or_else(|| any(&self.members.read()).map(Chosen::usual))
-    }
-
-    /// Whether servers are asked before calls.
-    pub(crate) fn asks(&self) -> bool {
-        self.asking.is_some()
-    }
-
-    /// Some servers that may get calls; see [`Choice::some`].
-    fn drawn(&self, count: usize) -> Vec<Candidate> {
-        if self.clock.is_due() {
-            self.assess();
-        }
-        self.choice.lock().some(count)
-    }
-
-    /// The connection for a call to one of these; see [`Choice::take`].
-    fn take(&self, server: &Candidate) -> Option<Chosen> {
-        self.choice.lock().take(&self.clock, server)
-    }
-
-    /// A connection that a call might use.
-    pub(crate) fn connection(&self) -> Option<Arc<Link>> {
-        self.current().or_else(|| any(&self.members.read()))
-    }
-
-    /// The connection for a call that is under way on this one, too.
-    pub(crate) fn besides(&self, link: &Arc<Link>) -> Option<Arc<Link>> {
-        self.choice.lock().besides(&self.clock, link)
+        self.weighed().or_else(|| any(&self.members.read()).map(Picked::usual))
     }
 
     /// Chooses with care.
     #[inline(never)]
-    fn weighed(&self, takes_trials: bool) -> Option<Chosen> {
+    fn weighed(&self) -> Option<Picked> {
         if self.clock.is_due() {
             self.assess();
         }
-        self.choice.lock().weigh(&self.clock, takes_trials)
+        self.choice.lock().weigh(&self.clock)
     }
 
     /// Computes what the choice is made by.
@@ -124,7 +106,7 @@ impl Fleet {
         self.clock.relax();
         if let Some(now) = self.clock.take_due() {
             if self.clock.take_changed() {
-                self.muster(&self.members.read());
+                self.rebuild_choice(&self.members.read());
             }
             self.choice.lock().assess(now);
         }
@@ -134,18 +116,19 @@ impl Fleet {
     }
 
     /// Has calls choose among those that have a connection now.
-    fn muster(&self, members: &Members) {
+    fn rebuild_choice(&self, members: &Members) {
         *self.choice.lock() = members.choice();
         self.clock.forget_reports();
     }
 
-    /// The first connection that is made, for a call that has waited since `begun`, within the patience. The tasks of
+    /// The first connection that is made, for a call that waits within the patience and its deadline. The tasks of
     /// the members make connections: otherwise each waiting call would need a future for each server.
-    pub(crate) async fn connect(&self, begun: Instant) -> Result<Chosen, Status> {
+    async fn connected(&self, wait: Wait) -> Result<Picked, Status> {
         let connected = self.next_connection();
-        let Some(end) = begun.checked_add(self.patience) else { return connected.await };
-        let connected = tokio::time::timeout_at(end, connected).await;
-        connected.unwrap_or_else(|_| Err(unreachable(&self.without_connection(self.patience))))
+        let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
+        deadline::timeout_at(&self.runtime, end.into_std(), connected).await.unwrap_or_else(|_| {
+            Err(if is_late { self.late() } else { unreachable(&self.without_connection(self.patience)) })
+        })
     }
 
     /// Waits for the first connection of a new channel. The error is a text.
@@ -157,13 +140,13 @@ impl Fleet {
         }
     }
 
-    async fn next_connection(&self) -> Result<Chosen, Status> {
+    async fn next_connection(&self) -> Result<Picked, Status> {
         let _waiting = self.urgency.wait();
         loop {
             let mut made = pin!(self.made.notified());
             made.as_mut().enable();
-            if let Some(chosen) = self.chosen() {
-                return Ok(chosen);
+            if let Some(picked) = self.chosen_slowly() {
+                return Ok(picked);
             }
             if self.is_closed.load(Ordering::Acquire) {
                 return Err(closed());
@@ -198,13 +181,12 @@ impl Fleet {
     }
 
     /// The status of a call that got no connection before its deadline.
-    pub(crate) fn late(&self) -> Status {
+    fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
-    /// Closes the channel.
-    pub(crate) fn close(&self) {
+    fn close_all(&self) {
         // Whoever adds a member holds the lock and looks at this first.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
@@ -217,19 +199,60 @@ impl Fleet {
         self.made.notify_waiters();
     }
 
-    /// The names of the servers.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let members = self.members.read();
-        members.rows().iter().filter_map(|row| row.member.links.name().map(str::to_owned)).collect()
-    }
-
     /// Adds members, unless the channel has been closed.
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
             members.add(rows);
-            self.muster(&members);
+            self.rebuild_choice(&members);
         }
+    }
+}
+
+impl Picker for Fleet {
+    fn pick(&self, call: &Call<'_>) -> Pick {
+        if let Some(link) = call.avoid {
+            let other = self.choice.lock().other_than(&self.clock, link);
+            return other.map_or_else(
+                || Pick::Failed(unreachable("no other server can take the call")),
+                |link| Pick::Ready(Picked::usual(link)),
+            );
+        }
+        self.chosen(call).map_or(Pick::Connecting, Pick::Ready)
+    }
+
+    fn connect(&self, wait: Wait) -> Boxed<'_, Result<Picked, Status>> {
+        Box::pin(self.connected(wait))
+    }
+
+    fn connection(&self) -> Option<Arc<Link>> {
+        any(&self.members.read())
+    }
+
+    /// Connections to several servers are always replaced.
+    fn stay_connected(&self) -> Boxed<'_, ()> {
+        Box::pin(pending())
+    }
+
+    fn close(&self) {
+        self.close_all();
+    }
+
+    fn names(&self) -> Vec<String> {
+        let members = self.members.read();
+        members.rows().iter().filter_map(|row| row.member.links.name().map(str::to_owned)).collect()
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        let load = |row: &Row| {
+            let is_doubted = row.estimate().is_some_and(|estimate| estimate.is_doubted());
+            ServerLoad::new(row.endpoint.address(), row.current().as_ref().map(in_progress), is_doubted)
+        };
+        self.members.read().rows().iter().map(load).collect()
+    }
+
+    fn fleet(&self) -> Option<FleetView> {
+        Some(self.view())
     }
 }
 
@@ -246,7 +269,7 @@ fn any(members: &Members) -> Option<Arc<Link>> {
     let (behind, before) = rows.split_at(below(rows.len()));
     let all = before.iter().chain(behind).filter_map(|row| Some((row, row.current()?)));
     let best = all.min_by_key(|(row, link)| {
-        let is_doubted = row.pulse().is_some_and(|pulse| pulse.is_doubted());
+        let is_doubted = row.estimate().is_some_and(|estimate| estimate.is_doubted());
         (!link.has_shown(), is_doubted, row.weight() == 0, Arc::strong_count(link))
     });
     best.map(|(_, link)| link)
@@ -282,8 +305,8 @@ pub(crate) async fn connected(
     clock: Arc<FleetClock>,
     made: Arc<Notify>,
     patience: Duration,
-    terms: FleetTerms,
-    runtime: &tokio::runtime::Handle,
+    terms: FleetOptions,
+    runtime: &Handle,
 ) -> Option<Result<Fleet, frisbee::Error>> {
     match first(all.iter().map(Links::dial_first)).await? {
         Ok(()) => {}

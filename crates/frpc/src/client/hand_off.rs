@@ -4,9 +4,9 @@ use crate::api::extras::Extras;
 use crate::api::hand_off::HandedOff;
 use crate::calls::failures::{expired, lost, out_of_time};
 use crate::calls::offers::rules;
+use crate::client::call::{Call, CallOptions, present};
 use crate::client::channel::Channel;
-use crate::client::fleet::choice::Chosen;
-use crate::client::terms::{Terms, present};
+use crate::client::picker::Picked;
 use crate::deadline;
 use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, Reading, alone};
@@ -21,44 +21,44 @@ pub(crate) async fn call<A, B>(
     method: &'static Method,
     request: Request<A>,
     handed: &HandedOff,
-    terms: Terms,
+    options: CallOptions,
 ) -> Result<Response<B>, Status>
 where
     A: Message,
     B: Message,
 {
     handed.take();
-    let until = terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let mut is_asked = false;
-    let call = Asking { channel, method, handed, told: terms.told, until };
-    let asking = call.ask(request, &mut is_asked);
-    let Some(until) = until else { return asking.await };
-    let answered = tokio::time::timeout_at(until.into(), asking).await;
-    answered.unwrap_or_else(|_| Err(if is_asked { expired(method) } else { channel.late() }))
+    let until = options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let mut is_requested = false;
+    let call = HandOffCall { channel, method, handed, options, until };
+    let requesting = call.request(request, &mut is_requested);
+    let Some(until) = until else { return requesting.await };
+    let answered = deadline::timeout_at(&channel.inner.runtime, until, requesting).await;
+    answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
 }
 
 /// A call that requests a hand-off.
-struct Asking<'a> {
+struct HandOffCall<'a> {
     channel: &'a Channel,
     method: &'static Method,
     handed: &'a HandedOff,
-    /// Whether the server gets the deadline.
-    told: bool,
+    options: CallOptions,
     until: Option<Instant>,
 }
 
-impl Asking<'_> {
-    /// Sends the request, on a new connection if the current one ends before. `is_asked` notes that it was sent.
-    async fn ask<A: Message, B: Message>(
+impl HandOffCall<'_> {
+    /// Sends the request, on a new connection if the current one ends before. `is_requested` notes that it was sent.
+    async fn request<A: Message, B: Message>(
         &self,
         request: Request<A>,
-        is_asked: &mut bool,
+        is_requested: &mut bool,
     ) -> Result<Response<B>, Status> {
         let Self { channel, method, .. } = *self;
         let (message, extras) = request.into_parts();
         let mut begun = None;
         loop {
-            let Chosen { link, .. } = channel.link(self.until, &mut begun).await?;
+            let call = Call::new(method, self.options, Extras::sent(extras.as_deref()));
+            let Picked { link, .. } = channel.link_for(&call, self.until, &mut begun).await?;
             let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
@@ -66,7 +66,11 @@ impl Asking<'_> {
                 return Err(out_of_time());
             }
             let metadata = present(Extras::sent(extras.as_deref()));
-            let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Extended) };
+            let manner = Manner {
+                metadata,
+                timeout: left.filter(|_| self.options.sends_timeout),
+                ..Manner::plain(Form::Extended)
+            };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
                 encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &manner);
@@ -74,11 +78,11 @@ impl Asking<'_> {
             encoded.map_err(body::PutError::into_status)?;
             let pause = || {
                 let paused = link.calls.pause();
-                *is_asked = paused.is_some();
+                *is_requested = paused.is_some();
                 paused
             };
             let answered = link.connection.hand_off_if(method.operation, body, pause).await;
-            if !*is_asked && matches!(answered, Err(HandOffError::Closed(_))) {
+            if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
                 continue;
             }
             let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));

@@ -1,11 +1,12 @@
 //! Calls that are made at a second server while the first has not answered: the first answer counts, and the other call is
 //! cancelled.
 
-use crate::client::attempt::{Attempt, Failure, Sent};
+use crate::client::attempt::{Failure, Sent};
+use crate::client::call::{Call, CallOptions};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
+use crate::client::picker::{Pick, Picked};
 use crate::client::retrying::Attempts;
-use crate::client::terms::Terms;
 use crate::observe::TraceContext;
 use crate::{Response, Status, deadline};
 use polyglot::Message;
@@ -21,7 +22,7 @@ const HEDGED_PERCENT: u32 = 2;
 /// How many calls may be hedged at once after a time in which none was.
 const HEDGES_MAX: u32 = 10;
 
-/// What a channel hedges.
+/// The hedging of a channel.
 pub(crate) struct Hedging {
     /// How long a call has time.
     after: Duration,
@@ -67,7 +68,8 @@ impl Channel {
     /// Dropping the future cancels both calls.
     pub(crate) async fn hedged<A: Message, B: Message>(
         &self,
-        attempt: Attempt<'_, A>,
+        call: Call<'_>,
+        message: &A,
         link: Arc<Link>,
         hedge: Hedge,
         until: Option<Instant>,
@@ -76,7 +78,7 @@ impl Channel {
     ) -> Result<Response<B>, Box<Failure>> {
         let sent = [AtomicBool::new(false), AtomicBool::new(false)];
         let runtime = &self.inner.runtime;
-        let mut first = Box::pin(attempt.make::<B>(link.clone(), &sent[0], runtime));
+        let mut first = Box::pin(call.attempt::<A, B>(message, link.clone(), &sent[0], runtime));
         if let Ok(made) = deadline::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
@@ -85,11 +87,12 @@ impl Channel {
             return first.await;
         }
         let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
-        let Some(other) = self.inner.servers.besides(&link) else { return first.await };
+        let beside = Call { avoid: Some(&link), ..call };
+        let Pick::Ready(Picked { link: other, .. }) = self.inner.picker.pick(&beside) else { return first.await };
         let Some(trace) = again(&why()) else { return first.await };
-        let terms = Terms { timeout: left.or(attempt.terms.timeout), ..attempt.terms };
-        let again = Attempt { terms, trace: trace.as_ref(), ..attempt };
-        let mut second = Box::pin(again.make::<B>(other, &sent[1], runtime));
+        let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
+        let again = Call { options, trace: trace.as_ref(), ..call };
+        let mut second = Box::pin(again.attempt::<A, B>(message, other, &sent[1], runtime));
         let mut failures = [None, None];
         let (made, by) = poll_fn(|context| {
             for number in 0..2 {

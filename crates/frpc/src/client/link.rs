@@ -30,8 +30,8 @@ pub(crate) struct Link {
     pub(crate) nesting: Nesting,
     /// What this end packs, if it unpacks.
     pub(crate) packing: Option<Arc<Packing>>,
-    /// Who tells an observer of each call.
-    pub(crate) told: Option<Arc<Watching>>,
+    /// The observer that is notified of each call.
+    pub(crate) observer: Option<Arc<Watching>>,
     end: LinkEnd,
 }
 
@@ -67,9 +67,9 @@ impl Link {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = attached::nesting(connection);
-        let told = watching.filter(|watching| watching.is_told()).cloned();
+        let observer = watching.filter(|watching| watching.is_told()).cloned();
         let packing = packed::packing(connection).filter(|_| !backward);
-        Self { connection: connection.clone(), calls, backward, nesting, packing, told, end: LinkEnd::Leave }
+        Self { connection: connection.clone(), calls, backward, nesting, packing, observer, end: LinkEnd::Leave }
     }
 
     /// The link of a dialled connection. By its offer this end also serves calls of its server, and its calls are
@@ -78,8 +78,8 @@ impl Link {
         let (serves, watching) = (!offer.table.is_empty(), offer.watching.as_ref());
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
-        let told = watching.filter(|watching| watching.is_told()).cloned();
-        Self { connection, calls, backward: false, nesting, packing, told, end }
+        let observer = watching.filter(|watching| watching.is_told()).cloned();
+        Self { connection, calls, backward: false, nesting, packing, observer, end }
     }
 
     /// Whether the kind of the peer is known.

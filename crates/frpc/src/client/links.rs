@@ -1,11 +1,14 @@
 //! The successive connections to one server.
 
 use crate::Status;
+use crate::calls::estimate::ServerEstimate;
 use crate::calls::failures::{closed, unreachable};
-use crate::calls::pulse::Pulse;
+use crate::client::call::Call;
+use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
 use crate::client::making::{Maker, Making};
-use crate::client::place::{Place, Placed, is_closed, placed};
+use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
+use crate::observe::figures::ServerLoad;
 use crate::resolve::Endpoint;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use tokio::time::Instant;
 
 /// The current connection to a server, and the means to make the next.
 pub(crate) struct Links {
-    current: Arc<Place>,
+    current: Arc<CurrentLink>,
     /// `None` for an existing connection, which cannot be replaced.
     making: Option<Arc<Making>>,
 }
@@ -43,20 +46,20 @@ impl Links {
 
     /// An existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
-        let placed = Placed { link: Some(Arc::new(link)), is_closed: false };
-        Self { current: Arc::new(Mutex::new(placed)), making: None }
+        let current = Current { link: Some(Arc::new(link)), is_closed: false };
+        Self { current: Arc::new(Mutex::new(current)), making: None }
     }
 
     /// The current connection.
     #[inline]
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
-        placed(&self.current)
+        current_link(&self.current)
     }
 
-    /// The current connection, or a new one. A call that has waited since `begun` waits no longer than the patience.
-    pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
+    /// The current connection, or a new one.
+    async fn connected(&self, wait: Wait) -> Result<Arc<Link>, Status> {
         match &self.making {
-            Some(making) => making.connection(begun).await,
+            Some(making) => making.connection(wait).await,
             None => self.current().ok_or_else(|| match is_closed(&self.current) {
                 true => closed(),
                 false => unreachable("the connection has ended, and only the dialling end can reconnect"),
@@ -64,7 +67,7 @@ impl Links {
         }
     }
 
-    /// Closes the channel: no further call is placed.
+    /// Closes the channel: no further call gets a connection.
     pub(crate) fn close(&self) {
         let mut place = self.current.lock();
         place.is_closed = true;
@@ -94,8 +97,8 @@ impl Links {
     }
 
     /// How well the server works, if it is one of a fleet.
-    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
-        self.making.as_ref().and_then(|making| making.pulse())
+    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
+        self.making.as_ref().and_then(|making| making.estimate())
     }
 
     /// Makes further connections to the server as it is stated now.
@@ -108,17 +111,6 @@ impl Links {
     /// The name of the server, if connections to it can be made.
     pub(crate) fn name(&self) -> Option<&str> {
         self.making.as_ref().map(|making| making.name())
-    }
-
-    /// The status of a call that got no connection before its deadline.
-    pub(crate) fn late(&self) -> Status {
-        let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_trouble(why)).unsent()
-    }
-
-    /// Replaces each lost connection, without a call as well. Ready when no connection can be made any more.
-    pub(crate) async fn stay_connected(&self) {
-        while self.keep_one().await {}
     }
 
     /// Makes a connection if there is none, and waits until it takes no new calls. Returns `false` if no connection can
@@ -136,6 +128,40 @@ impl Links {
         drop(link);
         calls.retired().await;
         true
+    }
+}
+
+impl Picker for Links {
+    fn pick(&self, call: &Call<'_>) -> Pick {
+        if call.avoid.is_some() {
+            return Pick::Failed(unreachable("there is no other server"));
+        }
+        self.current().map_or(Pick::Connecting, |link| Pick::Ready(Picked::usual(link)))
+    }
+
+    fn connect(&self, wait: Wait) -> Boxed<'_, Result<Picked, Status>> {
+        Box::pin(async move { self.connected(wait).await.map(Picked::usual) })
+    }
+
+    fn connection(&self) -> Option<Arc<Link>> {
+        self.current()
+    }
+
+    fn stay_connected(&self) -> Boxed<'_, ()> {
+        Box::pin(async { while self.keep_one().await {} })
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.name().map(str::to_owned).into_iter().collect()
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        let load = |name| ServerLoad::new(name, self.current().as_ref().map(in_progress), false);
+        self.name().map(load).into_iter().collect()
     }
 }
 

@@ -4,12 +4,13 @@
 mod tests;
 
 use crate::Status;
+use crate::calls::estimate::ServerEstimate;
 use crate::calls::failures::{closed, unreachable};
-use crate::calls::pulse::Pulse;
 use crate::calls::table::CallTable;
+use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
 use crate::client::link::Link;
-use crate::client::place::{Place, is_closed, placed, put};
+use crate::client::picker::Wait;
 use crate::deadline;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
@@ -56,14 +57,14 @@ pub(crate) struct Maker {
     /// Notified of each new connection, for calls that wait for any of several servers.
     pub(crate) made: Arc<Notify>,
     /// How well the server works, if it is one of a fleet.
-    pub(crate) pulse: Option<Arc<Pulse>>,
+    pub(crate) estimate: Option<Arc<ServerEstimate>>,
 }
 
 impl Maker {
     /// Makes a connection. Once made, it is the current one.
-    fn make(&self, place: &Arc<Place>) -> impl Future<Output = Result<Made, Failed>> + Send + use<> {
-        let pulse = self.pulse.clone();
-        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), pulse.as_ref());
+    fn make(&self, place: &Arc<CurrentLink>) -> impl Future<Output = Result<Made, Failed>> + Send + use<> {
+        let estimate = self.estimate.clone();
+        let calls = CallTable::new(self.offer.called.clone(), self.offer.watching.as_ref(), estimate.as_ref());
         let calls = Arc::new(calls);
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, offer) = (self.dialler.clone(), self.client.clone(), self.offer.clone());
@@ -75,9 +76,9 @@ impl Maker {
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
-            put(&place, Link::dialled(connection.clone(), calls.clone(), &offer));
-            if let Some(pulse) = pulse {
-                pulse.connect();
+            replace_link(&place, Link::dialled(connection.clone(), calls.clone(), &offer));
+            if let Some(estimate) = estimate {
+                estimate.connect();
             }
             made.notify_waiters();
             Ok(Made { at, connection, calls })
@@ -85,7 +86,7 @@ impl Maker {
     }
 
     /// As [`make`](Self::make), in a task, which goes on when no caller waits any more.
-    fn dial(&self, place: &Arc<Place>) -> Dial {
+    fn dial(&self, place: &Arc<CurrentLink>) -> Dial {
         Dial(self.runtime.spawn(self.make(place)))
     }
 }
@@ -115,7 +116,7 @@ impl Drop for Dial {
 /// attempt goes on when no caller waits any more, but no further attempt follows.
 pub(crate) struct Making {
     maker: Maker,
-    place: Arc<Place>,
+    place: Arc<CurrentLink>,
     progress: Mutex<Progress>,
     /// Whether the runtime of the channel has dropped the task.
     dropped: AtomicBool,
@@ -150,14 +151,14 @@ struct Failures {
 }
 
 impl Making {
-    pub(crate) fn new(maker: Maker, place: Arc<Place>) -> Arc<Self> {
+    pub(crate) fn new(maker: Maker, place: Arc<CurrentLink>) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
         Arc::new(Self { maker, place, progress, dropped, changed })
     }
 
     /// How well the server works, if it is one of a fleet.
-    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
-        self.maker.pulse.as_ref()
+    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
+        self.maker.estimate.as_ref()
     }
 
     /// Makes further connections to the server as it is stated now.
@@ -213,19 +214,28 @@ impl Making {
         Ok(())
     }
 
-    /// A connection for a call that has waited since `begun`, within its patience.
-    pub(crate) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
+    /// A connection for a call, within the patience of the channel and the deadline of the call.
+    pub(crate) async fn connection(self: &Arc<Self>, wait: Wait) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;
-        let making = self.make(begun, Some(patience));
-        let Some(end) = begun.checked_add(patience) else { return making.await };
+        let making = self.make(wait.since, Some(patience));
+        let (Some(end), is_late) = wait.end(patience) else { return making.await };
         deadline::timeout_at(&self.maker.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
+            if is_late {
+                return Err(self.late());
+            }
             // The connection that the call had waited for may be over since this moment only.
-            if placed(&self.place).is_none() {
+            if current_link(&self.place).is_none() {
                 self.judge_last();
             }
             let why = format!("no connection to {} within {patience:?}", self.name());
             Err(unreachable(&self.with_trouble(why)))
         })
+    }
+
+    /// The status of a call that got no connection before its deadline.
+    fn late(&self) -> Status {
+        let why = String::from("not sent: no connection before the deadline");
+        Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
     /// A connection for a caller that has waited since `begun`. After a failure further attempts follow, with growing
@@ -240,16 +250,16 @@ impl Making {
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
-            if let Some(link) = placed(&self.place) {
+            if let Some(link) = current_link(&self.place) {
                 return Ok(link);
             }
-            self.see_to_it(begun, patience)?;
+            self.ensure_task(begun, patience)?;
             changed.await;
         }
     }
 
     /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `begun`.
-    fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Option<Duration>) -> Result<(), Status> {
+    fn ensure_task(self: &Arc<Self>, begun: Instant, patience: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.place) {
             return Err(closed());
         }
@@ -293,7 +303,7 @@ impl Making {
 
     /// The next step of the task. With `Nothing` it is no longer the task.
     fn next(&self) -> NextStep {
-        let is_there = placed(&self.place).is_some();
+        let is_there = current_link(&self.place).is_some();
         if !is_there {
             self.judge_last();
         }
@@ -346,9 +356,9 @@ impl Making {
     /// Resets the failures if the last connection lasted, and counts another if not.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
-        match stillborn(&made) {
+        match failed_setup(&made) {
             None => self.progress.lock().failures = Failures::default(),
-            Some(Stillborn { reason, is_misdirected }) => {
+            Some(FailedSetup { reason, is_misdirected }) => {
                 let why = format!("the connection to {} ended during its setup: {reason}", self.name());
                 self.fail(Instant::now(), why, is_misdirected);
             }
@@ -428,7 +438,7 @@ fn why_ended(ended: &JoinError) -> &'static str {
 }
 
 /// A connection that counts as a failure.
-struct Stillborn {
+struct FailedSetup {
     reason: String,
     /// The other end has shown to speak another protocol.
     is_misdirected: bool,
@@ -436,7 +446,7 @@ struct Stillborn {
 
 /// Whether a connection counts as a failure: it ended before the kind of the server was known, or the server ended it
 /// soon without an answer. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled without pause.
-fn stillborn(made: &Made) -> Option<Stillborn> {
+fn failed_setup(made: &Made) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {
         Some(reason) if connection.peer() == PeerKind::Unknown => {
@@ -447,7 +457,7 @@ fn stillborn(made: &Made) -> Option<Stillborn> {
         Some(CloseReason::HandedOff | CloseReason::Local) | None => return None,
         Some(reason) => (reason.to_string(), false),
     };
-    Some(Stillborn { reason, is_misdirected })
+    Some(FailedSetup { reason, is_misdirected })
 }
 
 impl Failures {

@@ -1,14 +1,13 @@
-//! Attempts at a unary call until it ends: what is retried, how often, and what all attempts say of the call.
+//! Attempts at a unary call until it ends: retries, their limits, and the verdict of all attempts on the call.
 
 use crate::calls::failures::expired;
-use crate::client::attempt::{Attempt, Failure, Sent};
+use crate::client::attempt::{Failure, Sent};
+use crate::client::call::{Call, CallOptions};
 use crate::client::channel::Channel;
-use crate::client::fleet::choice::Chosen;
 use crate::client::hedging::{Hedge, Hedging};
-use crate::client::terms::Terms;
+use crate::client::picker::Picked;
 use crate::deadline;
-use crate::observe::watching::Begun;
-use crate::observe::{About, Token};
+use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Code, Response, Status};
 use polyglot::Message;
@@ -26,7 +25,7 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// The upper limit of the longest pause.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
-/// What the attempts at one call have led to.
+/// The outcome of the attempts at one call.
 #[derive(Default)]
 pub(crate) struct Attempts {
     /// Those that were sent and have failed.
@@ -43,7 +42,7 @@ impl Attempts {
         self.failed.saturating_add(further) <= max.max(1)
     }
 
-    /// Notes an attempt that has failed, after which the call goes on.
+    /// Notes a failed attempt, after which another one follows.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed += u32::from(failure.was_sent());
         if failure.status.may_have_run() {
@@ -81,28 +80,28 @@ impl Attempts {
 }
 
 impl Channel {
-    /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `observed` the
-    /// call as its observer knows it.
+    /// Attempts a call until it ends. `failure` is that of the first attempt, if there has been one, and `picked` the
+    /// connection for the next, if it has been chosen. The observer knows the call by its token and place in a trace.
     pub(crate) async fn attempt<A, B>(
         &self,
-        mut attempt: Attempt<'_, A>,
+        mut call: Call<'_>,
+        message: &A,
         mut failure: Option<Box<Failure>>,
-        observed: Option<Begun>,
+        mut picked: Option<Picked>,
+        (token, mut trace): (Token, Option<TraceContext>),
     ) -> Result<Response<B>, Status>
     where
         A: Message,
         B: Message,
     {
-        let (method, max) = (attempt.method, self.inner.attempts_max);
-        let Terms { timeout, .. } = attempt.terms;
+        let (method, max) = (call.method, self.inner.attempts_max);
+        let CallOptions { timeout, .. } = call.options;
         let until = match failure.as_ref().map(|failure| failure.sent) {
             // The time of the first attempt counts.
             Some(Sent::Lost { until } | Sent::Refused { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
-        let token = observed.map_or_else(Token::default, |observed| observed.token);
-        let mut trace = observed.map_or_else(deadline::trace, |observed| observed.trace);
-        let mut begun = None;
+        let mut since = None;
         let hedging = self.inner.hedging.as_ref().filter(|_| method.idempotent);
         let usual = hedging.map(Hedging::count);
         let mut attempts = Attempts::default();
@@ -118,9 +117,9 @@ impl Channel {
                     return Err(attempts.verdict(failed.status, method));
                 }
                 if is_retry {
-                    begun = None; // It had a connection.
-                    if let Some(watching) = &self.inner.watching {
-                        watching.retry(&About::of_unary(method), token, &failed.status, &mut trace);
+                    since = None; // It had a connection.
+                    if let Some(observer) = &self.inner.observer {
+                        observer.retry(&About::of_unary(method), token, &failed.status, &mut trace);
                     }
                 }
                 let pause = is_retry.then(|| attempts.backoff());
@@ -129,37 +128,32 @@ impl Channel {
                     deadline::sleep_until(&self.inner.runtime, deadline::now() + pause).await;
                 }
             }
-            let chosen = match self.inner.servers.asked(method, until).await {
-                Some(chosen) => Ok(chosen),
-                None => self.link(until, &mut begun).await,
-            };
-            let Chosen { link, trial } = match chosen {
-                Ok(chosen) => chosen,
-                Err(status) => return Err(attempts.verdict(status, method)),
+            let Picked { link, trial } = match picked.take() {
+                Some(picked) => picked,
+                None => match self.link_for(&call, until, &mut since).await {
+                    Ok(picked) => picked,
+                    Err(status) => return Err(attempts.verdict(status, method)),
+                },
             };
             if let Some(until) = until {
-                attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
+                call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            let trial = trial.filter(|_| method.idempotent).map(|after| Hedge { after, is_trial: true });
-            let hedge = trial.or(usual).filter(|_| attempts.may_add(2, max));
-            let made = match hedge {
-                None => {
-                    let attempt = Attempt { trace: trace.as_ref(), ..attempt };
-                    attempt.make(link, &AtomicBool::new(false), &self.inner.runtime).await
-                }
+            let hedge = trial.map(|after| Hedge { after, is_trial: true }).or(usual);
+            let first = Call { trace: trace.as_ref(), ..call };
+            let made = match hedge.filter(|_| attempts.may_add(2, max)) {
+                None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
                 Some(hedge) => {
                     let mut next = trace;
                     let again = |why: &Status| {
                         let may = hedge.is_trial || hedging.is_some_and(Hedging::spend);
                         (may && self.inner.retries.spend()).then(|| {
-                            if let Some(watching) = &self.inner.watching {
-                                watching.retry(&About::of_unary(method), token, why, &mut next);
+                            if let Some(observer) = &self.inner.observer {
+                                observer.retry(&About::of_unary(method), token, why, &mut next);
                             }
                             next
                         })
                     };
-                    let first = Attempt { trace: trace.as_ref(), ..attempt };
-                    self.hedged(first, link, hedge, until, again, &mut attempts).await
+                    self.hedged(first, message, link, hedge, until, again, &mut attempts).await
                 }
             };
             match made {
@@ -184,8 +178,8 @@ mod tests {
         let unsent = || Status::deadline_exceeded("not sent").unsent();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
         let mut lost = Attempts::default();
-        lost.fail(Failure { status: Status::unavailable("lost"), sent: Sent::Lost { until: None }, begun: None });
-        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: Sent::No, begun: None });
+        lost.fail(Failure { status: Status::unavailable("lost"), sent: Sent::Lost { until: None }, observed: None });
+        lost.fail(Failure { status: Status::unavailable("not sent").unsent(), sent: Sent::No, observed: None });
         assert_eq!(lost.failed, 1, "the other was not sent");
         assert!(lost.verdict(unsent(), &method).may_have_run());
         let mut cancelled = Attempts::default();

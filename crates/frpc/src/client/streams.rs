@@ -6,9 +6,10 @@ use crate::api::streams::carried_by;
 use crate::calls::failures::{lost, takes_no_calls};
 use crate::calls::offers::rules;
 use crate::client::around::around;
+use crate::client::call::Call;
 use crate::client::channel::Channel;
-use crate::client::fleet::choice::Chosen;
 use crate::client::link::Link;
+use crate::client::picker::Picked;
 use crate::deadline;
 use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
@@ -49,10 +50,10 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
-        let watched = self.watched(method, CallKind::ServerStreaming, None);
+        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.within(None));
+        let watched = self.observe(method, CallKind::ServerStreaming, None);
         let call = move |request| async move { call_server_streaming(&plain, method, request).await };
-        until_its_end(watched, self.in_runtime(around(self.chain(), about, request, call))).await
+        until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
     }
 
     /// Makes a client-streaming call. For generated clients.
@@ -72,11 +73,11 @@ impl Channel {
         S::Item: Message + Send + Sync,
         B: Message + Send + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
-        let ending = self.watched(method, CallKind::ClientStreaming, None).map(Ending::new);
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.within(None));
+        let ending = self.observe(method, CallKind::ClientStreaming, None).map(Ending::new);
         let carried = ending.as_ref().map(|ending| ending.carried.clone());
         let call = move |request| async move { call_client_streaming(&plain, method, request, carried).await };
-        let call = self.in_runtime(around(self.chain(), about, request, call));
+        let call = self.in_runtime(around(self, about, request, call));
         let Some(ending) = ending else { return call.await };
         let result = deadline::traced(ending.trace(), Box::pin(call)).await;
         ending.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
@@ -100,10 +101,10 @@ impl Channel {
         S::Item: Message + Send + Sync,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
-        let watched = self.watched(method, CallKind::Streaming, None);
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.within(None));
+        let watched = self.observe(method, CallKind::Streaming, None);
         let call = move |request| async move { call_streaming(&plain, method, request).await };
-        until_its_end(watched, self.in_runtime(around(self.chain(), about, request, call))).await
+        until_its_end(watched, self.in_runtime(around(self, about, request, call))).await
     }
 }
 
@@ -172,7 +173,7 @@ impl Drop for Leaving<'_> {
 
 async fn call_server_streaming<A, B>(
     channel: &Channel,
-    method: &Method,
+    method: &'static Method,
     request: Request<A>,
 ) -> Result<Response<Streaming<B>>, Status>
 where
@@ -211,7 +212,7 @@ async fn keep(_link: Arc<Link>, sender: StreamSender) {
 
 async fn call_client_streaming<S, B>(
     channel: &Channel,
-    method: &Method,
+    method: &'static Method,
     request: Request<S>,
     carried: Option<Arc<Mutex<StreamBytes>>>,
 ) -> Result<Response<B>, Status>
@@ -257,7 +258,7 @@ where
 
 async fn call_streaming<S, B>(
     channel: &Channel,
-    method: &Method,
+    method: &'static Method,
     request: Request<S>,
 ) -> Result<Response<Streaming<B>>, Status>
 where
@@ -328,7 +329,7 @@ struct Opened {
 
 impl Opening {
     fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
-        let limit = channel.terms(timeout).timeout;
+        let limit = channel.options(timeout).timeout;
         let at = |timeout: Option<Duration>| timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let runtime = channel.inner.runtime.clone();
         Self { runtime, until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
@@ -339,7 +340,7 @@ impl Opening {
     async fn open(
         &self,
         channel: &Channel,
-        method: &Method,
+        method: &'static Method,
         extras: Option<&Extras>,
         begun: &mut Option<tokio::time::Instant>,
     ) -> Result<Opened, Status> {
@@ -348,7 +349,11 @@ impl Opening {
         }
         let open = async {
             loop {
-                let Chosen { link, .. } = channel.link(self.open_until, begun).await?;
+                let call = Call {
+                    kind: CallKind::Streaming,
+                    ..Call::new(method, channel.options(None), Extras::sent(extras))
+                };
+                let Picked { link, .. } = channel.link_for(&call, self.open_until, begun).await?;
                 let Ok(peer) = link.connection.peer_known().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());

@@ -8,7 +8,6 @@ use crate::service::failures::{given_up, note};
 use crate::service::in_flight::{Entered, InFlight};
 use crate::service::load::{Load, Working};
 use crate::wire::body::{self, Style};
-use crate::wire::report::Report;
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;
@@ -92,12 +91,6 @@ impl Caller {
     /// Notes the failure of a handler that was ready at once.
     pub(crate) fn note(&self, status: &Status, method: FullName) {
         note(status, method, &self.connection);
-        self.load.fail(status.code());
-    }
-
-    /// How busy this end is, for a peer that asks.
-    pub(crate) fn report(&self) -> Report {
-        if self.connection.is_overloaded() { Report::UNABLE } else { self.load.answer() }
     }
 
     /// Whether the peer is extended.

@@ -2,13 +2,11 @@
 //!
 //! Calls whose handlers are ready at once do not count: they are over before anybody could know of them.
 
-use crate::service::health::{Health, shows_trouble};
+use crate::deadline;
 use crate::wire::report::Report;
-use crate::{Code, deadline};
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 /// Numbers of calls in progress are told apart by their powers of two, up to 2^15: a connection has no more.
 const POWERS: usize = 16;
@@ -22,23 +20,11 @@ const SMOOTHING: i64 = 16;
 pub(crate) struct Load {
     /// A client has asked.
     is_asked: AtomicBool,
-    /// The calls in progress, and above [`ANSWERED_BIT`] the number of those that were answered.
-    calls: AtomicU64,
+    /// The calls in progress.
+    in_progress: AtomicU32,
     /// How long calls have taken that began as one of so many, divided by that number, in nanoseconds; 0 if there were none.
     /// As if all took turns, so that also numbers of one power differ.
     nanos_each: [AtomicU64; POWERS],
-    health: Mutex<Health>,
-}
-
-/// Where the number of answered calls begins.
-const ANSWERED_BIT: u32 = 32;
-
-fn in_progress(calls: u64) -> u32 {
-    calls as u32 // The lower half.
-}
-
-fn answered(calls: u64) -> u32 {
-    (calls >> ANSWERED_BIT) as u32 // The upper half.
 }
 
 impl Load {
@@ -53,34 +39,8 @@ impl Load {
         if !load.is_asked.load(Ordering::Relaxed) {
             return None;
         }
-        let count = in_progress(load.calls.fetch_add(1, Ordering::Relaxed)).saturating_add(1);
-        Some(Working { load: load.clone(), begun: deadline::now(), count, is_told, end: End::GivenUp })
-    }
-
-    /// Notes how a call has failed.
-    pub(crate) fn fail(&self, code: Code) {
-        if shows_trouble(code) && self.is_asked.load(Ordering::Relaxed) {
-            let answered = answered(self.calls.load(Ordering::Relaxed));
-            self.health.lock().refuse(deadline::now(), answered);
-        }
-    }
-
-    /// What one is told who asks.
-    pub(crate) fn answer(&self) -> Report {
-        let (now, calls) = (deadline::now(), self.calls.load(Ordering::Relaxed));
-        let in_progress = in_progress(calls);
-        let mut health = self.health.lock();
-        let to_come = health.ask(now);
-        if health.is_unable(now) {
-            return Report::UNABLE;
-        }
-        let least = health.least(now, in_progress, answered(calls)).as_micros();
-        drop(health);
-        let next = in_progress.saturating_add(1);
-        let known = f64::from(self.expected(next)) * (1.0 + to_come / f64::from(next));
-        // Less than what is said of one that cannot work.
-        let micros = u64::try_from(least).unwrap_or(u64::MAX).max(known as u64).min(u64::from(u32::MAX) - 1);
-        Report { in_progress, micros: micros as u32 }
+        let count = load.in_progress.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        Some(Working { load: load.clone(), begun: deadline::now(), count, is_told })
     }
 
     /// Notes how long a call has taken that began as one of so many.
@@ -125,55 +85,22 @@ pub(crate) struct Working {
     /// It began as one of so many.
     count: u32,
     is_told: bool,
-    end: End,
-}
-
-/// How a call has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    Answered,
-    Refused,
-    /// Its caller has, or its time was over.
-    GivenUp,
 }
 
 impl Working {
     /// Notes that the call has been answered. Returns what its caller is told, if it asks.
-    pub(crate) fn end(mut self) -> Option<Report> {
-        self.end = End::Answered;
+    pub(crate) fn end(self) -> Option<Report> {
         let took = deadline::now().saturating_duration_since(self.begun).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
-        let in_progress = in_progress(self.load.calls.load(Ordering::Relaxed)).saturating_sub(1);
+        let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));
         self.is_told.then_some(Report { in_progress, micros })
-    }
-
-    /// Notes that the call has failed.
-    pub(crate) fn fail(mut self, code: Code) {
-        self.end = match code {
-            Code::DeadlineExceeded => End::GivenUp,
-            code if shows_trouble(code) => End::Refused,
-            _ => End::Answered,
-        };
-        self.load.fail(code);
-    }
-
-    fn give_up(&self, calls: u64) {
-        let now = deadline::now();
-        let expected = Duration::from_micros(self.load.expected(self.count).into());
-        let took = now.saturating_duration_since(self.begun);
-        self.load.health.lock().give_up(took, expected, now, answered(calls));
     }
 }
 
 impl Drop for Working {
     fn drop(&mut self) {
-        // One less in progress, and one more answered.
-        let change = if self.end == End::Answered { (1 << ANSWERED_BIT) - 1 } else { u64::MAX };
-        let calls = self.load.calls.fetch_add(change, Ordering::Relaxed);
-        if self.end == End::GivenUp {
-            self.give_up(calls);
-        }
+        self.load.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -190,53 +117,7 @@ mod tests {
         assert_eq!(other.end(), None, "its caller does not ask");
         drop(third);
         let report = one.end().expect("its caller asks");
-        assert_eq!((report.in_progress, in_progress(load.calls.load(Ordering::Relaxed))), (0, 0));
-    }
-
-    #[test]
-    fn an_end_that_refuses_calls_says_so_though_it_has_nothing_to_do() {
-        let load = Arc::new(Load::default());
-        (0..2).for_each(|_| load.fail(Code::Unavailable));
-        assert_eq!(load.answer(), Report { in_progress: 0, micros: 0 }, "nobody asks");
-        load.ask();
-        load.measure(1, 500);
-        load.fail(Code::Unavailable);
-        load.fail(Code::NotFound);
-        assert!(!load.answer().is_unable(), "once is chance");
-        Load::enter(&load, true).expect("it counts").fail(Code::ResourceExhausted);
-        assert_eq!(load.answer(), Report::UNABLE);
-    }
-
-    #[test]
-    fn an_end_says_how_busy_it_is_with_some_calls_of_clients_that_have_asked() {
-        let load = Arc::new(Load::default());
-        load.ask();
-        load.measure(2, 2_000);
-        let _working = Load::enter(&load, true);
-        let [first, second] = [(); 2].map(|()| load.answer());
-        assert_eq!(first, Report { in_progress: 1, micros: 2_000 });
-        assert_eq!(second.in_progress, 1);
-        assert!((2_200..=2_400).contains(&second.micros), "{second:?}");
-    }
-
-    #[test]
-    fn numbers_of_calls_in_progress_and_of_those_that_were_answered_are_apart() {
-        let load = Arc::new(Load::default());
-        load.ask();
-        let kept = Load::enter(&load, true);
-        load.enter_and_answer();
-        drop(Load::enter(&load, true));
-        Load::enter(&load, true).expect("it counts").fail(Code::Unavailable);
-        Load::enter(&load, true).expect("it counts").fail(Code::NotFound);
-        let calls = load.calls.load(Ordering::Relaxed);
-        assert_eq!((in_progress(calls), answered(calls)), (1, 2));
-        drop(kept);
-    }
-
-    impl Load {
-        fn enter_and_answer(self: &Arc<Self>) {
-            Self::enter(self, true).expect("it counts").end();
-        }
+        assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));
     }
 
     #[test]

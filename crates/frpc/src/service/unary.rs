@@ -307,7 +307,15 @@ where
                 // Packets that the handler has sent by handles go first.
                 caller.connection.collect(outbox);
                 let before = outbox.len();
-                put_reply(outbox, id, operation, result.as_ref(), caller.style(), None, self.packs);
+                put_reply(
+                    outbox,
+                    id,
+                    operation,
+                    result.as_ref(),
+                    caller.style(),
+                    None,
+                    (self.packs, self.chain.is_some()),
+                );
                 self.end(caller, code(&result), Some((outbox, before)));
             }
             ReplyTo::Foreign { out, outcome } => {

@@ -1,27 +1,11 @@
-//! Reports of load: what an end says with its replies to a client that chooses among several, or when such a client asks.
+//! Reports of load: what an end says with its replies to a client that chooses among several.
 
-use crate::wire::prefix::{self, Said};
+use crate::wire::prefix;
+use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
-use frisbee::{Hello, Operation, Outbox, PacketId};
 
 /// The type of the HELLO item of an end that asks for reports. It has no value.
 pub(crate) const ASKED: u8 = Hello::FIRST_USER_ITEM + 2;
-
-/// The type of the HELLO item of an end that answers questions. It has no value.
-pub(crate) const ANSWERS: u8 = Hello::FIRST_USER_ITEM + 4;
-
-/// The body of a question: a prefix without items and no message, which no request has.
-pub(crate) const QUESTION: [u8; 2] = [0x10, 0];
-
-/// Answers a question: a prefix, and no message.
-pub(crate) fn put_answer(outbox: &mut Outbox, id: PacketId, operation: Operation, report: Report) {
-    let mut body = Vec::with_capacity(16);
-    prefix::put(&mut body, Said { report: Some(report), ..Said::default() });
-    let mut packet = outbox.packet(id, operation);
-    packet.put_slice(&body);
-    let put = packet.finish();
-    debug_assert!(put.is_ok(), "short packets are within every limit");
-}
 
 /// What an end says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,14 +17,6 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// What an end says that cannot work at present.
-    pub(crate) const UNABLE: Self = Self { in_progress: 0, micros: u32::MAX };
-
-    /// Whether the end says that it cannot work.
-    pub(crate) fn is_unable(self) -> bool {
-        self.micros == u32::MAX
-    }
-
     /// The value of the item in a prefix.
     pub(super) fn put(self, buffer: &mut Vec<u8>) {
         put_varint(buffer, self.in_progress.into());
@@ -58,18 +34,12 @@ impl Report {
     pub(crate) fn of_reply(body: &[u8]) -> Option<Self> {
         prefix::report(body).filter(|(_, has_message)| *has_message).map(|(report, _)| report)
     }
-
-    /// The report that answers a question, if it is one.
-    pub(crate) fn of_answer(body: &[u8]) -> Option<Self> {
-        prefix::report(body).filter(|(_, has_message)| !has_message).map(|(report, _)| report)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::body::alone;
-    use crate::wire::prefix::put;
+    use crate::wire::prefix::{Said, put};
     use bytes::Bytes;
 
     #[test]
@@ -90,18 +60,6 @@ mod tests {
         assert_eq!(Report::of_reply(&vast), Some(Report { in_progress: u32::MAX, micros: 9 }));
         for none in [&[0x10, 3, 7, 1, 1][..], &[0x10, 2, 7, 0], &[0x10, 3, 99, 1, 7], &[8, 0], &[]] {
             assert_eq!(Report::of_reply(none), None, "{none:?}");
-            assert_eq!(Report::of_answer(none), None, "{none:?}");
         }
-    }
-
-    #[test]
-    fn a_question_and_its_answer_are_prefixes_without_a_message() {
-        let report = Report { in_progress: 3, micros: 1_500 };
-        let body = alone(|outbox| put_answer(outbox, PacketId(7), Operation::FIRST_USER, report));
-        let answer = [0x10, 5, 7, 3, 3, 0xDC, 0x0B];
-        assert_eq!(body, answer[..]);
-        assert_eq!(Report::of_answer(&answer), Some(report));
-        assert_eq!(Report::of_reply(&answer), None, "it answers no call");
-        assert_eq!(Report::of_answer(&[&answer[..], &[8, 0]].concat()), None, "nor does a reply answer a question");
     }
 }

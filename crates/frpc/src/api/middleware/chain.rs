@@ -4,20 +4,18 @@
 //! makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and returns
 //! with the reply.
 
-use super::last::{Begins, By, Last};
+use super::last::Last;
 use super::place::{Erased, Place};
 use super::{About, Call, CallResponse, Middleware, Next, Parts, Title};
-use crate::api::extras::Held;
 use crate::api::request::Origin;
-use crate::schema::method::Method;
 use crate::{Request, Response, Status};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 /// How many outermost boxes a chain keeps. A caller that makes one call after the other needs one, and some end before
 /// others begin.
@@ -28,11 +26,8 @@ const KEPT_MAX: usize = 16;
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn Erased>>,
     /// Those for which there is no better place.
-    kept: Mutex<Vec<Ended>>,
+    kept: Mutex<Vec<Pin<Box<Place>>>>,
 }
-
-/// The outermost box of a call that has ended, of this method or of any.
-type Ended = (Option<&'static Method>, Pin<Box<Place>>);
 
 /// The part of a chain that is inside of a middleware. It is not empty.
 pub(super) struct Rest {
@@ -107,9 +102,20 @@ impl Future for Running {
             return this.start_middleware(context);
         }
         let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
+        if let Some(parts) = &coming {
+            last.is_own = matches!(parts.origin, Origin::Here);
+            last.has_run.store(true, Ordering::Relaxed);
+        }
         let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));
         let Some(of) = this.last.take() else { return Poll::Pending };
-        Poll::Ready(ended.map(|()| CallResponse { of }))
+        match ended {
+            Ok(()) => Poll::Ready(Ok(CallResponse { of })),
+            Err(status) => {
+                // At the calling end the status says whether the call has run. At the serving end its handler has.
+                of.has_run.store(!of.is_own || status.may_have_run(), Ordering::Relaxed);
+                Poll::Ready(Err(status))
+            }
+        }
     }
 }
 
@@ -133,24 +139,15 @@ impl<B: Send + 'static> Around<Result<Response<B>, Status>> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let (message, timeout, origin, extras) = request.apart();
-        self.begin_with(chain, title, (timeout, origin, extras), By::new(make, message));
-    }
-
-    /// Begins the next call, which has this beside its message.
-    #[inline(always)]
-    fn begin_with(
-        &mut self,
-        chain: &Arc<Chain>,
-        title: impl FnOnce() -> Title,
-        (timeout, origin, extras): (Option<Duration>, Origin, Held),
-        call: impl Begins,
-    ) {
         let outermost = self.outermost.as_mut().project();
-        let mut last = Last::new(outermost.last.take(), call);
+        let mut last = Last::new(outermost.last.take(), make, message);
         if chain.middleware.len() > 1 {
             last.rest = Rest::of(chain, 1);
         }
         // Here, since it would be put on the stack before.
+        if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
+            *outermost.has_run = Some(last.has_run.clone());
+        }
         let title = title();
         last.parts.get_or_insert_with(|| Box::new(Parts::of(title))).put(title, timeout, origin, extras);
         *outermost.last = Some(last);
@@ -170,7 +167,7 @@ impl<B: 'static> Around<Result<Response<B>, Status>> {
     /// The reply of the call by what its middleware has returned.
     #[inline(always)]
     pub(crate) fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
-        let CallResponse { mut of } = returned?;
+        let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
         match reply.and_then(Option::take) {
             Some(message) => {
@@ -180,6 +177,17 @@ impl<B: 'static> Around<Result<Response<B>, Status>> {
                 Ok(response)
             }
             None => Err(Status::internal("a middleware returned the response of another call")),
+        }
+    }
+
+    /// The status of the call by that which its middleware returned. Whatever call that was of, this call has not run if
+    /// the middleware never continued it, or if it was not sent.
+    #[cold]
+    fn verdict(&mut self, status: Status) -> Status {
+        let has_run = self.outermost.as_mut().project().has_run.as_ref();
+        match has_run.is_none_or(|has_run| has_run.load(Ordering::Relaxed)) {
+            true => status.may_run(),
+            false => status.not_run(),
         }
     }
 }
@@ -214,7 +222,7 @@ impl<B: Send + 'static> Lent<Result<Response<B>, Status>> {
         A: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let around = match chain.kept(None) {
+        let around = match chain.kept() {
             Some(mut around) => {
                 around.begin(chain, || title, request, make);
                 around
@@ -256,7 +264,7 @@ impl<T> Drop for Lent<T> {
         if let Some(around) = self.around.take()
             && around.outermost.last.as_ref().is_some_and(|last| !last.is_coming)
         {
-            self.chain.keep(None, around);
+            self.chain.keep(around);
         }
     }
 }
@@ -278,43 +286,20 @@ impl Chain {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
-    /// A call of the method that has ended within this chain, in whose memory another can begin.
-    #[inline]
-    pub(crate) fn kept<T>(&self, method: Option<&'static Method>) -> Option<Around<T>> {
+    /// The memory of a call that has ended within this chain.
+    fn kept<T>(&self) -> Option<Around<T>> {
         // Nobody waits for memory, which can be had elsewhere.
-        let mut kept = self.kept.try_lock()?;
-        // Mostly it is the last one.
-        let (_, outermost) = match kept.pop_if(|last| is_of(last, method)) {
-            Some(last) => last,
-            None => take_among(&mut kept, method)?,
-        };
+        let outermost = self.kept.try_lock()?.pop()?;
         Some(Around { outermost, result: PhantomData })
     }
 
-    /// Keeps the memory of a call of the method that has ended within this chain.
-    #[inline(always)]
-    pub(crate) fn keep<T>(&self, method: Option<&'static Method>, around: Around<T>) {
-        let Some(mut kept) = self.kept.try_lock() else { return };
-        if kept.len() < KEPT_MAX {
-            kept.push((method, around.outermost));
-        } else {
-            keep_instead(kept, (method, around.outermost));
+    /// Keeps the memory of a call that has ended within this chain.
+    fn keep<T>(&self, around: Around<T>) {
+        if let Some(mut kept) = self.kept.try_lock()
+            && kept.len() < KEPT_MAX
+        {
+            kept.push(around.outermost);
         }
-    }
-
-    /// Begins a call of the method within the chain, in the memory of another if some is kept. It has these extras beside
-    /// its message.
-    #[inline]
-    pub(crate) fn begin<B: Send + 'static>(
-        self: &Arc<Self>,
-        method: &'static Method,
-        title: impl FnOnce() -> Title,
-        extras: Held,
-        call: impl Begins,
-    ) -> Around<Result<Response<B>, Status>> {
-        let mut around = self.kept(Some(method)).unwrap_or_else(|| self.place());
-        around.begin_with(self, title, (None, Origin::Here, extras), call);
-        around
     }
 
     /// Memory for a call.
@@ -345,28 +330,6 @@ impl Chain {
         around.begin(self, || title, request, last);
         around
     }
-}
-
-/// Whether this is the memory of a call of the method.
-#[inline]
-fn is_of((of, _): &Ended, method: Option<&'static Method>) -> bool {
-    of.map(std::ptr::from_ref) == method.map(std::ptr::from_ref)
-}
-
-#[cold]
-#[inline(never)]
-fn take_among(kept: &mut Vec<Ended>, method: Option<&'static Method>) -> Option<Ended> {
-    let at = kept.iter().rposition(|ended| is_of(ended, method))?;
-    Some(kept.swap_remove(at))
-}
-
-/// Keeps this in place of the first one.
-#[cold]
-#[inline(never)]
-fn keep_instead(mut kept: MutexGuard<'_, Vec<Ended>>, ended: Ended) {
-    let replaced = kept.swap_remove(0);
-    kept.push(ended);
-    drop((kept, replaced));
 }
 
 /// Runs a call within a chain, if there is one.

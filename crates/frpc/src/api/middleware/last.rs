@@ -6,8 +6,9 @@ use super::place::Place;
 use crate::api::extras::Held;
 use crate::{Request, Response, Status};
 use std::any::Any;
-use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Places of inner middleware that are kept with a call: more than chains have.
@@ -21,8 +22,12 @@ pub(super) struct Last {
     pub(super) parts: Option<Box<Parts>>,
     /// The call has not begun.
     pub(super) is_coming: bool,
+    /// The call is made by this end.
+    pub(super) is_own: bool,
     /// What is inside of the middleware that has the call, if that is more than the call itself.
     pub(super) rest: Option<Rest>,
+    /// Whether the call has run, or may have, for its outermost middleware, which may drop the call.
+    pub(super) has_run: Arc<AtomicBool>,
     /// The metadata and extensions of the reply.
     pub(super) extras: Held,
     /// Of the middleware inside of the outermost, which has its place elsewhere. They are taken and given back from the
@@ -45,7 +50,7 @@ impl Last {
 }
 
 /// The call inside of all middleware.
-pub(crate) trait Makes: Send {
+pub(super) trait Makes: Send {
     /// Makes the call of the parts, if they are given, and polls it. Ready when it has ended. Then the message of its
     /// reply stays here, and what is beside it in `extras`.
     fn poll(
@@ -55,58 +60,11 @@ pub(crate) trait Makes: Send {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
-    /// Where the next call begins: the [`Begins::Place`] of such calls.
+    /// Where the next call begins: an `Option` of the function and its message.
     fn place(self: Pin<&mut Self>) -> &mut dyn Any;
 
     /// The reply: an `Option` of the type of the message.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
-}
-
-/// A call that is to begin inside of all middleware.
-pub(crate) trait Begins: Sized {
-    /// The part of a call that has ended in which another one begins.
-    type Place: Any;
-
-    /// Begins in the place of a call that has ended.
-    fn begin_in(self, place: &mut Self::Place);
-
-    /// Begins in memory of its own.
-    fn begin_apart(self) -> Pin<Box<dyn Makes>>;
-}
-
-/// A call that is made by a function of its request.
-pub(super) struct By<A, L, F> {
-    make: L,
-    message: A,
-    making: PhantomData<fn() -> F>,
-}
-
-impl<A, L, F> By<A, L, F> {
-    #[inline(always)]
-    pub(super) fn new(make: L, message: A) -> Self {
-        Self { make, message, making: PhantomData }
-    }
-}
-
-impl<A, B, L, F> Begins for By<A, L, F>
-where
-    A: Send + 'static,
-    B: Send + 'static,
-    L: FnOnce(Request<A>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    type Place = Option<(L, A)>;
-
-    #[inline(always)]
-    fn begin_in(self, place: &mut Option<(L, A)>) {
-        *place = Some((self.make, self.message));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn begin_apart(self) -> Pin<Box<dyn Makes>> {
-        Box::pin(Making { make: Some((self.make, self.message)), making: None, reply: None::<B> })
-    }
 }
 
 pin_project_lite::pin_project! {
@@ -162,19 +120,47 @@ where
 }
 
 impl Last {
-    /// A call that has yet to begin, in the boxes of one that has ended if there is one.
-    #[inline(always)]
-    pub(super) fn new<K: Begins>(kept: Option<Box<Self>>, call: K) -> Box<Self> {
+    /// A call that has yet to begin, in the boxes of one that has ended if there is one. `make` makes it of its request.
+    pub(super) fn new<A, B, L, F>(kept: Option<Box<Self>>, make: L, message: A) -> Box<Self>
+    where
+        A: Send + 'static,
+        B: Send + 'static,
+        L: FnOnce(Request<A>) -> F + Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
         let Some(mut kept) = kept else {
-            let (call, extras) = (call.begin_apart(), Held::default());
-            return Box::new(Self { call, parts: None, is_coming: true, rest: None, extras, places: Vec::new() });
+            let (call, extras) = (Making::boxed(make, message), Held::default());
+            let (has_run, places) = (Arc::default(), Vec::new());
+            return Box::new(Self {
+                call,
+                parts: None,
+                is_coming: true,
+                is_own: true,
+                rest: None,
+                has_run,
+                extras,
+                places,
+            });
         };
-        match kept.call.as_mut().place().downcast_mut() {
-            Some(place) => call.begin_in(place),
+        match kept.call.as_mut().place().downcast_mut::<Option<(L, A)>>() {
+            Some(place) => *place = Some((make, message)),
             // It was one of another method.
-            None => kept.call = call.begin_apart(),
+            None => kept.call = Making::boxed(make, message),
         }
         kept.is_coming = true;
+        kept.has_run.store(false, Ordering::Relaxed);
         kept
+    }
+}
+
+impl<A, B, L, F> Making<A, B, L, F>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    L: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn boxed(make: L, message: A) -> Pin<Box<dyn Makes>> {
+        Box::pin(Self { make: Some((make, message)), making: None, reply: None })
     }
 }

@@ -5,6 +5,7 @@ use super::{Call, CallResponse, Middleware, Next};
 use crate::Status;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
 /// A middleware of any type.
@@ -30,6 +31,8 @@ pin_project_lite::pin_project! {
     pub(super) struct Kept<P: ?Sized> {
         // The call inside of all middleware, before it begins and after it has ended.
         pub(super) last: Option<Box<Last>>,
+        // Of the last call: whether it has run.
+        pub(super) has_run: Option<Arc<AtomicBool>>,
         #[pin]
         pub(super) runs: P,
     }
@@ -67,7 +70,7 @@ where
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send + 'static,
 {
     let runs = Run { middleware: Some(middleware), make, future: None };
-    Box::pin(Kept { last: None, runs })
+    Box::pin(Kept { last: None, has_run: None, runs })
 }
 
 impl<M, G, F> Runs for Run<M, G, F>

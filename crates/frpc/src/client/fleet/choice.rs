@@ -1,16 +1,16 @@
 //! The choice of a server for each call, among those that have a connection.
 //!
 //! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`Choice::next`].
-//! All that needs thought is done when one of these changes, or some times in a second: see [`Pulse`]. While servers report
+//! All that needs thought is done when one of these changes, or some times in a second: see [`ServerEstimate`]. While servers report
 //! how busy they are, or some are elsewhere, [`Choice::weigh`] chooses.
 
 use crate::calls::clock::FleetClock;
-use crate::calls::pulse::{EXCLUDED, Outlook, Pulse, TRIAL};
+use crate::calls::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};
 use crate::client::fleet::below;
 use crate::client::fleet::members::Row;
-use crate::client::fleet::terms::FleetTerms;
+use crate::client::fleet::options::FleetOptions;
 use crate::client::link::Link;
-use crate::wire::report::Report;
+use crate::client::picker::Picked;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -42,9 +42,6 @@ const TRIAL_LEAST: Duration = Duration::from_millis(50);
 /// How many servers are drawn for a call that is hedged. There are few such calls, and each is late already.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
-/// How many lots are looked at for each server that is to be asked: the one that is drawn may be asked already, or ejected.
-const LOOKED_AT: usize = 32;
-
 /// The servers among which calls choose.
 #[derive(Default)]
 pub(crate) struct Choice {
@@ -58,7 +55,7 @@ pub(crate) struct Choice {
     /// The weight of the servers of the own zone, those without a connection included.
     near_weight: u64,
     /// A server that was chosen and is to have its trial, by the next call that can make one.
-    owed: Option<Candidate>,
+    deferred_trial: Option<Candidate>,
 }
 
 /// Servers that are alike, apart from how they work.
@@ -80,20 +77,7 @@ struct Tier {
 pub(crate) struct Candidate {
     /// The channel and each call and stream hold it, so the count of its holders is the load with another call.
     link: Weak<Link>,
-    pulse: Arc<Pulse>,
-}
-
-/// The connection for a call.
-pub(crate) struct Chosen {
-    pub(crate) link: Arc<Link>,
-    /// The call is a trial, and should take no longer than this.
-    pub(crate) trial: Option<Duration>,
-}
-
-impl Chosen {
-    pub(crate) fn usual(link: Arc<Link>) -> Self {
-        Self { link, trial: None }
-    }
+    estimate: Arc<ServerEstimate>,
 }
 
 /// Whether a server with this cost gets calls, and not as a trial.
@@ -108,13 +92,13 @@ impl Candidate {
     fn cost(&self) -> u64 {
         // Neither factor can be so large that the product overflows: a connection has no more than 2^14 calls, and 2^16
         // streams.
-        self.pulse.cost().wrapping_mul(self.link.strong_count() as u64)
+        self.estimate.cost().wrapping_mul(self.link.strong_count() as u64)
     }
 
     /// What the next call costs, with the calls of others.
     fn whole_cost(&self) -> u64 {
         // As in `cost`; others have no more than 2^16.
-        self.pulse.cost().wrapping_mul(self.link.strong_count() as u64 + self.pulse.others())
+        self.estimate.cost().wrapping_mul(self.link.strong_count() as u64 + self.estimate.others())
     }
 
     /// The cost of a call that is no trial.
@@ -128,24 +112,17 @@ impl Candidate {
     }
 }
 
-impl Candidate {
-    /// What a call costs by the server's answer to a question.
-    pub(crate) fn promised(&self, answer: Report) -> u64 {
-        self.pulse.promised(answer)
-    }
-}
-
 impl Choice {
     /// The choice among those of these that have a connection now.
-    pub(crate) fn among(rows: &[Row], terms: &FleetTerms) -> Self {
+    pub(crate) fn among(rows: &[Row], terms: &FleetOptions) -> Self {
         let (mut near, mut far) = (Tier::default(), Tier::default());
         let mut near_weight = 0;
         for row in rows {
             let is_near = terms.is_near(&row.endpoint);
             near_weight += if is_near { u64::from(row.weight()) } else { 0 };
-            if let (Some(link), Some(pulse)) = (row.current(), row.pulse()) {
+            if let (Some(link), Some(estimate)) = (row.current(), row.estimate()) {
                 let tier = if is_near { &mut near } else { &mut far };
-                tier.servers.push(Candidate { link: Arc::downgrade(&link), pulse: pulse.clone() });
+                tier.servers.push(Candidate { link: Arc::downgrade(&link), estimate: estimate.clone() });
                 tier.weights.push(row.weight());
             }
         }
@@ -154,15 +131,15 @@ impl Choice {
         }
         let heaviest = f64::from(near.weights.iter().chain(&far.weights).copied().max().unwrap_or(1).max(1));
         for (server, weight) in near.weighed().chain(far.weighed()) {
-            server.pulse.set_share(f64::from(weight.max(1)) / heaviest);
+            server.estimate.set_share(f64::from(weight.max(1)) / heaviest);
         }
         for (place, server) in (0..).zip(&near.servers) {
-            server.pulse.set_place(Some(place));
+            server.estimate.set_place(Some(place));
         }
-        far.servers.iter().for_each(|server| server.pulse.set_place(None));
+        far.servers.iter().for_each(|server| server.estimate.set_place(None));
         near.prepare();
         far.prepare();
-        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, owed: None }
+        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
     }
 
     /// The connection for the next call, while nothing is known of calls of others and all calls stay near: that of the best
@@ -174,7 +151,7 @@ impl Choice {
         let dice = self.roll();
         let (at, best, cost) = self.near.draw(dice, Candidate::cost)?;
         if !is_usual(cost) {
-            return self.owe(at);
+            return self.defer_trial(at);
         }
         // A connection that takes no new calls is noticed before the next choice, by the clock.
         let link = best.link.upgrade()?;
@@ -188,17 +165,18 @@ impl Choice {
     /// Has the next call that can make a trial make it at this server, if it is to have one.
     #[cold]
     #[inline(never)]
-    fn owe(&mut self, at: usize) -> Option<Arc<Link>> {
-        self.owed = self.near.lots.get(at).filter(|server| server.pulse.cost() == TRIAL).cloned();
+    fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
+        self.deferred_trial = self.near.lots.get(at).filter(|server| server.estimate.cost() == TRIAL).cloned();
         None
     }
 
     /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
     /// report promises the least. It may be a trial.
-    #[inline(never)]
-    pub(crate) fn weigh(&mut self, clock: &FleetClock, takes_trials: bool) -> Option<Chosen> {
-        if takes_trials && let Some(owed) = self.owed.take().filter(|owed| owed.pulse.cost() == TRIAL) {
-            return self.trial(clock, &owed);
+    pub(crate) fn weigh(&mut self, clock: &FleetClock) -> Option<Picked> {
+        if let Some(deferred_trial) =
+            self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
+        {
+            return self.trial(clock, &deferred_trial);
         }
         let dice = self.roll();
         let has_reports = clock.has_reports();
@@ -224,70 +202,42 @@ impl Choice {
         };
         if cost == TRIAL {
             let best = best.clone();
-            if takes_trials {
-                return self.trial(clock, &best);
-            }
-            self.owed = Some(best);
-            return None;
+            return self.trial(clock, &best);
         }
         if cost >= EXCLUDED {
             return None;
         }
         let link = best.link()?;
         if has_reports {
-            clock.spend_report(best.pulse.place());
+            clock.spend_report(best.estimate.place());
         }
         tier.last = last;
         if dice.is_multiple_of(TIMED_IN) {
             link.calls.time_next();
         }
-        Some(Chosen::usual(link))
-    }
-
-    /// Some servers near that may get calls, to be asked how busy they are. Each once.
-    pub(crate) fn some(&mut self, count: usize) -> Vec<Candidate> {
-        let mut drawn: Vec<Candidate> = Vec::new();
-        for _ in 0..count {
-            let dice = self.roll();
-            let (before, behind) = self.near.lots.split_at(self.near.lot(dice));
-            let is_new = |server: &&Candidate| drawn.iter().all(|other| !Arc::ptr_eq(&other.pulse, &server.pulse));
-            let mut from_there = behind.iter().chain(before).take(LOOKED_AT);
-            let server = from_there.find(|server| is_new(server) && server.pulse.cost() < EXCLUDED);
-            drawn.extend(server.cloned());
-        }
-        drawn
-    }
-
-    /// The connection for a call to a server that has answered a question. If it is ejected, the call is its trial.
-    pub(crate) fn take(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
-        if server.pulse.is_doubted() && server.pulse.cost() == TRIAL {
-            return self.trial(clock, server);
-        }
-        let link = server.link()?;
-        clock.spend_report(server.pulse.place());
-        Some(Chosen::usual(link))
+        Some(Picked::usual(link))
     }
 
     /// The connection for a trial of this server.
-    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Chosen> {
+    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<Picked> {
         let link = server.link()?;
-        server.pulse.begin_trial();
+        server.estimate.begin_trial();
         let elsewhere = self.elsewhere(clock, &link).map_or(0, Candidate::usual_cost);
         let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
-        Some(Chosen { link, trial: Some(patience) })
+        Some(Picked { link, trial: Some(patience) })
     }
 
     /// The connection for a call that is under way on this one, too.
-    pub(crate) fn besides(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
+    pub(crate) fn other_than(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
         if let Some(server) = self.elsewhere(clock, link) {
             let link = server.link()?;
-            clock.spend_report(server.pulse.place());
+            clock.spend_report(server.estimate.place());
             return Some(link);
         }
         // At the beginning nothing is known of any server.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
-        let server = self.near.servers.iter().filter(is_other).find(|server| server.pulse.cost() == TRIAL)?;
-        server.pulse.begin_trial();
+        let server = self.near.servers.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
+        server.estimate.begin_trial();
         server.link()
     }
 
@@ -320,14 +270,14 @@ impl Choice {
     pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
-        let ejected = all().filter(|server| server.pulse.is_doubted()).count();
-        let coming = all().filter(|server| server.pulse.is_coming(now)).count();
-        let outlook = outlook(count, ejected, coming);
+        let ejected = all().filter(|server| server.estimate.is_doubted()).count();
+        let coming = all().filter(|server| server.estimate.is_coming(now)).count();
+        let fleet_state = fleet_state(count, ejected, coming);
         let mut near_works = 0;
         for (place, (server, weight)) in self.near.weighed().chain(self.far.weighed()).enumerate() {
             let is_shown = server.link.upgrade().is_some_and(|link| link.has_shown());
-            server.pulse.assess(now, is_shown, server.link.strong_count(), outlook);
-            if place < self.near.servers.len() && is_shown && !server.pulse.is_doubted() {
+            server.estimate.assess(now, is_shown, server.link.strong_count(), fleet_state);
+            if place < self.near.servers.len() && is_shown && !server.estimate.is_doubted() {
                 near_works += u64::from(weight);
             }
         }
@@ -338,8 +288,8 @@ impl Choice {
 }
 
 /// What is to be made of so many servers, of which some have failed and some have just come.
-fn outlook(count: usize, ejected: usize, coming: usize) -> Outlook {
-    Outlook {
+fn fleet_state(count: usize, ejected: usize, coming: usize) -> FleetState {
+    FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
         // Those who all come at once have nobody to leave the calls to.
         is_slow_start: coming * 2 <= count,
@@ -446,13 +396,13 @@ mod tests {
 
     #[test]
     fn at_most_three_of_ten_servers_or_one_of_few_are_ejected() {
-        let most = |count| (0..=count).take_while(|ejected| !outlook(count, *ejected, 0).is_panic).last();
+        let most = |count| (0..=count).take_while(|ejected| !fleet_state(count, *ejected, 0).is_panic).last();
         assert_eq!([1, 2, 3, 6, 7, 10, 100].map(most), [1, 1, 1, 1, 2, 3, 30].map(Some));
     }
 
     #[test]
     fn servers_begin_slowly_unless_most_have_just_come() {
-        let slow = |coming| outlook(10, 0, coming).is_slow_start;
+        let slow = |coming| fleet_state(10, 0, coming).is_slow_start;
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
 

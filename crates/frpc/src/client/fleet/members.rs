@@ -1,8 +1,8 @@
 //! The members of a fleet, and the tasks that keep connections to them.
 
-use crate::calls::pulse::Pulse;
+use crate::calls::estimate::ServerEstimate;
 use crate::client::fleet::choice::Choice;
-use crate::client::fleet::terms::FleetTerms;
+use crate::client::fleet::options::FleetOptions;
 use crate::client::link::Link;
 use crate::client::links::Links;
 use crate::resolve::Endpoint;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// The members of a fleet.
 pub(crate) struct Members {
     rows: Vec<Row>,
-    terms: FleetTerms,
+    terms: FleetOptions,
 }
 
 /// A member, and what its resolver states of it.
@@ -44,13 +44,13 @@ impl Row {
     }
 
     /// How well the server works.
-    pub(crate) fn pulse(&self) -> Option<&Arc<Pulse>> {
-        self.member.links.pulse()
+    pub(crate) fn estimate(&self) -> Option<&Arc<ServerEstimate>> {
+        self.member.links.estimate()
     }
 }
 
 impl Members {
-    pub(crate) fn new(terms: FleetTerms) -> Self {
+    pub(crate) fn new(terms: FleetOptions) -> Self {
         Self { rows: Vec::new(), terms }
     }
 

@@ -1,7 +1,7 @@
 //! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
 
 use crate::client::fleet::members::{Member, Pauses, Row};
-use crate::client::fleet::terms::FleetTerms;
+use crate::client::fleet::options::FleetOptions;
 use crate::client::fleet::{Fleet, below};
 use crate::client::links::Links;
 use crate::resolve::{AnyResolver, ENDPOINTS_MAX, Endpoint};
@@ -82,7 +82,7 @@ pub(crate) struct Follower {
     /// What is wrong with an endpoint, if anything is.
     pub(crate) check: fn(&Endpoint) -> Result<(), frisbee::Error>,
     pub(crate) spread: Duration,
-    pub(crate) terms: FleetTerms,
+    pub(crate) terms: FleetOptions,
     /// What distinguishes this client from others.
     pub(crate) seed: u64,
     pub(crate) runtime: Handle,
@@ -187,7 +187,7 @@ impl Fleet {
             }
             true
         });
-        self.muster(&members); // Weights and zones may have changed.
+        self.rebuild_choice(&members); // Weights and zones may have changed.
         drop(members);
         debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
         let mut joining: Vec<_> = stated.into_values().collect();
@@ -224,7 +224,7 @@ impl Fleet {
         let mut members = self.members.write();
         let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
         let next = next(&members);
-        self.muster(&members);
+        self.rebuild_choice(&members);
         drop(members);
         for row in removed {
             tracing::debug!(address = row.endpoint.address(), "an endpoint has left");

@@ -2,12 +2,9 @@
 
 use crate::client::channel::{Channel, ChannelShared};
 use crate::client::fleet::Fleet;
-use crate::client::fleet::members::Row;
-use crate::client::link::Link;
-use crate::client::servers::Servers;
+use crate::client::picker::in_progress;
 use crate::observe::figures::{Loads, ServerLoad};
 use crate::resolve::Endpoint;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The servers of a channel at one moment, by [`Channel::fleet`].
@@ -44,38 +41,18 @@ pub struct FleetServer {
 impl Channel {
     /// The servers among which the channel chooses, with what it knows of them. `None` for a channel to a single server.
     pub fn fleet(&self) -> Option<FleetView> {
-        match &self.inner.servers {
-            Servers::One(_) => None,
-            Servers::Several(fleet) => Some(fleet.view()),
-        }
+        self.inner.picker.fleet()
     }
-}
-
-/// The calls and streams on a link that its channel and the caller hold too.
-fn in_progress(link: &Arc<Link>) -> usize {
-    Arc::strong_count(link).saturating_sub(2)
 }
 
 impl Loads for ChannelShared {
     fn loads(&self) -> Vec<ServerLoad> {
-        let of = |name: &str, link: Option<Arc<Link>>, is_doubted| {
-            ServerLoad::new(name, link.as_ref().map(in_progress), is_doubted)
-        };
-        match &self.servers {
-            Servers::One(links) => links.name().map(|name| of(name, links.current(), false)).into_iter().collect(),
-            Servers::Several(fleet) => {
-                let of_row = |row: &Row| {
-                    let is_doubted = row.pulse().is_some_and(|pulse| pulse.is_doubted());
-                    of(row.endpoint.address(), row.current(), is_doubted)
-                };
-                fleet.members.read().rows().iter().map(of_row).collect()
-            }
-        }
+        self.picker.loads()
     }
 }
 
 impl Fleet {
-    fn view(&self) -> FleetView {
+    pub(super) fn view(&self) -> FleetView {
         let rows = self.members.read();
         let servers = rows.rows().iter().map(|row| {
             let link = row.current();
@@ -83,8 +60,8 @@ impl Fleet {
                 endpoint: Endpoint::clone(&row.endpoint),
                 is_connected: link.is_some(),
                 load: link.as_ref().map_or(0, in_progress),
-                is_doubted: row.pulse().is_some_and(|pulse| pulse.is_doubted()),
-                latency: row.pulse().and_then(|pulse| pulse.latency()),
+                is_doubted: row.estimate().is_some_and(|estimate| estimate.is_doubted()),
+                latency: row.estimate().and_then(|estimate| estimate.latency()),
                 is_missing: row.missing_since.is_some(),
             }
         });

@@ -3,6 +3,7 @@
 use super::*;
 use crate::client::dial::Dialling;
 use crate::client::links::Links;
+use crate::client::picker::Picker;
 use crate::endpoint::offer::Offering;
 use frisbee::Client;
 use std::sync::atomic::AtomicUsize;
@@ -48,8 +49,12 @@ fn maker(dialler: &Arc<Failing>) -> Maker {
         offer: Arc::new(Offering::default().done().expect("it is empty")),
         runtime: Handle::current(),
         made: Arc::default(),
-        pulse: None,
+        estimate: None,
     }
+}
+
+fn now() -> Wait {
+    Wait { since: Instant::now(), until: None }
 }
 
 fn making(dialler: &Arc<Failing>) -> Arc<Making> {
@@ -105,18 +110,18 @@ async fn a_caller_fails_when_the_next_pause_ends_behind_its_patience_and_not_bef
         progress.trouble = Some("refused".to_owned());
     };
     next(&making, PATIENCE);
-    assert!(making.see_to_it(begun, Some(PATIENCE)).is_ok(), "the attempt is in time");
+    assert!(making.ensure_task(begun, Some(PATIENCE)).is_ok(), "the attempt is in time");
     next(&making, PATIENCE + Duration::from_nanos(1));
-    let status = making.see_to_it(begun, Some(PATIENCE)).expect_err("it is not");
+    let status = making.ensure_task(begun, Some(PATIENCE)).expect_err("it is not");
     assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
-    assert!(making.see_to_it(begun, None).is_ok(), "without a patience it waits");
+    assert!(making.ensure_task(begun, None).is_ok(), "without a patience it waits");
     making.stop();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up_the_end() {
     let failing = Arc::new(Failing { panics: true, ..Failing::default() });
-    let status = making(&failing).connection(Instant::now()).await.err().expect("there is no connection");
+    let status = making(&failing).connection(now()).await.err().expect("there is no connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
     let links = Links::by(maker(&failing));
@@ -134,10 +139,11 @@ async fn a_panic_of_the_dialler_is_a_failure_like_others_and_one_that_is_used_up
 async fn links_name_their_server_and_the_last_failure() {
     let failing = Arc::default();
     let links = Links::by(maker(&failing));
-    assert_eq!((links.name(), links.has_trouble(), links.pulse().is_none()), (Some("nowhere"), false, true));
-    assert!(links.connect(Instant::now()).await.is_err());
+    assert_eq!((links.name(), links.has_trouble(), links.estimate().is_none()), (Some("nowhere"), false, true));
+    assert!(links.connect(now()).await.is_err());
     assert!(links.has_trouble());
-    let status = links.late();
+    let late = Wait { until: Some(Instant::now().into_std()), ..now() };
+    let status = links.connect(late).await.err().expect("there is no time");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
 }
 

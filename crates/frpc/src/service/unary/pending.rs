@@ -43,13 +43,14 @@ where
         let watched = || self.watcher.as_ref().map(Watcher::continue_as_task);
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
-                let (style, packs) = (caller.style(), self.packs);
+                let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
                 // Extended peers may cancel.
                 let call = caller.is_extended().then_some((id, operation));
                 let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, site, |task| {
-                    let answer = Answer { task, id, operation, style, packs, name, watched: watched(), working };
+                    let watched = watched();
+                    let answer = Answer { task, id, operation, style, packs, is_layered, name, watched, working };
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return parked.then(answer);
                     }
@@ -145,6 +146,8 @@ pub(super) struct Answer {
     operation: Operation,
     style: Style,
     packs: bool,
+    /// The handler is within middleware.
+    is_layered: bool,
     name: FullName,
     watched: Option<Watched>,
     /// The call as one that the end works on, if that is counted.
@@ -153,7 +156,7 @@ pub(super) struct Answer {
 
 impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style, packs, name, watched, working } = self;
+        let Self { task, id, operation, style, packs, is_layered, name, watched, working } = self;
         // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
@@ -161,18 +164,14 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
         }
         let report = match (&reply, working) {
             (Ok(_), Some(working)) => working.end(),
-            (Err(status), Some(working)) => {
-                // It says nothing of how long others take.
-                working.fail(status.code());
-                None
-            }
-            (_, None) => None,
+            // A failure says nothing of how long others take.
+            _ => None,
         };
         // A connection that has ended drops the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
-            put_reply(outbox, id, operation, reply.as_ref(), style, report, packs);
+            put_reply(outbox, id, operation, reply.as_ref(), style, report, (packs, is_layered));
             length = outbox.len().saturating_sub(before);
         });
         end(watched, code(&reply), length as u64);
@@ -185,7 +184,7 @@ fn end(watched: Option<Watched>, code: Code, reply: u64) {
     }
 }
 
-/// Answers a call, by a packed message if that is wanted.
+/// Answers a call, by a packed message if that is wanted, or by a refusal if middleware denied it before its handler.
 #[inline(always)]
 pub(super) fn put_reply<B: Message>(
     outbox: &mut Outbox,
@@ -194,10 +193,16 @@ pub(super) fn put_reply<B: Message>(
     reply: Result<&Response<B>, &Status>,
     style: Style,
     report: Option<Report>,
-    packs: bool,
+    (packs, is_layered): (bool, bool),
 ) {
     match reply {
+        Err(status) if is_layered && is_denial(status) => body::put_refusal(outbox, id, operation, status, style),
         Ok(reply) if packs => body::put_packed_reply(outbox, id, operation, reply, style, report),
         reply => body::put_reply(outbox, id, operation, reply, style, report),
     }
+}
+
+/// Whether middleware has denied a call without continuing it. Its other failures may come of something that it has done.
+fn is_denial(status: &Status) -> bool {
+    !status.may_have_run() && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
 }

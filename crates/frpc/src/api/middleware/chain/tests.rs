@@ -1,14 +1,16 @@
 use super::*;
 use crate::Code;
+use crate::api::extras::Held;
 use crate::api::middleware::{CallKind, Traits};
 use crate::api::request::Origin;
 use crate::schema::layout::Layout;
+use crate::schema::method::Method;
 use std::sync::Mutex as Shared;
 use std::task::Waker;
+use std::time::Duration;
 
 static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 0, &[]);
 static ONE: Method = Method::new(&LAYOUT, "One", 10);
-static OTHER: Method = Method::new(&LAYOUT, "Other", 11);
 static TRAITS: Traits = Traits { kind: CallKind::Unary, messages: ["", ""] };
 
 type Outcome<B> = Result<Response<B>, Status>;
@@ -134,7 +136,7 @@ fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
 }
 
 #[test]
-fn a_chain_keeps_a_bounded_number_of_calls_each_for_its_method() {
+fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
     let chain = chain_of(1);
     let call = || {
         let mut around = chain.around(title(), Request::new(1), double);
@@ -143,17 +145,15 @@ fn a_chain_keeps_a_bounded_number_of_calls_each_for_its_method() {
     };
     let mut first = call();
     let boxes_of_first = boxes(&mut first);
-    chain.keep(Some(&ONE), first);
-    assert!(chain.kept::<Outcome<u32>>(Some(&OTHER)).is_none());
-    let mut kept = chain.kept::<Outcome<u32>>(Some(&ONE)).expect("it was kept");
+    chain.keep(first);
+    let mut kept = chain.kept::<Outcome<u32>>().expect("it was kept");
     assert_eq!(boxes(&mut kept), boxes_of_first);
-    assert!(chain.kept::<Outcome<u32>>(Some(&ONE)).is_none(), "it is not kept twice");
+    assert!(chain.kept::<Outcome<u32>>().is_none(), "it is not kept twice");
     for _ in 0..2 * KEPT_MAX {
-        chain.keep(Some(&ONE), call());
+        chain.keep(call());
     }
-    chain.keep(Some(&OTHER), call());
+    chain.keep(call());
     assert_eq!(chain.kept.lock().len(), KEPT_MAX);
-    assert!(chain.kept::<Outcome<u32>>(Some(&OTHER)).is_some(), "the last one is kept, and an earlier one is not");
     assert!(Chain::clone(&chain).kept.lock().is_empty());
 }
 
@@ -272,4 +272,33 @@ fn metadata_and_extensions_of_a_request_reach_the_handler_through_each_middlewar
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
     around.begin(&chain, title, request(2), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
+}
+
+#[test]
+fn refused_call_has_not_run_unless_its_middleware_continued_it() {
+    fn unsent() -> Status {
+        Status::unavailable("another call was not sent").unsent()
+    }
+    let refusing = async |_: Call, _: Next| Err(Status::unauthenticated("no token"));
+    let late = async |call: Call, next: Next| {
+        next.run(call).await?;
+        Err(unsent())
+    };
+    let passing = async |call: Call, next: Next| next.run(call).await;
+    let verdict = |chain: Chain, origin: Origin, result: Result<u32, Status>| {
+        let chain = Arc::new(chain);
+        let request = Request::together(1_u32, None, origin, Held::default());
+        let make = async move |_: Request<u32>| result.map(Response::new);
+        let mut around = chain.around(title(), request, make);
+        ended(&mut around).expect_err("it is refused").may_have_run()
+    };
+    let of = |middleware: &dyn Fn(&mut Chain)| {
+        let mut chain = Chain::default();
+        middleware(&mut chain);
+        chain
+    };
+    assert!(!verdict(of(&|chain| chain.push(refusing)), Origin::Here, Ok(1)));
+    assert!(verdict(of(&|chain| chain.push(late)), Origin::Here, Ok(1)), "another call was not sent");
+    assert!(!verdict(of(&|chain| chain.push(passing)), Origin::Here, Err(unsent())));
+    assert!(verdict(of(&|chain| chain.push(passing)), Origin::Here, Err(Status::internal("it ran"))));
 }

@@ -1,22 +1,22 @@
 //! The place of a channel's current connection.
 
-use crate::calls::table::{CallTable, LetGo};
+use crate::calls::table::{CallTable, ReleaseLink};
 use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
 /// The current connection of a channel, shared with the tables of calls.
-pub(crate) type Place = Mutex<Placed>;
+pub(crate) type CurrentLink = Mutex<Current>;
 
 #[derive(Default)]
-pub(crate) struct Placed {
+pub(crate) struct Current {
     pub(crate) link: Option<Arc<Link>>,
     /// The channel was closed: there is no further connection.
     pub(crate) is_closed: bool,
 }
 
-impl LetGo for Place {
-    fn let_go(&self, calls: &CallTable) {
+impl ReleaseLink for CurrentLink {
+    fn release_link(&self, calls: &CallTable) {
         let link = self.lock().link.take_if(|link| std::ptr::eq(&*link.calls, calls));
         drop(link); // Which may close it, without the lock.
     }
@@ -24,7 +24,7 @@ impl LetGo for Place {
 
 /// The current connection.
 #[inline]
-pub(crate) fn placed(place: &Place) -> Option<Arc<Link>> {
+pub(crate) fn current_link(place: &CurrentLink) -> Option<Arc<Link>> {
     let mut current = place.lock();
     match &current.link {
         Some(link) if !link.calls.is_retired() => Some(link.clone()),
@@ -39,19 +39,19 @@ pub(crate) fn placed(place: &Place) -> Option<Arc<Link>> {
 }
 
 /// Places further calls on a new connection. It closes at once if the channel was closed.
-pub(crate) fn put(place: &Arc<Place>, link: Link) {
+pub(crate) fn replace_link(place: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
-    let mut placed = place.lock();
-    if placed.is_closed {
-        drop(placed);
+    let mut current = place.lock();
+    if current.is_closed {
+        drop(current);
         return;
     }
-    placed.link = Some(Arc::new(link));
-    drop(placed);
-    let place: Weak<Place> = Arc::downgrade(place);
-    calls.placed_in(place);
+    current.link = Some(Arc::new(link));
+    drop(current);
+    let place: Weak<CurrentLink> = Arc::downgrade(place);
+    calls.held_by(place);
 }
 
-pub(crate) fn is_closed(place: &Place) -> bool {
+pub(crate) fn is_closed(place: &CurrentLink) -> bool {
     place.lock().is_closed
 }

@@ -18,7 +18,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// The calls of a connection that are observed. Times are in nanoseconds from the making of this.
-pub(crate) struct WatchedCalls {
+pub(crate) struct ObservedCalls {
     watching: Arc<Watching>,
     /// An observer is told of each call.
     is_told: bool,
@@ -121,7 +121,7 @@ pub(crate) struct Told {
     pub(crate) sizes: Sizes,
 }
 
-impl WatchedCalls {
+impl ObservedCalls {
     fn new(watching: &Arc<Watching>) -> Self {
         let made = deadline::now();
         Self {
@@ -229,53 +229,51 @@ impl WatchedCalls {
 
 impl Calls {
     pub(super) fn set_watching(&mut self, watching: Option<&Arc<Watching>>) {
-        self.watched = watching.map(|watching| Box::new(WatchedCalls::new(watching)));
+        self.observed = watching.map(|watching| Box::new(ObservedCalls::new(watching)));
     }
 
     /// Has the calls be observed, unless they are.
     pub(super) fn watch_by(&mut self, watching: &Arc<Watching>) {
-        self.watched.get_or_insert_with(|| Box::new(WatchedCalls::new(watching)));
+        self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(watching)));
     }
 
     /// Notes the begin of a turn that brings replies, if calls are observed.
     #[inline]
     pub(crate) fn begin_turn(&mut self, now: Instant) {
-        if let Some(watched) = &mut self.watched {
-            watched.turned = watched.since(now);
+        if let Some(observed) = &mut self.observed {
+            observed.turned = observed.since(now);
         }
     }
 
-    /// Notes a call of a method that is sent now.
-    #[inline(always)]
-    pub(crate) fn watch(&mut self, ticket: Ticket, method: &'static Method) {
+    /// Notes a call of a method that is sent now, and how an observer knows it.
+    pub(crate) fn observe(
+        &mut self,
+        ticket: Ticket,
+        method: &'static Method,
+        token: Token,
+        trace: Option<&TraceContext>,
+    ) {
         let now = self.now(deadline::now);
-        let Some(watched) = &mut self.watched else { return };
-        let (sent, last, _) = watched.sent;
+        let Some(observed) = &mut self.observed else { return };
+        let (sent, last, _) = observed.sent;
         if sent != now || !last.is_some_and(|last| std::ptr::eq(last, method)) {
-            watched.renew(now, method);
+            observed.renew(now, method);
         }
-        let (slot, noted) = (usize::from(ticket.slot), watched.sent.2);
-        match watched.begun.get_mut(slot) {
-            Some(place) => *place = noted,
-            None => watched.grow(slot, noted),
-        }
-    }
-
-    /// Notes how an observer knows the call of a ticket, which is observed.
-    #[inline]
-    pub(crate) fn tell(&mut self, ticket: Ticket, token: Token, trace: Option<&TraceContext>) {
-        let slot = usize::from(ticket.slot);
-        let Some(watched) = self.watched.as_mut().filter(|watched| watched.is_told) else { return };
-        watched.tell(slot, token, trace);
-        if let Some(noted) = watched.begun.get_mut(slot) {
+        let (slot, mut noted) = (usize::from(ticket.slot), observed.sent.2);
+        if observed.is_told {
+            observed.tell(slot, token, trace);
             noted.is_told = token != Token::NO_END;
+        }
+        match observed.begun.get_mut(slot) {
+            Some(place) => *place = noted,
+            None => observed.grow(slot, noted),
         }
     }
 
     /// Notes how long the request of a call is of which an observer is told.
     #[inline]
     pub(crate) fn set_request_size(&mut self, ticket: Ticket, length: usize) {
-        let told = self.watched.as_mut().and_then(|watched| watched.told.get_mut(usize::from(ticket.slot)));
+        let told = self.observed.as_mut().and_then(|observed| observed.told.get_mut(usize::from(ticket.slot)));
         if let Some(told) = told {
             told.sizes.request = length as u64;
         }
@@ -296,55 +294,48 @@ impl Calls {
             let is_message = body::is_bare_message(&packet.body);
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
-            if is_message && let Some(watched) = &mut self.watched {
-                watched.count_answered(slot);
+            if is_message && let Some(observed) = &mut self.observed {
+                observed.count_answered(slot);
             }
         }
-        let watched = self.watched.as_mut()?;
-        watched.flush();
-        let count = std::mem::take(&mut watched.late);
-        if count == 0 { None } else { Some(LateReplies { watching: watched.watching.clone(), count }) }
+        let observed = self.observed.as_mut()?;
+        observed.flush();
+        let count = std::mem::take(&mut observed.late);
+        if count == 0 { None } else { Some(LateReplies { watching: observed.watching.clone(), count }) }
     }
 
     /// Whether calls are observed.
     #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
-        self.watched.is_some()
-    }
-
-    /// Whether the call of a ticket is observed and has not been counted.
-    #[inline]
-    pub(crate) fn is_uncounted(&self, ticket: Ticket) -> bool {
-        let Some(watched) = &self.watched else { return false };
-        watched.begun.get(usize::from(ticket.slot)).is_some_and(|noted| !noted.is_counted())
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observed.is_some()
     }
 
     /// Counts the call of a ticket, which has ended in this turn with a reply that is no failure. Returns what its observer
     /// knows it by, and how long its request was.
     #[inline]
-    pub(crate) fn told_ok(&mut self, ticket: Ticket) -> Option<(Token, u64)> {
-        let watched = self.watched.as_mut()?;
+    pub(crate) fn observe_ok(&mut self, ticket: Ticket) -> Option<(Token, u64)> {
+        let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
-        watched.count_ok(slot);
-        watched.flush();
-        let told = watched.told.get(slot)?;
+        observed.count_ok(slot);
+        observed.flush();
+        let told = observed.told.get(slot)?;
         Some((told.token, told.sizes.request))
     }
 
     /// The call of a ticket, which has ended in this turn.
     #[cold]
     pub(crate) fn over(&mut self, ticket: Ticket) -> Option<Over> {
-        let watched = self.watched.as_mut()?;
+        let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
-        let noted = watched.begun.get_mut(slot)?;
-        let told = watched.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
+        let noted = observed.begun.get_mut(slot)?;
+        let told = observed.told.get_mut(slot).map(std::mem::take).unwrap_or_default();
         let is_counted = noted.is_counted();
         let (begun, nanos) = match is_counted {
             true => (0, noted.time & !COUNTED),
-            false => (noted.time, watched.turned.saturating_sub(noted.time)),
+            false => (noted.time, observed.turned.saturating_sub(noted.time)),
         };
         noted.count(nanos);
-        let begun = watched.made.checked_add(Duration::from_nanos(begun))?;
+        let begun = observed.made.checked_add(Duration::from_nanos(begun))?;
         Some(Over { begun, nanos, is_counted, told })
     }
 
@@ -364,21 +355,21 @@ impl Calls {
     /// Counts a call that is over. If it was counted as answered, it is so no longer.
     #[cold]
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &Over) {
-        let Some(watched) = &mut self.watched else { return };
-        let row = watched.row(method);
+        let Some(observed) = &mut self.observed else { return };
+        let row = observed.row(method);
         if !over.is_counted {
-            watched.watching.count(row, code, 1, over.nanos);
+            observed.watching.count(row, code, 1, over.nanos);
         } else if code != Code::Ok {
-            let shards = watched.watching.shards();
-            watched.lease.add(Key::new(row, Code::Ok), 1_u64.wrapping_neg(), over.nanos, shards);
-            watched.watching.count(row, code, 1, over.nanos);
+            let shards = observed.watching.shards();
+            observed.lease.add(Key::new(row, Code::Ok), 1_u64.wrapping_neg(), over.nanos, shards);
+            observed.watching.count(row, code, 1, over.nanos);
         }
     }
 
     /// Forgets a call whose request was not sent.
     #[cold]
-    pub(super) fn forget_watched(&mut self, slot: usize) {
-        if let Some(noted) = self.watched.as_mut().and_then(|watched| watched.begun.get_mut(slot)) {
+    pub(super) fn forget_observed(&mut self, slot: usize) {
+        if let Some(noted) = self.observed.as_mut().and_then(|observed| observed.begun.get_mut(slot)) {
             *noted = Noted::NOTHING;
         }
     }
@@ -386,25 +377,25 @@ impl Calls {
     /// Notes a reply to a call that is no longer waited for.
     #[cold]
     pub(super) fn note_late(&mut self) {
-        if let Some(watched) = &mut self.watched {
-            watched.late += 1;
+        if let Some(observed) = &mut self.observed {
+            observed.late += 1;
         }
     }
 
     /// Frees the memory for all slots from this one on, and the counters for other connections.
-    pub(super) fn release_watched(&mut self, slot: usize) {
-        if let Some(watched) = &mut self.watched {
-            watched.begun.truncate(slot);
-            watched.begun.shrink_to_fit();
-            watched.told.truncate(slot);
-            watched.told.shrink_to_fit();
-            watched.lease = Leased::default();
+    pub(super) fn release_observed(&mut self, slot: usize) {
+        if let Some(observed) = &mut self.observed {
+            observed.begun.truncate(slot);
+            observed.begun.shrink_to_fit();
+            observed.told.truncate(slot);
+            observed.told.shrink_to_fit();
+            observed.lease = Leased::default();
         }
     }
 }
 
-impl fmt::Debug for WatchedCalls {
+impl fmt::Debug for ObservedCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WatchedCalls").field("watching", &self.watching).finish_non_exhaustive()
+        f.debug_struct("ObservedCalls").field("watching", &self.watching).finish_non_exhaustive()
     }
 }

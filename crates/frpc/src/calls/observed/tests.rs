@@ -17,6 +17,14 @@ static GET: Method = Method::new(&LAYOUT, "Get", 11);
 const MESSAGE: &[u8] = &[8, 0];
 const ERROR: &[u8] = &[6, 5, 1, b'x'];
 
+impl Calls {
+    /// Whether the call of a ticket is observed and has not been counted.
+    fn is_uncounted(&self, ticket: Ticket) -> bool {
+        let Some(observed) = &self.observed else { return false };
+        observed.begun.get(usize::from(ticket.slot)).is_some_and(|noted| !noted.is_counted())
+    }
+}
+
 struct Observed {
     calls: Calls,
     counters: Counters,
@@ -37,7 +45,7 @@ impl Observed {
         let now = self.now;
         let ticket = self.calls.begin(method.operation, None, Some(Waker::noop())).unwrap();
         self.calls.now(|| now);
-        self.calls.watch(ticket, method);
+        self.calls.observe(ticket, method, Token::default(), None);
         ticket
     }
 

@@ -5,20 +5,15 @@ use crate::resolve::Endpoint;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most servers that are asked before a call.
-const ASKED_MAX: usize = 16;
-
 /// What a client asks of its fleet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FleetTerms {
+pub(crate) struct FleetOptions {
     /// Where the client stands.
     pub(crate) zone: Option<String>,
     /// The most servers that it connects to.
     subset: Option<usize>,
     /// How long a call has time before it is made at a second server as well.
     pub(crate) hedge_after: Option<Duration>,
-    /// How many servers are asked before a call.
-    pub(crate) asked: Option<usize>,
 }
 
 impl ChannelBuilder {
@@ -78,38 +73,9 @@ impl ChannelBuilder {
         self.fleet.hedge_after = Some(time);
         self
     }
-
-    /// Has the channel ask so many servers how busy they are before a unary call, if it has made few calls of late: eight in
-    /// 40 ms tell it as much by their replies. The servers are drawn, and the call goes to the one at which it is going to
-    /// take the least time by what they answer. Default: none is asked.
-    ///
-    /// For many clients that make few calls each, to many servers: each of them knows next to nothing of what the others do.
-    /// Five are plenty. It costs a round trip, and 5 ms at most, so it is for calls that take longer than that. Servers
-    /// answer that have said in their HELLO that they do, which those of this version do; methods that need a token or have
-    /// limits are not asked for. A channel to a single server asks nothing, and so does one to servers whose handlers
-    /// are always ready at once. Each call that might ask allocates its future.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), frpc::Error> {
-    /// use frpc::Channel;
-    ///
-    /// let builder = Channel::builder().ask_before_calls(5);
-    /// let channel = builder.connect_all(["10.0.0.1:8080", "10.0.0.2:8080", "10.0.0.3:8080"]).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn ask_before_calls(mut self, servers: usize) -> Self {
-        self.fleet.asked = Some(servers.clamp(2, ASKED_MAX));
-        self
-    }
 }
 
-impl FleetTerms {
-    /// What remains for a fixed list, which has no zones and is connected to as a whole.
-    pub(crate) fn of_list(&self) -> Self {
-        Self { asked: self.asked, ..Self::default() }
-    }
-
+impl FleetOptions {
     /// Whether a server stands where the client stands.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
@@ -161,7 +127,7 @@ mod tests {
 
     #[test]
     fn servers_have_clients_in_proportion_to_their_weights() {
-        let terms = FleetTerms { subset: Some(10), ..FleetTerms::default() };
+        let terms = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         let mut clients = BTreeMap::<_, u32>::new();
         for seed in 0..4_000 {
             for endpoint in terms.chosen(set(100), seed * 7_919) {
@@ -175,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_server_that_leaves_changes_one_of_a_subset_at_most() {
-        let terms = FleetTerms { subset: Some(10), ..FleetTerms::default() };
+        let terms = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         for seed in 0..100 {
             let before = addresses(&terms.chosen(set(50), seed));
             let mut fewer = set(50);
@@ -189,7 +155,7 @@ mod tests {
 
     #[test]
     fn servers_of_the_own_zone_come_first() {
-        let terms = FleetTerms { subset: Some(3), zone: Some("a".to_owned()), ..FleetTerms::default() };
+        let terms = FleetOptions { subset: Some(3), zone: Some("a".to_owned()), ..FleetOptions::default() };
         let endpoint = |number: usize| {
             let zone = if number < 2 { "a" } else { "b" };
             Arc::new(Endpoint::new(format!("{number}")).with_zone(zone))

@@ -48,8 +48,8 @@ const SLOW_START_PART: f64 = 0.1;
 /// How many times the usual a call costs in the rest of that time: others are preferred, unless they have long queues.
 const CLOSED_TIMES: u64 = 16;
 
-/// By what part of the rest a failure raises the aversion.
-const AVERSION_STEP: f64 = 0.25;
+/// By what part of the rest a failure raises the failure_penalty.
+const FAILURE_PENALTY_STEP: f64 = 0.25;
 
 /// The cost of a server that is to get a call by which it is measured.
 pub(crate) const TRIAL: u64 = 0;
@@ -74,7 +74,7 @@ const CLAIM_SHIFT: u32 = 3;
 
 /// What is to be made of all servers together.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Outlook {
+pub(crate) struct FleetState {
     /// So many would be ejected that none is.
     pub(crate) is_panic: bool,
     /// Servers that come do so to others that are there.
@@ -83,7 +83,7 @@ pub(crate) struct Outlook {
 
 /// How well one server works.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct ServerEstimate {
     clock: Arc<FleetClock>,
     /// What a call costs there if it is the only one, in nanoseconds for a server of the largest weight.
     cost: AtomicU64,
@@ -111,9 +111,9 @@ struct Observed {
     waits_since: u64,
     /// When it came, or came back.
     came_at: u64,
-    /// How many of the last calls have failed, as a part of 1, at `averse_at`.
-    aversion: f64,
-    averse_at: u64,
+    /// How many of the last calls have failed, as a part of 1, at `penalized_at`.
+    failure_penalty: f64,
+    penalized_at: u64,
     /// How often in a row it has been ejected.
     ejections: u32,
     /// When its trial is due.
@@ -174,7 +174,7 @@ impl Observed {
     /// The part of the time in which the server may have calls.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_coming { self.coming(now) } else { 1.0 };
-        let willing = 1.0 - self.aversion_at(now);
+        let willing = 1.0 - self.failure_penalty_at(now);
         (SLOW_START_PART + (1.0 - SLOW_START_PART) * come) * willing * willing
     }
 
@@ -183,10 +183,10 @@ impl Observed {
         if self.came_at == 0 { 1.0 } else { (now.saturating_sub(self.came_at) as f64 / SLOW_START).min(1.0) }
     }
 
-    /// The aversion, which loses half in each half-life.
-    fn aversion_at(&self, now: u64) -> f64 {
-        let halves = now.saturating_sub(self.averse_at) as f64 / (1_u64 << HALF_LIFE_BITS) as f64;
-        self.aversion * (-halves).exp2()
+    /// The failure_penalty, which loses half in each half-life.
+    fn failure_penalty_at(&self, now: u64) -> f64 {
+        let halves = now.saturating_sub(self.penalized_at) as f64 / (1_u64 << HALF_LIFE_BITS) as f64;
+        self.failure_penalty * (-halves).exp2()
     }
 
     /// Notes that the timed call took so long: a longer one counts at once, and a shorter one the more the longer ago the
@@ -205,9 +205,9 @@ impl Observed {
     /// Notes a failure, after which the server gets no calls for a while: this long at first, and twice as long each time
     /// up to so many times. Calls that were under way when it was ejected count once.
     fn eject(&mut self, (first, doublings): (u64, u32), now: u64) {
-        self.aversion = self.aversion_at(now);
-        self.aversion += (1.0 - self.aversion) * AVERSION_STEP;
-        self.averse_at = now;
+        self.failure_penalty = self.failure_penalty_at(now);
+        self.failure_penalty += (1.0 - self.failure_penalty) * FAILURE_PENALTY_STEP;
+        self.penalized_at = now;
         if now < self.ejected_until && !self.is_tried {
             return;
         }
@@ -219,7 +219,7 @@ impl Observed {
     }
 }
 
-impl Pulse {
+impl ServerEstimate {
     pub(crate) fn new(clock: &Arc<FleetClock>) -> Arc<Self> {
         let state = Observed {
             share: 1.0,
@@ -228,8 +228,8 @@ impl Pulse {
             reported: None,
             waits_since: 0,
             came_at: 0,
-            aversion: 0.0,
-            averse_at: 0,
+            failure_penalty: 0.0,
+            penalized_at: 0,
             ejections: 0,
             ejected_until: 0,
             is_tried: false,
@@ -275,13 +275,13 @@ impl Pulse {
     }
 
     /// Computes the cost. `is_shown` says that the server is known to be alive. It has `own` calls of this client, or one.
-    pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, outlook: Outlook) {
+    pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
-        state.is_coming = outlook.is_slow_start && state.coming(now) < 1.0;
+        state.is_coming = fleet_state.is_slow_start && state.coming(now) < 1.0;
         let is_open = fastrand::f64() < state.opening(now);
         let cost = match is_shown {
             false => (EXCLUDED, 0),
-            true if state.ejected_until == 0 || outlook.is_panic => state.cost(now, is_open, own),
+            true if state.ejected_until == 0 || fleet_state.is_panic => state.cost(now, is_open, own),
             true if now >= state.ejected_until => (TRIAL, 0),
             true => (EXCLUDED, 0),
         };
@@ -393,15 +393,6 @@ impl Pulse {
         if place != NOWHERE {
             self.clock.note_report(place);
         }
-    }
-
-    /// How long a call takes there by what the server answers to a question, in nanoseconds for a server of the largest
-    /// weight. It is believed as far as its calls bear it out.
-    pub(crate) fn promised(&self, answer: Report) -> u64 {
-        let state = self.state.lock();
-        let nanos = u64::from(answer.micros).saturating_mul(1_000).max(state.peak >> CLAIM_SHIFT);
-        let times = if self.is_open() { 1 } else { CLOSED_TIMES };
-        (nanos.saturating_mul(times) as f64 / state.share) as u64
     }
 
     /// The time of an instant, by the clock of the fleet.

@@ -1,0 +1,278 @@
+//! How well a server works, by calls of which the ends are stated.
+
+use super::*;
+
+const HALF_LIFE: u64 = 1 << HALF_LIFE_BITS;
+
+/// A server, and the means to set the time in milliseconds.
+fn server() -> (Arc<ServerEstimate>, impl Fn(u64) -> u64) {
+    let clock = FleetClock::new();
+    let estimate = ServerEstimate::new(&clock);
+    (estimate, move |millis| clock.advance(clock.made() + Duration::from_millis(millis)))
+}
+
+fn cost(estimate: &ServerEstimate, now: u64) -> u64 {
+    estimate.assess(now, true, 1, FleetState::default());
+    estimate.cost()
+}
+
+#[test]
+fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
+    let (estimate, at) = server();
+    assert_eq!((cost(&estimate, at(1)), estimate.latency()), (TRIAL, None));
+    let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), TimedEnd::Answered, now);
+    end(20, at(20));
+    end(80, at(100));
+    assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms, to a power of two");
+    end(20, at(200));
+    let latency = || estimate.latency().expect("it is measured").as_millis();
+    assert!((70..80).contains(&latency()), "{}", latency());
+    end(20, at(90_000));
+    assert!((20..27).contains(&latency()), "{}", latency());
+}
+
+#[test]
+fn a_call_that_waits_counts_by_its_age_and_an_old_measure_less_and_less() {
+    let (estimate, at) = server();
+    let made = estimate.clock.made();
+    estimate.begin(made);
+    assert_eq!(cost(&estimate, at(2)), 1 << 30, "its first call is under way");
+    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    estimate.begin(made + Duration::from_millis(8));
+    assert_eq!(cost(&estimate, at(500)), 1 << 29);
+    estimate.end(Duration::from_millis(512), TimedEnd::Answered, at(520));
+    assert_eq!(cost(&estimate, at(520 + 2 * HALF_LIFE / 1_000_000 + 1)), 1 << 27);
+}
+
+#[test]
+fn a_server_that_refuses_gets_a_trial_at_growing_intervals_until_it_has_answered() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    let (mut now, mut last) = (8, 0);
+    for doubling in 0..12 {
+        estimate.refuse();
+        estimate.refuse();
+        assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
+        let wait = (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("it is tried some time");
+        assert!(wait <= 40_001 && (doubling > 5 || wait > last), "{wait} ms after {last} ms");
+        (now, last) = (now + wait, wait);
+        estimate.begin_trial();
+        assert_eq!(cost(&estimate, at(now)), EXCLUDED, "one call is enough");
+    }
+    (0..8).for_each(|_| estimate.refuse());
+    estimate.recover();
+    assert!(!estimate.is_doubted() && cost(&estimate, at(now)) < EXCLUDED);
+    let open = |millis: u64| (0..1_000).filter(|_| cost(&estimate, at(millis)) < 1 << 24).count();
+    let [soon, later] = [now, now + 120_000].map(open);
+    assert!(soon < 300 && later > 950, "its failures count for a while: {soon}, then {later}");
+}
+
+#[test]
+fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
+    estimate.end(Duration::from_millis(90), TimedEnd::Late, at(120));
+    assert!(!estimate.is_doubted(), "the deadline was short");
+    estimate.end(Duration::from_millis(300), TimedEnd::GivenUp, at(500));
+    assert!(!estimate.is_doubted(), "the caller had another reason");
+    estimate.end(Duration::from_millis(2_000), TimedEnd::Late, at(2_500));
+    assert!(estimate.is_doubted() && cost(&estimate, at(2_500)) == EXCLUDED);
+    estimate.assess(at(2_500), true, 1, FleetState { is_panic: true, ..FleetState::default() });
+    assert!(estimate.cost() < EXCLUDED, "too many are ejected, so nobody is");
+}
+
+#[test]
+fn a_server_that_comes_to_others_has_calls_in_a_growing_part_of_the_time() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    estimate.connect();
+    let fleet_state = FleetState { is_slow_start: true, ..FleetState::default() };
+    let open = |millis: u64| {
+        let now = at(millis);
+        (0..1_000).filter(|_| (estimate.assess(now, true, 1, fleet_state), estimate.cost() == 1 << 23).1).count()
+    };
+    let parts = [10, 2_500, 5_100].map(open);
+    assert!((50..200).contains(&parts[0]) && (400..700).contains(&parts[1]) && parts[2] == 1_000, "{parts:?}");
+}
+
+#[test]
+fn times_are_rounded_to_the_nearest_power_of_two() {
+    assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
+}
+
+/// The costs of servers in these places, with one call each.
+fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
+    estimates[0].clock.best_report(|place| estimates[place as usize].cost() * (1 + estimates[place as usize].others()))
+}
+
+#[test]
+fn a_report_that_promises_too_much_gains_little() {
+    let (estimate, at) = server();
+    let honest = ServerEstimate::new(&estimate.clock);
+    for (place, estimate, millis) in [(0, &estimate, 80), (1, &honest, 40)] {
+        estimate.set_place(Some(place));
+        estimate.end(Duration::from_millis(millis), TimedEnd::Answered, at(80));
+        cost(estimate, at(80));
+    }
+    let best = || promised(&[&estimate, &honest]);
+    estimate.report(Report { in_progress: 0, micros: 0 }, 0);
+    honest.report(Report { in_progress: 0, micros: 9_000 }, 0);
+    assert_eq!(best(), Some((1, 9_000_000)), "the other one is taken for 10 ms");
+    honest.report(Report { in_progress: 0, micros: 20_000 }, 0);
+    assert_eq!(best(), Some((0, 10_000_000)));
+    estimate.report(Report { in_progress: u32::MAX, micros: 0 }, 0);
+    let whole = estimate.cost() * (1 + estimate.others());
+    assert!((9_000_000..=10_000_000).contains(&whole), "nor by a number that is too high: {whole}");
+}
+
+#[test]
+fn the_cost_of_a_server_that_reports_is_that_of_each_call_beside_those_of_others() {
+    let (estimate, at) = server();
+    estimate.set_place(Some(0));
+    estimate.end(Duration::from_millis(30), TimedEnd::Answered, at(30));
+    let known = |now: u64, own: usize| {
+        estimate.assess(now, true, own, FleetState::default());
+        (estimate.cost(), estimate.others())
+    };
+    estimate.report(Report { in_progress: 5, micros: 60_000 }, 2);
+    assert_eq!((estimate.cost(), estimate.others()), (10_000_000, 3), "at once");
+    assert_eq!(known(at(31), 3), (10_000_000, 3));
+    estimate.begin(estimate.clock.made() + Duration::from_millis(31));
+    assert_eq!(known(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
+    estimate.end(Duration::from_millis(600), TimedEnd::Answered, at(631));
+    let halved = 31 + HALF_LIFE / 1_000_000 + 1;
+    assert_eq!(known(at(halved), 1), (10_000_000, 1), "half of it");
+    assert_eq!(known(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
+    assert!(known(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
+    estimate.report(Report { in_progress: 5, micros: 60_000 }, 9);
+    assert_eq!(estimate.others(), 0, "those that have not come yet, or whose answers are under way");
+    estimate.connect();
+    assert!(known(at(99_000), 1).0 != 10_000_000, "another process, maybe");
+}
+
+#[test]
+fn a_report_of_an_ejected_server_does_not_end_that() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(8));
+    estimate.outrun();
+    assert!(estimate.is_doubted() && cost(&estimate, at(8)) == EXCLUDED);
+    estimate.report(Report { in_progress: 0, micros: 1_000 }, 0);
+    assert_eq!((estimate.cost(), cost(&estimate, at(9))), (EXCLUDED, EXCLUDED));
+    assert_eq!((cost(&estimate, at(1_000)), cost(&estimate, at(3_000))), (EXCLUDED, TRIAL));
+}
+
+#[test]
+fn a_smaller_weight_costs_more() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    estimate.set_share(0.25);
+    assert_eq!(cost(&estimate, at(10)), 4 << 23);
+    let heavy = ServerEstimate::new(&estimate.clock);
+    for (place, estimate, micros) in [(0, &estimate, 10_000), (1, &heavy, 20_000)] {
+        estimate.set_place(Some(place));
+        estimate.report(Report { in_progress: 0, micros }, 0);
+    }
+    assert_eq!(promised(&[&estimate, &heavy]), Some((1, 20_000_000)), "by its report as well");
+}
+
+#[test]
+fn each_failure_raises_the_aversion_by_a_part_of_the_rest_and_it_halves_by_and_by() {
+    let (estimate, at) = server();
+    let mut state = *estimate.state.lock();
+    let now = at(1);
+    for (failure_penalty, opening) in [(0.25, 0.5625), (0.4375, 0.316_406_25)] {
+        state.eject(REFUSAL, now);
+        assert_eq!((state.failure_penalty_at(now), state.opening(now)), (failure_penalty, opening));
+    }
+    let later = [1, 2, 3].map(|halves| state.failure_penalty_at(now + halves * HALF_LIFE));
+    assert_eq!(later, [0.218_75, 0.109_375, 0.054_687_5]);
+}
+
+#[test]
+fn a_failure_excludes_a_server_for_about_the_stated_time_and_one_that_was_under_way_no_longer() {
+    let (estimate, at) = server();
+    let fresh = *estimate.state.lock();
+    let mut pauses = Vec::new();
+    let now = at(1);
+    for _ in 0..500 {
+        let mut state = fresh;
+        state.eject(SILENCE, now);
+        let pause = (state.ejected_until - now) as f64 / SILENCE.0 as f64;
+        assert!((0.75..1.25).contains(&pause), "{pause} of the stated time");
+        pauses.push(pause);
+        let until = state.ejected_until;
+        state.eject(SILENCE, until - 1);
+        assert_eq!((state.ejections, state.ejected_until), (1, until), "it was under way");
+        state.eject(SILENCE, until);
+        assert_eq!(state.ejections, 2);
+    }
+    assert!(pauses.iter().any(|pause| *pause < 0.9) && pauses.iter().any(|pause| *pause > 1.1), "they are drawn");
+}
+
+#[test]
+fn a_server_is_coming_for_five_seconds_after_each_of_its_connections() {
+    let (estimate, at) = server();
+    assert!(!estimate.is_coming(at(1)), "it has never come");
+    at(10);
+    estimate.connect();
+    assert_eq!(
+        [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_coming(at(millis))),
+        [true, true, true, false, false]
+    );
+    // Those that come all together are as good as each other.
+    estimate.end(Duration::from_millis(10), TimedEnd::Answered, at(10));
+    assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "it comes to nobody");
+}
+
+#[test]
+fn the_first_call_to_a_server_makes_it_expensive_until_it_is_measured() {
+    let (estimate, at) = server();
+    assert_eq!(cost(&estimate, at(1)), TRIAL);
+    estimate.begin_trial();
+    assert_eq!(estimate.cost(), 1 << 30);
+    estimate.end(Duration::from_millis(8), TimedEnd::Answered, at(9));
+    assert_eq!(estimate.cost(), 1 << 23, "the next call need not wait for the next refresh");
+}
+
+#[test]
+fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
+    let (estimate, at) = server();
+    estimate.set_place(Some(3));
+    estimate.open.store(false, Ordering::Relaxed);
+    estimate.report(Report { in_progress: 0, micros: 10_000 }, 0);
+    assert_eq!((estimate.cost(), estimate.place()), (CLOSED_TIMES * 10_000_000, 3));
+    assert_eq!(cost(&estimate, at(1)), 10_000_000);
+}
+
+#[test]
+fn the_trial_of_an_ejected_server_excludes_it_again_if_its_deadline_passes_however_short() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(500), TimedEnd::Answered, at(500));
+    estimate.refuse();
+    let due = estimate.state.lock().ejected_until / 1_000_000 + 1;
+    assert_eq!(cost(&estimate, at(due)), TRIAL);
+    estimate.begin_trial();
+    estimate.end(Duration::from_millis(5), TimedEnd::GivenUp, at(due + 5));
+    assert_eq!((estimate.state.lock().ejections, estimate.cost()), (1, EXCLUDED), "its caller had another reason");
+    estimate.end(Duration::from_millis(5), TimedEnd::Late, at(due + 5));
+    assert_eq!(estimate.state.lock().ejections, 2);
+    assert_eq!(cost(&estimate, at(due + 6)), EXCLUDED);
+}
+
+#[test]
+fn connections_that_come_and_go_and_servers_that_show_are_seen_before_the_next_call() {
+    let (estimate, at) = server();
+    at(1);
+    let seen = |what: &dyn Fn(), is_change: bool| {
+        estimate.clock.take_due();
+        estimate.clock.take_changed();
+        assert!(!estimate.clock.is_due());
+        what();
+        assert_eq!((estimate.clock.is_due(), estimate.clock.take_changed()), (true, is_change));
+    };
+    seen(&|| estimate.connect(), true);
+    seen(&|| estimate.disconnect(), true);
+    seen(&|| estimate.show(), false);
+    seen(&|| estimate.refuse(), false);
+    seen(&|| estimate.recover(), false);
+}

@@ -1,0 +1,203 @@
+//! A call as one value, and the one function that encodes and sends it.
+
+use crate::Status;
+use crate::api::metadata::Metadata;
+use crate::api::middleware::CallKind;
+use crate::calls::failures::takes_no_calls;
+use crate::calls::offers::Refusal;
+use crate::calls::{BeginError, ServerKind, Ticket};
+use crate::client::link::Link;
+use crate::deadline;
+use crate::observe::{Token, TraceContext};
+use crate::schema::method::Method;
+use crate::wire::body::{self, Flags, Manner, PutError};
+use frisbee::{BODY_MAX_LEAST, Outbox, Waiter};
+use polyglot::{Form, Message};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
+/// connection, which may be late when the runtime is busy.
+const EXACT_BELOW: Duration = Duration::from_secs(10);
+
+/// The options of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallOptions {
+    pub(crate) timeout: Option<Duration>,
+    /// Whether an extended server gets the timeout.
+    pub(crate) sends_timeout: bool,
+    /// Whether to refuse a message that would lose fields on the wire of a plain peer.
+    pub(crate) strict: bool,
+}
+
+/// A call, apart from its message.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'static Method,
+    pub(crate) kind: CallKind,
+    pub(crate) options: CallOptions,
+    /// `None` if it is empty.
+    pub(crate) metadata: Option<&'a Metadata>,
+    /// The place in a trace that is sent.
+    pub(crate) trace: Option<&'a TraceContext>,
+    /// The token of the observer, if the table of calls reports the call to one.
+    pub(crate) observer: Option<Token>,
+    /// The link of another attempt at this call, which is in flight.
+    pub(crate) avoid: Option<&'a Arc<Link>>,
+}
+
+/// Why a call was not sent.
+pub(crate) enum Unsent {
+    /// There is no room now.
+    Full,
+    /// The call depends on the kind of the server, which is not known yet.
+    Unclear,
+    /// The connection has ended.
+    Over(Status),
+    Failed(Status),
+}
+
+impl From<Refusal> for Unsent {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unclear => Self::Unclear,
+            Refusal::Failed(status) => Self::Failed(status),
+        }
+    }
+}
+
+/// Metadata, unless it is empty.
+pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
+    metadata.filter(|metadata| !metadata.is_empty())
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(method: &'static Method, options: CallOptions, metadata: Option<&'a Metadata>) -> Self {
+        Self {
+            method,
+            kind: CallKind::Unary,
+            options,
+            metadata: present(metadata),
+            trace: None,
+            observer: None,
+            avoid: None,
+        }
+    }
+
+    /// Enters the call in the table of a link and sends its request, if there is room. `caller` is woken when the call
+    /// has ended. A `waiter` is woken when there is room; without one the call does not wait.
+    pub(crate) fn send<A: Message>(
+        &self,
+        message: &A,
+        link: &Link,
+        caller: Option<&Waker>,
+        waiter: Option<(&mut Waiter<'_>, &mut Context<'_>)>,
+    ) -> Result<Ticket, Unsent> {
+        // The connection cannot end between entering the call and sending its request, since both happen under its
+        // lock: a call is never left without either an answer or an end.
+        let write = |outbox: &mut Outbox| self.write(message, link, outbox, caller);
+        let written = match waiter {
+            None => link.connection.poll_send(&mut Context::from_waker(Waker::noop()), write),
+            Some((waiter, context)) => waiter.poll_send(context, write),
+        };
+        match written {
+            Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
+            Poll::Ready(Ok(Err(unsent))) => {
+                // The slot of a call whose request could not be written is free again. Its next caller is woken here,
+                // where the lock of the connection is no longer held.
+                link.calls.with(|_| ());
+                Err(unsent)
+            }
+            Poll::Ready(Err(error)) => Err(Unsent::Over(error.into())),
+            Poll::Pending => Err(Unsent::Full),
+        }
+    }
+
+    /// Enters the call and writes its request. Invariant: the mailbox's lock is held, which `outbox` comes from, and
+    /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
+    /// or is revoked. No waker is called here.
+    fn write<A: Message>(
+        &self,
+        message: &A,
+        link: &Link,
+        outbox: &mut Outbox,
+        caller: Option<&Waker>,
+    ) -> Result<Ticket, Unsent> {
+        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, metadata, trace, .. } = *self;
+        let mut calls = link.calls.calls.lock();
+        let server = calls.server;
+        if server != ServerKind::Extended {
+            match server {
+                // Metadata and traces are worth waiting for a verdict on the server.
+                ServerKind::Unknown if link.backward || metadata.is_some() || trace.is_some() => {
+                    return Err(Unsent::Unclear);
+                }
+                ServerKind::Plain if link.backward => return Err(Unsent::Failed(takes_no_calls())),
+                _ => {}
+            }
+        }
+        if !calls.offers.is_last(method.layout) {
+            calls.offers.ask(method.layout)?;
+        }
+        let until = match timeout {
+            None => None,
+            // A call that waited for room stops waiting, and any other is not sent.
+            Some(timeout) if timeout.is_zero() => return Err(Unsent::Full),
+            Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
+            Some(timeout) => calls.now(deadline::now).checked_add(timeout),
+        };
+        let ticket = match calls.begin(method.operation, until, caller) {
+            Ok(ticket) => ticket,
+            Err(BeginError::Full) => return Err(Unsent::Full),
+            Err(BeginError::Ended(status)) => return Err(Unsent::Over(status.unsent())),
+        };
+        if let Some(token) = self.observer {
+            calls.observe(ticket, method, token, trace);
+        }
+        if calls.times_next {
+            calls.time(ticket, until.zip(timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
+        }
+        drop(calls);
+        let before = outbox.len();
+        let manner = if server.is_extended() {
+            let packs =
+                server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
+            Manner {
+                form: Form::Extended,
+                flags: Flags::backward(link.backward).with(Flags::PACKED.when(packs)),
+                timeout: timeout.filter(|_| sends_timeout),
+                metadata,
+                trace,
+                report: None,
+            }
+        } else {
+            Manner { flags: Flags::LOSSLESS.when(strict || server == ServerKind::Unknown), ..Manner::default() }
+        };
+        // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
+        // the connection, and so may each that follows.
+        let limit = outbox.limit();
+        if server == ServerKind::Unknown {
+            outbox.set_limit(limit.min(BODY_MAX_LEAST));
+        }
+        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, &manner);
+        if server == ServerKind::Unknown {
+            outbox.set_limit(limit);
+        }
+        match put {
+            Ok(()) => {
+                if self.observer.is_some() && link.observer.is_some() {
+                    link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
+                }
+                Ok(ticket)
+            }
+            Err(error) => {
+                link.calls.calls.lock().revoke(ticket);
+                Err(match error {
+                    PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => Unsent::Unclear,
+                    error => Unsent::Failed(error.into_status()),
+                })
+            }
+        }
+    }
+}
