@@ -68,7 +68,7 @@ where
 {
     /// Of a method whose handler takes what `read` makes of the requests, and returns what `write` takes. `open` opens
     /// native calls.
-    fn new<S, H, F, In, Out>(
+    fn erase<S, H, F, In, Out>(
         service: &Arc<S>,
         about: About,
         handler: H,
@@ -109,7 +109,7 @@ where
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadOne, many, open)
+        Self::erase(service, about, handler, ReadOne, many, open)
     }
 
     pub(crate) fn client_streaming<S, H, F>(
@@ -124,7 +124,7 @@ where
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let write = |message, format: Format<A, B>, terms| (format.encode)(&message, &terms).map(Body::One);
-        Self::new(service, about, handler, ReadMany, write, open)
+        Self::erase(service, about, handler, ReadMany, write, open)
     }
 
     pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: About, handler: H, open: Box<Open>) -> Box<dyn Streamed>
@@ -133,7 +133,7 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadMany, many, open)
+        Self::erase(service, about, handler, ReadMany, many, open)
     }
 }
 
