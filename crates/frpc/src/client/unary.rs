@@ -152,7 +152,8 @@ where
                 Box::pin(channel.in_runtime(within_deadline(runtime, *method, timeout, around)))
             }
             (None, Some(handed)) => {
-                Box::pin(async move { hand_off::call(channel, method, request, handed, options).await })
+                let call = async move { hand_off::call(channel, method, request, handed, options).await };
+                Box::pin(channel.in_runtime(call))
             }
             (None, None) => return UnaryState::New,
         };
@@ -180,7 +181,7 @@ where
             let call = Call::new(method, options, Extras::sent(extras.as_deref()));
             channel.attempt(call, &message, failure, picked, (token, trace)).await
         };
-        observed_to_end(watched, Box::pin(attempts))
+        observed_to_end(watched, Box::pin(channel.in_runtime(attempts)))
     }
 }
 
