@@ -206,7 +206,7 @@ def can_be_first() -> bool:
 def test_sigterm_ends_the_first_process_of_a_container() -> None:
     text = DRAIN.replace("{asynchronous}", "False").replace("signal.SIGTERM)", "signal.SIGTERM); assert os.getpid() == 1")
     ran = subprocess.run(
-        ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", text],
+        ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", text],
         capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     assert (ran.returncode, ran.stdout) == (0, "7\nstopped\n"), ran
