@@ -210,6 +210,15 @@ impl Plans {
             Some(other) => return Err(PyTypeError::new_err(format!("a message is no {other}"))),
             None => PyForm::Object(form.unbind()),
         };
+        let declared = &message.descriptor_proto().field;
+        // A dataclass lists its attributes in the order of declaration. Generated ones differ from the names of fields.
+        let attributes = match &form {
+            PyForm::Object(class) => {
+                class.bind(py).getattr("__match_args__").and_then(|names| names.extract::<Vec<String>>())
+            }
+            _ => Ok(Vec::new()),
+        };
+        let attributes = attributes.ok().filter(|names| names.len() == declared.len()).unwrap_or_default();
         let mut planned = Vec::with_capacity(layout.fields.len());
         for field in &layout.fields {
             let kind = match &field.shape {
@@ -238,7 +247,13 @@ impl Plans {
                 }
             };
             let json = field.descriptor.json_name().to_owned();
-            let name = if KEYWORDS.contains(&&*text) { format!("{text}_") } else { text.clone() };
+            let number = field.descriptor.number();
+            let at = declared.iter().position(|declared| u32::try_from(declared.number()) == Ok(number));
+            let name = match at.and_then(|at| attributes.get(at)) {
+                Some(attribute) => attribute.clone(),
+                None if KEYWORDS.contains(&&*text) => format!("{text}_"),
+                None => text.clone(),
+            };
             let name = PyString::intern(py, &name).unbind();
             planned.push(FieldPlan { name, text, json, kind, absent, dtype, convert });
         }

@@ -173,7 +173,7 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
     pub(crate) ramp: Option<Ramp>,
     /// How long calls are started.
-    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// The most calls in flight. Default: 10, and 1000 in an open loop.
     #[arg(short, long, value_name = "CALLERS")]
@@ -200,7 +200,7 @@ pub(crate) struct LoadArguments {
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
     /// How long each call may take. The server learns it.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(crate) deadline: Option<Duration>,
 }
 
@@ -262,7 +262,7 @@ pub(crate) struct TraceArguments {
     /// Only calls of methods whose name contains this: Greet, greet.Greeter.
     pub(crate) method: Option<String>,
     /// Listen here, and carry each connection to --server.
-    #[arg(short, long, value_name = "ADDRESS", default_value = "localhost:0")]
+    #[arg(long, value_name = "ADDRESS", default_value = "localhost:0")]
     pub(crate) listen: String,
     /// Only the connection with this number, from 0.
     #[arg(long, value_name = "NUMBER")]
@@ -351,6 +351,18 @@ mod tests {
     #[test]
     fn the_arguments_are_free_of_contradictions() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn short_options_have_one_meaning_in_all_commands() {
+        let mut meanings = std::collections::BTreeMap::new();
+        for command in Arguments::command().get_subcommands() {
+            for argument in command.get_arguments() {
+                let Some(short) = argument.get_short() else { continue };
+                let meaning = meanings.entry(short).or_insert_with(|| argument.get_id().clone());
+                assert_eq!(meaning, argument.get_id(), "-{short} of {}", command.get_name());
+            }
+        }
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Shower<'_> {
         self.screen.json_line(&json)
     }
 
-    /// Writes the value of one field.
+    /// Writes the value of one field: text without quotes, and anything else as JSON.
     fn field(&self, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
         let descriptor = self.callable.reply();
         let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
@@ -233,7 +233,11 @@ impl Shower<'_> {
                 let whole: serde_json::Value =
                     serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
                 let value = whole.get(field.json_name()).cloned().unwrap_or_default();
-                self.screen.json_line(&value.to_string())
+                // JSON has integers of 64 bits, enums and times as strings.
+                match value {
+                    serde_json::Value::String(text) if !field.is_list() && !field.is_map() => self.screen.line(&text),
+                    value => self.screen.json_line(&value.to_string()),
+                }
             }
         }
     }

@@ -31,16 +31,20 @@ pub(crate) async fn decode(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
+    // Most captures are of other servers, so only a named one is queried.
+    let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
     if arguments.wireshark {
-        // A server is asked only if it is named: most captures are of others.
-        let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
         let schema = match schema::load_if_given(source)? {
             None if is_named => Some(source::schema(source, server).await?),
             given => given,
         };
         return screen.line(wireshark::dissector(schema.as_ref()).trim_end());
     }
-    let schema = schema::load_if_given(source)?.map(Arc::new);
+    let schema = match schema::load_if_given(source)? {
+        None if is_named || arguments.proxy.is_some() => source::schema_if_shown(source, server).await,
+        given => given,
+    };
+    let schema = schema.map(Arc::new);
     // In captures the first frame says which form it is.
     let form = (server.header == Header::Old).then_some(HeaderForm::Old);
     if let Some(path) = &arguments.pcap {

@@ -64,17 +64,29 @@ impl fmt::Display for Failure {
         match self {
             Self::Own(text) => f.write_str(text),
             Self::Status(status) => {
-                write!(f, "{} ({}): {}", status.code().name(), status.code() as i32, status.message())
+                let text = by_options(status.message());
+                write!(f, "{} ({}): {text}", status.code().name(), status.code() as i32)
             }
             Self::Closed => f.write_str("standard output is closed"),
         }
     }
 }
 
+/// A text of frpc, whose remedies are settings of the library, with the options of this command.
+pub(crate) fn by_options(text: &str) -> String {
+    text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use frpc::Code;
+
+    #[test]
+    fn plain_connection_to_a_tls_port_names_the_option() {
+        let error = Failure::from(Status::unavailable(frisbee_core::ProtocolError::SpeaksTls.to_string()));
+        assert!(error.to_string().contains("use --tls"), "{error}");
+    }
 
     #[test]
     fn the_exit_code_of_a_status_is_64_and_its_number() {

@@ -1,16 +1,22 @@
 //! The parameters of a request: `name=value` by the types of the schema.
 //!
 //! A path leads through messages by dots, into maps by `labels.key`, and into lists by `items[0]`; a list that is named
-//! without an index grows. `name=@FILE` is the content of a file, `name:=JSON` is JSON.
+//! without an index grows. `name=@FILE` is the content of a file, `name:=JSON` is JSON. Tensors are nested lists of numbers
+//! or files of NumPy.
 
 use crate::failure::Failure;
+use frpc::tensor::Tensor;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
+use prost_reflect::prost::Message as _;
 use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
 /// How far behind its end a list may be extended by an index: what lies between gets defaults.
 const INDEX_MAX: usize = 65_536;
+
+/// The first bytes of a file of NumPy.
+const NPY: &[u8] = b"\x93NUMPY";
 
 /// Sets a field by a parameter.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
@@ -48,7 +54,10 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result
     let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
     let field = field
         .ok_or_else(|| format!("`{}` has no field {name:?}; {}", descriptor.full_name(), field_names(&descriptor)))?;
-    if let (Given::Json(json), "") = (given, rest) {
+    let is_tensor = matches!(field.kind(), Kind::Message(of) if tensor(&of, given).is_some());
+    if let (Given::Json(json), "") = (given, rest)
+        && (!is_tensor || field.is_list())
+    {
         return whole(message, &field, json);
     }
     if field.is_map() {
@@ -126,6 +135,11 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
 
 /// A single value.
 fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
+    if let Kind::Message(descriptor) = kind
+        && let Some(tensor) = tensor(descriptor, given)
+    {
+        return tensor.map(Value::Message);
+    }
     let text = match (given, kind) {
         (Given::Json(_), _) => return Err("JSON is for whole fields: write NAME:=JSON".to_owned()),
         (Given::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
@@ -171,6 +185,25 @@ fn single(kind: &Kind, given: &Given) -> Result<Value, String> {
     })
 }
 
+/// The tensor of nested lists or of a file of NumPy, if the message is a tensor and one of these is given.
+fn tensor(descriptor: &MessageDescriptor, given: &Given) -> Option<Result<DynamicMessage, String>> {
+    if descriptor.full_name() != "frpc.Tensor" {
+        return None;
+    }
+    let read: Result<Tensor, String> = match given {
+        Given::File(content) if content.starts_with(NPY) => {
+            Tensor::from_npy(content.clone().into()).map_err(|error| error.to_string())
+        }
+        Given::Text(text) | Given::Json(text) if text.trim_start().starts_with('[') => {
+            frpc::json::from_json(text.as_bytes()).map_err(|error| error.to_string())
+        }
+        _ => return None,
+    };
+    Some(read.and_then(|tensor| {
+        DynamicMessage::decode(descriptor.clone(), &*tensor.encode_to_vec()).map_err(|error| error.to_string())
+    }))
+}
+
 fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
     single(kind, &Given::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
 }
@@ -205,6 +238,40 @@ mod tests {
         let mut message = order();
         parameters.iter().for_each(|parameter| set(&mut message, parameter).unwrap());
         serde_json::from_str(&to_json(&message).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn tensor_is_read_from_lists_and_from_numpy_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("input.proto");
+        fs::write(&path, "syntax = \"proto3\"; import \"frpc/tensor.proto\"; message Input { frpc.Tensor x = 1; }")
+            .unwrap();
+        let builder = frpc_build::configure().schema_lock(false);
+        let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
+        let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
+        let file = folder.path().join("x.npy");
+        let tensor = Tensor::from_vec([2, 2], vec![1.0_f32, 2.0, 3.0, 4.0]).unwrap();
+        fs::write(&file, tensor.to_npy().unwrap()).unwrap();
+        for parameter in [
+            format!("x=@{}", file.display()),
+            "x={\"dtype\": \"float32\", \"shape\": [2, 2], \"data\": \"AACAPwAAAEAAAEBAAACAQA==\"}".to_owned(),
+        ] {
+            let mut message = DynamicMessage::new(pool.get_message_by_name("Input").unwrap());
+            set(&mut message, &parameter).unwrap();
+            let read = message.get_field_by_name("x").unwrap().as_message().unwrap().encode_to_vec();
+            let read = Tensor::decode(&*read).unwrap();
+            assert_eq!(
+                (&read.shape, read.view::<f32>().unwrap()),
+                (&tensor.shape, tensor.view().unwrap()),
+                "{parameter}"
+            );
+        }
+        for parameter in ["x=[[1, 2], [3, 4]]", "x:=[[1, 2], [3, 4]]"] {
+            let mut message = DynamicMessage::new(pool.get_message_by_name("Input").unwrap());
+            set(&mut message, parameter).unwrap();
+            let read = message.get_field_by_name("x").unwrap().as_message().unwrap().encode_to_vec();
+            assert_eq!(Tensor::decode(&*read).unwrap().shape, [2, 2], "{parameter}");
+        }
     }
 
     #[test]

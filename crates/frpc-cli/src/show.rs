@@ -4,7 +4,7 @@
 //! is escaped, unless it goes to no terminal and the user wants it as it is.
 
 use crate::arguments::OutputArguments;
-use crate::failure::Failure;
+use crate::failure::{Failure, by_options};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::Metadata;
 use serde_json::json;
@@ -89,7 +89,7 @@ impl Screen {
                 let value = json!({
                     "code": status.code().name(),
                     "number": status.code() as i32,
-                    "message": status.message(),
+                    "message": by_options(status.message()),
                     "details": BASE64_STANDARD.encode(status.details()),
                     "mayHaveRun": status.may_have_run(),
                 });

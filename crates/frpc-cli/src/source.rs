@@ -20,6 +20,12 @@ pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -
     }
 }
 
+/// Loads the schema as [`schema`] does. Without one, a warning goes to standard error.
+pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
+    let loaded = schema(source, server).await;
+    loaded.inspect_err(|failure| eprintln!("warning: messages are shown without their schema: {failure}")).ok()
+}
+
 async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let channel = target.connect(target.builder(), None).await?;
     let refused = |why: &str| {

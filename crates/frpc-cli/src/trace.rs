@@ -32,7 +32,7 @@ pub(crate) async fn trace(
     let schema = match schema::load_if_given(source)? {
         Some(schema) => Some(schema),
         // Without a schema, methods have numbers.
-        None => source::schema(source, server).await.ok(),
+        None => source::schema_if_shown(source, server).await,
     };
     let schema = schema.map(Arc::new);
     let target = Target::new(server)?;

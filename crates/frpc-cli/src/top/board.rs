@@ -5,6 +5,7 @@ use super::methods::{self, MethodRow};
 use clap::ValueEnum;
 use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, ServerConnections, WatchReply};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::cmp::Ordering;
 use std::time::Instant;
 
 /// The longest filter, in characters.
@@ -153,21 +154,17 @@ impl Board {
         let all = self.last.servers.get(self.server).map(|shown| shown.connections.as_slice()).unwrap_or_default();
         let passes = |connection: &&Connection| self.filter.is_empty() || connection.peer.contains(&self.filter);
         let mut rows: Vec<&Connection> = all.iter().filter(passes).collect();
-        // Those that are equal stay in the order of their numbers.
-        match self.sort {
-            Column::Number => rows.sort_by_key(|row| row.number),
-            Column::Peer => rows.sort_by(|a, b| a.peer.cmp(&b.peer)),
-            Column::Age => rows.sort_by_key(|row| row.age_ms),
-            Column::Calls => rows.sort_by_key(|row| row.calls),
-            Column::Oldest => rows.sort_by_key(|row| row.oldest_call_ms),
-            Column::Streams => rows.sort_by_key(|row| row.streams),
-            Column::Queued => rows.sort_by_key(|row| row.queued),
+        self.sort_rows(&mut rows, |a, b| match self.sort {
+            Column::Number => a.number.cmp(&b.number),
+            Column::Peer => a.peer.cmp(&b.peer),
+            Column::Age => a.age_ms.cmp(&b.age_ms),
+            Column::Calls => a.calls.cmp(&b.calls),
+            Column::Oldest => a.oldest_call_ms.cmp(&b.oldest_call_ms),
+            Column::Streams => a.streams.cmp(&b.streams),
+            Column::Queued => a.queued.cmp(&b.queued),
             // Others are not of this table.
-            _ => rows.sort_by_key(|row| row.memory),
-        }
-        if !self.is_ascending {
-            rows.reverse();
-        }
+            _ => a.memory.cmp(&b.memory),
+        });
         rows
     }
 
@@ -187,11 +184,13 @@ impl Board {
     pub(super) fn methods(&self) -> Vec<MethodRow<'_>> {
         let mut rows = self.all_methods();
         rows.retain(|row| row.name.contains(&self.filter));
-        methods::sort(&mut rows, self.sort);
-        if !self.is_ascending {
-            rows.reverse();
-        }
+        self.sort_rows(&mut rows, |a, b| methods::compare(self.sort, a, b));
         rows
+    }
+
+    /// Sorts in the chosen direction. Equal rows stay in the order of the server.
+    fn sort_rows<T>(&self, rows: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+        rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }
 
     /// The place of the mark among the methods.

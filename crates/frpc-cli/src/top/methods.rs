@@ -2,6 +2,7 @@
 
 use super::board::Column;
 use frpc_reflection::introspection_v1::{Figures, Method, Server};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// A method whose calls are counted.
@@ -40,23 +41,23 @@ fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Sorts by a column, the least first. Those that are equal stay in the order of the server.
-pub(super) fn sort(rows: &mut [MethodRow<'_>], column: Column) {
+/// Compares by a column. Equal rates are compared by all calls.
+pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
-        Column::Method => rows.sort_by(|a, b| a.name.cmp(b.name)),
-        Column::Errors => by_rate(rows, |(_, errors)| errors),
-        Column::P50 => rows.sort_by_key(|row| row.figures.p50_ns),
-        Column::P99 => rows.sort_by_key(|row| row.figures.p99_ns),
-        Column::Max => rows.sort_by_key(|row| row.figures.max_ns),
-        Column::Ended => rows.sort_by_key(|row| row.ended),
+        Column::Method => a.name.cmp(b.name),
+        Column::Errors => by_rate(a, b, |(_, errors)| errors).then(a.failed.cmp(&b.failed)),
+        Column::P50 => a.figures.p50_ns.cmp(&b.figures.p50_ns),
+        Column::P99 => a.figures.p99_ns.cmp(&b.figures.p99_ns),
+        Column::Max => a.figures.max_ns.cmp(&b.figures.max_ns),
+        Column::Ended => a.ended.cmp(&b.ended),
         // By calls in a second.
-        _ => by_rate(rows, |(calls, _)| calls),
+        _ => by_rate(a, b, |(calls, _)| calls).then(a.ended.cmp(&b.ended)),
     }
 }
 
-fn by_rate(rows: &mut [MethodRow<'_>], rate: fn((f64, f64)) -> f64) {
+fn by_rate(a: &MethodRow<'_>, b: &MethodRow<'_>, rate: fn((f64, f64)) -> f64) -> Ordering {
     let of = |row: &MethodRow<'_>| row.rates.map_or(-1.0, rate);
-    rows.sort_by(|a, b| of(a).total_cmp(&of(b)));
+    of(a).total_cmp(&of(b))
 }
 
 /// The calls of all methods together, for the head of the view.
@@ -131,7 +132,7 @@ mod tests {
         let mut rows = rows(&last, Some((&before, 2.0)));
         assert_eq!(total(&rows), "calls: 52.5/s, 2.5 errors/s; 125 have ended, 10 of them failed");
         let order = |rows: &mut Vec<MethodRow<'_>>, column| {
-            sort(rows, column);
+            rows.sort_by(|a, b| compare(column, a, b));
             rows.iter().map(|row| row.name.to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(order(&mut rows, Column::Rate), ["a.A/New", "a.A/Two", "a.A/One"]);
@@ -142,6 +143,14 @@ mod tests {
         assert_eq!(shown[0], ["-", "-", "-", "-", "-", "0"]);
         assert_eq!(shown[1][..4], ["51.0", "1.0", "900ns", "100µs"]);
         assert_eq!(shown[2][..4], ["1.5", "1.5", "900ns", "1.5ms"]);
+    }
+
+    #[test]
+    fn equal_rates_are_ordered_by_all_calls() {
+        let last = server(&[("a", 1, 0, 0), ("b", 5, 0, 0), ("c", 3, 0, 0)]);
+        let mut rows = rows(&last, Some((&last, 1.0)));
+        rows.sort_by(|a, b| compare(Column::Rate, b, a));
+        assert_eq!(rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["b", "c", "a"]);
     }
 
     #[test]

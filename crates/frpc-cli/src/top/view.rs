@@ -219,7 +219,12 @@ fn call(call: &Call) -> String {
 }
 
 fn stream(stream: &Stream) -> String {
-    let credit = if stream.is_unlimited { "without limit".to_owned() } else { format!("{} bytes", stream.credit) };
+    let credit = match stream.credit {
+        _ if stream.is_unlimited => "without limit".to_owned(),
+        credit @ 0.. => format!("{credit} bytes"),
+        // A message may exceed the credit.
+        beyond => format!("0 bytes ({} over)", beyond.unsigned_abs()),
+    };
     let opener = if stream.is_opened_here { "the server" } else { "the client" };
     format!(
         "  {:>5}  opened by {opener}, may send {credit}, window {}, unread {}",
@@ -485,7 +490,10 @@ mod tests {
         board.take_detail(Ok(detail));
         let text = drawn(&board, 80, 24).join("\n");
         assert!(text.contains("      7  a.B/C  for 1.5s, 500ms left"), "{text}");
-        assert!(text.contains("      8  opened by the client, may send -5 bytes, window 0, unread 0"), "{text}");
+        assert!(
+            text.contains("      8  opened by the client, may send 0 bytes (5 over), window 0, unread 0"),
+            "{text}"
+        );
         press(&mut board, KeyCode::Esc);
         assert!(board.wants_detail().is_none());
         press(&mut board, KeyCode::Esc);

@@ -306,7 +306,8 @@ fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
     let address = calculator();
     let fixed =
         ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
-    let more = ["--also", "1 CountUp from=1 count=3", "--rate", "400", "-d", "300ms", "--save", saved, "--html", page];
+    let more =
+        ["--also", "1 CountUp from=1 count=3", "--rate", "400", "--duration", "300ms", "--save", saved, "--html", page];
     let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
     assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
@@ -314,8 +315,10 @@ fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
     assert!(fs::read_to_string(page).expect("it was written").contains("</svg>"));
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
-    let closed =
-        run(&address, &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "-d", "100ms", "-c", "2", "--json"]);
+    let closed = run(
+        &address,
+        &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
+    );
     let report: serde_json::Value = serde_json::from_str(&stdout(&closed)).expect("it is JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
@@ -324,7 +327,7 @@ fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
 #[test]
 fn a_load_whose_calls_fail_says_why_and_with_which_codes() {
     let address = greeter();
-    let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "-d", "50ms"]);
+    let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "--duration", "50ms"]);
     assert_eq!(output.status.code(), Some(64 + 3), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("greet.Greeter/Greet: INVALID_ARGUMENT 5"), "{text}");
@@ -387,9 +390,25 @@ fn frames_are_decoded_from_text_and_from_a_connection_that_goes_by() {
 }
 
 #[test]
+fn decode_uses_the_schema_of_a_named_server() {
+    let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
+    let shown = stdout(&run(&greeter(), &["decode", request]));
+    assert!(shown.contains("greet.Greeter/Greet") && shown.contains("{\"name\":\"you\"}"), "{shown}");
+}
+
+#[test]
+fn out_field_writes_a_wide_integer_without_quotes() {
+    let shown = stdout(&run(
+        &calculator(),
+        &["call", "-p", "quickstart/proto/quickstart.proto", "Add", "a=2", "b=3", "--out-field", "value"],
+    ));
+    assert_eq!(shown, "5\n");
+}
+
+#[test]
 fn a_trace_shows_calls_with_their_statuses_and_ends_after_as_many_as_were_asked_for() {
     use std::io::{BufRead as _, BufReader, Read as _};
-    let arguments = ["trace", "-p", "proto/greet.proto", "-l", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
+    let arguments = ["trace", "-p", "proto/greet.proto", "--listen", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
     let mut trace = command(&greeter(), &arguments);
     let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
     let mut remarks = BufReader::new(trace.stderr.take().expect("it is piped"));

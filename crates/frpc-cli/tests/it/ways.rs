@@ -241,7 +241,7 @@ fn a_server_in_go_is_listed_called_and_loaded_by_its_proto_file() {
     assert_eq!(counts.lines().count(), 3, "{counts}");
     let failed = with(&["call", "Fail", "value=no"]);
     assert_eq!(failed.status.code(), Some(64 + 2), "{failed:?}");
-    let report = stdout(&with(&["load", "Add", "a=1", "b=2", "-c", "2", "-d", "300ms"]));
+    let report = stdout(&with(&["load", "Add", "a=1", "b=2", "-c", "2", "--duration", "300ms"]));
     assert!(report.contains("Add") && !report.contains("UNKNOWN"), "{report}");
     drop(child.stdin.take());
     child.wait().expect("it ends with its standard input");
