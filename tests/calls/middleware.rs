@@ -459,7 +459,7 @@ async fn call_denied_by_middleware_has_not_run() {
         };
         let address = serve_interop_with(builder).await.to_string();
         let client = InteropClient::connect(address).await.expect("the server listens");
-        let status = client.add(add.clone()).await.expect_err("it fails");
+        let status = client.add(add).await.expect_err("it fails");
         assert_eq!(status.may_have_run(), may_have_run, "{number}: {status}");
         let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("it fails");
         assert_eq!(status.may_have_run(), may_have_run, "{number}, with a handler that waits: {status}");

@@ -600,18 +600,13 @@ mod fleet {
         Ok(())
     }
 
-    async fn asking() -> Outcome {
+    async fn hedging() -> Outcome {
         statements!("fleet-5");
         Ok(())
     }
 
-    async fn hedging() -> Outcome {
-        statements!("fleet-6");
-        Ok(())
-    }
-
     async fn zones() -> Outcome {
-        statements!("fleet-7");
+        statements!("fleet-6");
         Ok(())
     }
 }

@@ -95,25 +95,22 @@ impl Call<'_> {
             return Err(Failure::new(out_of_time(), Sent::Never));
         }
         let until = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        let sent = {
-            let _waiting = WaitingCaller::new(link);
-            let sent = self.wait_and_send(message, link, until);
-            match until {
-                None => sent.await,
-                Some(until) => match deadline::timeout_at(runtime, until, sent).await {
-                    Ok(sent) => sent,
-                    Err(_) => {
-                        // The next call would find no room either.
-                        if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
-                            link.calls.retire();
-                        }
-                        let text = "not sent: the limit of calls in flight was reached until the deadline";
-                        Err(Failure::new(Status::deadline_exceeded(text).unsent(), Sent::Never))
+        let _waiting = WaitingCaller::new(link);
+        let sent = self.wait_and_send(message, link, until);
+        match until {
+            None => sent.await,
+            Some(until) => match deadline::timeout_at(runtime, until, sent).await {
+                Ok(sent) => sent,
+                Err(_) => {
+                    // The next call would find no room either.
+                    if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
+                        link.calls.retire();
                     }
-                },
-            }
-        };
-        sent
+                    let text = "not sent: the limit of calls in flight was reached until the deadline";
+                    Err(Failure::new(Status::deadline_exceeded(text).unsent(), Sent::Never))
+                }
+            },
+        }
     }
 
     async fn wait_and_send<A: Message>(

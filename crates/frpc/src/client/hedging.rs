@@ -39,7 +39,7 @@ impl Hedging {
     pub(crate) fn count(&self) -> Hedge {
         let earn = |hundredths: u32| (hundredths < HEDGES_MAX * 100).then_some(hundredths + HEDGED_PERCENT);
         let _ = self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earn);
-        Hedge { after: self.after, is_trial: false }
+        Hedge { after: self.after, is_trial: false, until: None }
     }
 
     /// Spends a hedge, if there is one.
@@ -56,6 +56,8 @@ pub(crate) struct Hedge {
     pub(crate) after: Duration,
     /// The call is a trial of the first server.
     pub(crate) is_trial: bool,
+    /// The deadline of the call.
+    pub(crate) until: Option<Instant>,
 }
 
 impl Channel {
@@ -72,7 +74,6 @@ impl Channel {
         message: &A,
         link: Arc<Link>,
         hedge: Hedge,
-        until: Option<Instant>,
         again: impl FnOnce(&Status) -> Option<Option<TraceContext>>,
         attempts: &mut Attempts,
     ) -> Result<Response<B>, Box<Failure>> {
@@ -82,7 +83,7 @@ impl Channel {
         if let Ok(made) = deadline::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
-        let left = until.map(|until| until.saturating_duration_since(deadline::now()));
+        let left = hedge.until.map(|until| until.saturating_duration_since(deadline::now()));
         if left.is_some_and(|left| left.is_zero()) {
             return first.await;
         }

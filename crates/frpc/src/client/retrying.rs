@@ -138,7 +138,9 @@ impl Channel {
             if let Some(until) = until {
                 call.options.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            let hedge = trial.map(|after| Hedge { after, is_trial: true }).or(usual);
+            let hedge = trial
+                .map(|after| Hedge { after, is_trial: true, until })
+                .or(usual.map(|usual| Hedge { until, ..usual }));
             let first = Call { trace: trace.as_ref(), ..call };
             let made = match hedge.filter(|_| attempts.may_add(2, max)) {
                 None => first.attempt(message, link, &AtomicBool::new(false), &self.inner.runtime).await,
@@ -153,7 +155,7 @@ impl Channel {
                             next
                         })
                     };
-                    self.hedged(first, message, link, hedge, until, again, &mut attempts).await
+                    self.hedged(first, message, link, hedge, again, &mut attempts).await
                 }
             };
             match made {

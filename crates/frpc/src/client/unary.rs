@@ -73,9 +73,8 @@ where
         match &mut this.state {
             UnaryState::New => {
                 this.state = this.start(context);
-                match &this.state {
-                    UnaryState::Sent(_) => return Poll::Pending,
-                    _ => {}
+                if let UnaryState::Sent(_) = &this.state {
+                    return Poll::Pending;
                 }
             }
             UnaryState::Sent(call) => match ready!(Pin::new(call).poll(context)) {
