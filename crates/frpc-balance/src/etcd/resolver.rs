@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn put(key: &str, value: &str) -> Event {
-        Event { kind: 0, kv: Some(KeyValue { key: key.into(), value: value.into(), ..KeyValue::default() }) }
+        Event { kind: 0, kv: Some(KeyValue { key: key.into(), value: value.into() }) }
     }
 
     #[test]

@@ -17,6 +17,9 @@ const SRV: u16 = 33;
 /// The data of records by name and type. A name without any does not exist.
 type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
 
+/// A type and its failure: a code, or no answer.
+type Broken = Option<(u16, Option<u8>)>;
+
 /// A server of DNS.
 #[derive(Clone)]
 struct Dns {
@@ -24,7 +27,7 @@ struct Dns {
     /// The code of all answers, if not that of success.
     failure: Arc<Mutex<Option<u8>>>,
     /// A type whose questions fail: by this code, or without an answer.
-    broken: Arc<Mutex<Option<(u16, Option<u8>)>>>,
+    broken: Arc<Mutex<Broken>>,
     address: SocketAddr,
 }
 
@@ -49,7 +52,7 @@ impl Dns {
         self.zone.lock().expect("no panic").insert((name, kind), data.into_iter().collect());
     }
 
-    fn break_kind(&self, broken: Option<(u16, Option<u8>)>) {
+    fn break_kind(&self, broken: Broken) {
         *self.broken.lock().expect("no panic") = broken;
     }
 

@@ -105,8 +105,11 @@ impl<'a> Call<'a> {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
             Poll::Ready(Ok(Err(unsent))) => {
                 // The slot of a call whose request could not be written is free again. Its next caller is woken here,
-                // where the lock of the connection is no longer held.
-                link.calls.with(|_| ());
+                // where the lock of the connection is no longer held. A full table has no slot to announce: the caller
+                // itself would be woken, again and again.
+                if matches!(unsent, Unsent::Failed(_) | Unsent::Unclear) {
+                    link.calls.with(|_| ());
+                }
                 Err(unsent)
             }
             Poll::Ready(Err(error)) => Err(Unsent::Over(error.into())),
