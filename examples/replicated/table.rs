@@ -11,7 +11,7 @@ const SEEDS: u64 = 1_000;
 /// Defects that take no more seeds than this are looked for in every run of the tests.
 const QUICK: u64 = 5;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/simulation.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation.md");
 
 const HEAD: &str = "| defect | seeds | found as |\n|---|---|---|\n";
 
