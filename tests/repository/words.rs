@@ -51,6 +51,9 @@ const SKIPPED: &[&str] = &[
     "words.rs",
 ];
 
+/// The goal for all folders, and the ceiling of new ones: 3 in 1000 words.
+const GOAL: usize = 30;
+
 #[derive(Default)]
 struct Count {
     words: usize,
@@ -147,14 +150,13 @@ fn prose_stays_below_its_ceilings() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         let mut lowered = String::new();
         for (name, count) in &counts {
-            let ceiling = ceilings.get(name.as_str()).copied().unwrap_or(usize::MAX).min(count.rate());
+            let ceiling = ceilings.get(name.as_str()).copied().unwrap_or(usize::MAX).min(count.rate().max(GOAL));
             let _ = writeln!(lowered, "{name} {ceiling}");
         }
         fs::write(&file, lowered).expect("the ceilings can be written");
         return;
     }
-    // A new folder begins with the goal for all: 3 in 1000 words.
-    let ceiling = |name: &str| ceilings.get(name).copied().unwrap_or(30);
+    let ceiling = |name: &str| ceilings.get(name).copied().unwrap_or(GOAL);
     let above: Vec<_> = counts
         .iter()
         .filter(|(name, count)| count.rate() > ceiling(name))

@@ -1,4 +1,10 @@
 //! Whether a connection is in use: a function of the bytes that it has carried, and of time.
+//!
+//! # Decisions
+//!
+//! A connection is idle when it carries only PINGs and PONGs. Silence is no criterion, since each interval has a sign of life. An
+//! idle connection frees the memory left by bursts: outbox, mailbox, jobs, and, by `Router::idle`, call slots. Counters of ids
+//! continue, since they distinguish a call or job from its successors.
 
 use std::time::{Duration, Instant};
 

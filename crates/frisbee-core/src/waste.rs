@@ -1,4 +1,10 @@
 //! The greatest rate at which a peer may send packets that are of no use.
+//!
+//! # Decisions
+//!
+//! Bounded turns do not stop a flood: thousands of skipped or refused packets can occupy a core, turn after turn. The core
+//! charges packets that the protocol skips, routers charge others by `Routed::Wasted`, and a peer beyond its allowance is not
+//! read for a while.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,10 @@
 //! One process in the row of those that serve on the same sockets, from its beginning to its successor.
+//!
+//! # Decisions
+//!
+//! A restart passes sockets, not addresses. Connections in the accept queue belong to the socket and not to a process. Two
+//! processes may accept from it at once, so the old one continues until its successor serves, and no moment is critical. The
+//! control socket is passed in the same way.
 
 use crate::control::{ANSWER, Control, Discovery, find, inherit};
 use crate::error::RestartError;

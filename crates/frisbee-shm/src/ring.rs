@@ -19,6 +19,12 @@
 //! INVARIANT: bytes that are unread when `Written` is loaded are in the ring that `Ring` names directly afterwards, because
 //! the writer cannot leave it before they are read. Bytes of a later load of `Written` may be in another ring. So one
 //! [`follow`](Reader::follow) is good for the bytes that it counted, and for no others.
+//!
+//! # Decisions
+//!
+//! A longer ring is a new file, sent when it is needed. At first a connection has one page for its counters and short rings. One
+//! file of the maximum size would keep its pages as long as the connection: punching holes waits for a lock of the file, which a
+//! hostile writer can hold forever. A writer replaces its ring only while it is empty, so no byte moves.
 
 use crate::memory::{End, Memory, Place, SMALL, Word};
 use std::fmt;

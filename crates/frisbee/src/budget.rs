@@ -1,6 +1,13 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
 //! `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
 //! and refusals, `traffic.rs` bytes and streams.
+//!
+//! # Decisions
+//!
+//! Memory held for peers is charged to one budget for the whole server, but not on the path of a small call. A body is charged
+//! if it does not arrive in one read, a message when it is queued, a request when its handler is pending, and an outbox once
+//! per write, in steps of 16 KiB. Work that has begun may overdraw the budget. Before new work, the driver checks the share of
+//! its connection; while half of the memory is free, that takes one load.
 
 mod account;
 mod counts;

@@ -1,4 +1,11 @@
 //! The jobs of a connection and the tasks that run them. Both end with the connection.
+//!
+//! # Decisions
+//!
+//! A job is a pending handler or any other future that a connection spawns. Each job has a slot in the connection's list, and
+//! the task of the slot is reused by the next job: allocating and freeing a task of the runtime took a seventh of the
+//! instructions of such a call, since a task is aligned to 128 bytes, for which malloc has no fast path. A CANCEL finds its job
+//! in the same list, and one lock decides whether the job or the cancellation answers.
 
 mod calls;
 mod carrier;

@@ -34,7 +34,7 @@
 //!
 //! # Features
 //!
-//! * `batch`: [`Batcher`](batch::Batcher), which makes one call of a model of the calls of many clients
+//! * `batch`: `batch::Batcher`, which makes one call of a model of the calls of many clients
 //! * `json`: the forms in JSON, described at [`Tensor`] and [`Image`]
 
 #![forbid(unsafe_code)]

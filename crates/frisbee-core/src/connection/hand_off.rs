@@ -16,6 +16,12 @@
 //! The requesting end sends nothing more; its further packets wait. An end that is deciding receives nothing: the
 //! other end may send again only when it knows the answer. The exception is one CANCEL, which states that the caller no
 //! longer waits for the answer. The answer comes all the same.
+//!
+//! # Decisions
+//!
+//! Hand-off is a state of the core. `transmit` is the buffer being written and `outbox` the buffer of new packets; they become
+//! separate when an end has requested or left, so that no sender can add a packet after the request. The call table pauses calls
+//! by reporting that it is full.
 
 use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;

@@ -1,6 +1,11 @@
 //! Short messages of a stream that leave in one packet: the second joins the first, which becomes a
 //! [`Operation::BATCH`]. Pending packets are complete at any time, so a message that stays alone leaves as it always
 //! did, and none waits for another.
+//!
+//! # Decisions
+//!
+//! The receiver measures, charges and copies a batch as a whole, with one lock and one wake-up. Its reader takes all arrived
+//! messages at once and decodes each in place.
 
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};

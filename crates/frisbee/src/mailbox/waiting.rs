@@ -1,4 +1,11 @@
 //! The tasks that wait for a connection: for room, or for something about it to change.
+//!
+//! # Decisions
+//!
+//! Waiters for queue space are woken in rounds. A caller whose reply has arrived has its next request ready before the woken
+//! waiters, so with long requests it would win every time and the others would wait for seconds. All current waiters form a round
+//! and are woken together, since most packets are short and there is room for many; a waiter without luck is woken again before
+//! later arrivals. An exact queue would block on a waiter that was woken and is not polled, such as the other arm of a `select!`.
 
 use super::Mailbox;
 use crate::{Outbox, SendError};

@@ -1,4 +1,11 @@
 //! Runs futures where they are cheapest: in place, and on a task of their own only if they have to wait.
+//!
+//! # Decisions
+//!
+//! Handlers are polled in place, with a no-op waker, in a reused box. The future is created in that box, since a future of some
+//! hundred bytes created elsewhere is copied twice. Most handlers are ready at once and need no task. A pending handler leaves
+//! together with its box, which also records the destination of its reply, and becomes a task. The driver runs outside tokio's
+//! cooperative budget, which would stop ready futures after 128 polls; packets and bytes bound its turns instead.
 
 use std::any::Any;
 use std::fmt;

@@ -3,6 +3,11 @@
 //! A server with threads of its own accepts on the first of them, which drives what it has accepted unless another has
 //! fewer connections: a connection that comes to an idle server wakes one thread. Other servers accept where they are
 //! polled.
+//!
+//! # Decisions
+//!
+//! Accepted in the runtime of the caller, a connection to an idle server woke three threads: the poller, the acceptor and the
+//! worker. Accepted by the first worker it wakes one, and its socket is registered with one reactor.
 
 use super::Listener;
 use crate::Router;

@@ -1,4 +1,12 @@
 //! Jobs on the worker of their connection: what they need of it, and when they leave it for the runtime of the caller.
+//!
+//! # Decisions
+//!
+//! The task of a handler that waits or streams runs on the worker of its connection. In the runtime of the caller, each message
+//! of a ping-pong stream would wake two threads; on the worker it wakes none. Such a task is polled within `block_on` of the
+//! caller's runtime, by a future that is ready at once: this sets the context, so that timers, sockets and spawned tasks belong
+//! to that runtime, and, unlike `Handle::enter`, a cooperative budget. A job moves to the caller's runtime when its method is no
+//! longer trusted, or when its polls take a millisecond or more three times in a row.
 
 use super::carrier::{Carrier, Carrying, Given};
 use crate::Connection;

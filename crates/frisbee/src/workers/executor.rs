@@ -5,6 +5,16 @@
 //! that blocks would block all others. Here the thread lets go of the runtime before it polls a task, and of the queue
 //! of tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task where
 //! it was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
+//!
+//! # Decisions
+//!
+//! A handler that blocks would stall all connections of its thread, and tokio binds a single-threaded runtime to the thread that
+//! polls its tasks. A worker therefore uses tokio for sockets and timers only: it enters `block_on` to wait for them, leaves it,
+//! and then polls its own tasks without holding the runtime or the queue. If a poll does not return, the watchdog starts a thread
+//! that continues with both: nothing is moved or registered again, so a false alarm costs one thread. Entering and leaving costs
+//! some hundred instructions for each poll of the sockets. Moving sockets and timers to another reactor would take time per
+//! connection and cannot move TLS handshakes. The connection of the blocking handler still waits for it, and on io_uring so do
+//! the other connections of the ring.
 
 use super::task::Task;
 use super::watchdog::{self, Culprit, Turn, Watched};

@@ -1,5 +1,13 @@
 //! Routing while the peer accepts too little of what it has requested: requests are deferred, and packets that cause no
 //! replies are routed.
+//!
+//! # Decisions
+//!
+//! When an outbox reaches its limit, the driver continues to read: requests are deferred in order, while open streams, credit,
+//! CANCEL, PINGs and replies to this end's calls proceed. Deferred requests are bounded and charged to the server's memory. The
+//! server stops reading only when they reach their limit, so a client can occupy the outbox and the deferred requests and no
+//! more. During that time only the bytes taken by the client count for its timeouts. The router decides whether a packet may be
+//! deferred, since the bytes after the last packet of a protocol are no packet.
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::Waiting;
