@@ -1,4 +1,12 @@
 //! The calls in flight on a connection, and which reply belongs to which call. Pure state; time is an argument.
+//!
+//! # Decisions
+//!
+//! * **Deadlines are not sorted.** At the earliest known deadline, all calls in flight are examined. With one timeout for all
+//!   calls this happens once per timeout, and a call costs only the store of its deadline.
+//! * **A call takes two locks, one after the other**: calls, then mailbox when sending; calls alone when answering. frisbee needs
+//!   no notion of a call. The request is entered and sent under the lock of the mailbox, so the connection cannot end in between.
+//! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
 
 pub(crate) mod attached;
 pub(crate) mod clock;

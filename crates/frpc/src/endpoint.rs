@@ -1,4 +1,10 @@
 //! The router of either end: it calls methods for requests, and passes replies to the table of calls.
+//!
+//! # Decisions
+//!
+//! * **Calls of the accepting end are marked** in their prefix; each end counts its own ids. The dialling end never stops reading,
+//!   so two full outboxes do not wait for each other.
+//! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so calls do not pay for them.
 
 pub(crate) mod clauses;
 pub(crate) mod in_place;

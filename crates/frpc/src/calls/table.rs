@@ -1,4 +1,10 @@
 //! The table of a connection's calls, which callers and the driver share.
+//!
+//! # Decisions
+//!
+//! An id is a slot and two bits. A reply finds its call by an index, and a duplicate reply does not answer the next call in the
+//! slot. The id of a cancelled call stays reserved until the peer has answered. Small replies are copied into the slot: a shared
+//! one would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
 use crate::calls::estimate::ServerEstimate;

@@ -1,4 +1,9 @@
 //! The successive connections to one server.
+//!
+//! # Decisions
+//!
+//! A link is one connection and its calls, kept alive by its users: the channel, a call, a stream. A retired link gets no new calls
+//! and closes when its last call has ended. The count of its users is also its load for the choice of a link.
 
 use crate::Status;
 use crate::calls::estimate::ServerEstimate;

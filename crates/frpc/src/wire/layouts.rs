@@ -2,6 +2,11 @@
 //!
 //! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema
 //! grew out of the other by safe changes. The schema lock records the layouts for which this holds.
+//!
+//! # Decisions
+//!
+//! Layouts are compared once for each connection: by a server when a method is first called, by a client with one pointer
+//! comparison. A reply is decoded as complete, and again with defaults for missing fields only if that fails.
 
 use crate::Status;
 use crate::schema::layout::{COMPATIBLE_MAX, Layout};

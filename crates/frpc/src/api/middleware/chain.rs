@@ -3,6 +3,11 @@
 //! Such a call takes a box for each middleware and one for itself. The outermost box is kept for the next call by whoever
 //! makes or serves calls, and the others by it: the box of the call travels through the chain with the call, and returns
 //! with the reply.
+//!
+//! # Decisions
+//!
+//! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call three. They
+//! travel through the chain with the call and return with the reply, so most calls with middleware allocate nothing.
 
 use super::last::Last;
 use super::place::{Erased, Place};

@@ -3,6 +3,12 @@
 //! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`Choice::next`].
 //! All that needs thought is done when one of these changes, or some times in a second: see [`ServerEstimate`]. While servers report
 //! how busy they are, or some are elsewhere, [`Choice::weigh`] chooses.
+//!
+//! # Decisions
+//!
+//! The choice reads one atomic number for each server, the cost of a call there, and the count of its calls. Latencies, ages,
+//! ejections, trials and slow starts become that number when one of them changes, and at most every 8 ms for the passing of time.
+//! One call at a time is timed on a connection. A channel to one server has none of this.
 
 use crate::calls::clock::FleetClock;
 use crate::calls::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};

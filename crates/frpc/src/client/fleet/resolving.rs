@@ -1,4 +1,10 @@
 //! The task that follows a resolver: it asks for sets, and makes the members of the fleet of them.
+//!
+//! # Decisions
+//!
+//! A resolver states sets and not changes: a whole set can be compared, refused and repeated. Rules for all resolvers, such as
+//! ignoring an empty answer, are applied here once. A missing endpoint stays for half a second with its calls, since its return
+//! would otherwise cost a connection of every client.
 
 use crate::client::fleet::members::{Member, Pauses, Row};
 use crate::client::fleet::options::FleetOptions;
