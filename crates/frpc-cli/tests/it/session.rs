@@ -95,7 +95,9 @@ fn inspected() -> [String; 2] {
     let both = serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
         let builder = builder.counters(&Counters::new());
-        let server = builder.workers(frpc::Workers::Threads(1)).bind("127.0.0.1:0").await?;
+        // Rings, which a build of the whole workspace has, show no workers.
+        let builder = builder.workers(frpc::Workers::Threads(1)).io_backend(frpc::IoBackend::Tokio);
+        let server = builder.bind("127.0.0.1:0").await?;
         let introspection = Introspection::new().server("doors", server.inspector());
         let shown = Server::builder().add_service(introspection).bind("127.0.0.1:0").await?;
         let addresses = format!("{} {}", server.local_addr(), shown.local_addr());
