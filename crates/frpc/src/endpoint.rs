@@ -25,7 +25,7 @@ use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
 use crate::observe::tally::Tally;
 use crate::observe::watching::nanos;
-use crate::service::admission::Terms;
+use crate::service::admission::admit;
 use crate::service::caller::Caller;
 use crate::service::failures::{close_for_strays, overloaded};
 use crate::service::hand_off;
@@ -33,7 +33,7 @@ use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::served::{Entry, Kind, Opened, Streamed};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
-use crate::wire::envelope::{Envelope, Parsed};
+use crate::wire::envelope::{self, Envelope, Parsed};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
@@ -147,19 +147,15 @@ impl Router for Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        let Packet { id, operation, body } = packet;
-        match Parsed::parse(body, session.caller.is_extended(), self.calls.is_some()) {
-            Parsed::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
-            Parsed::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
-            Parsed::Reply { body, has_prefix } => {
-                self.handle_reply(session, Packet { id, operation, body }, has_prefix)
-            }
-            Parsed::Malformed => {
-                let status = body::malformed("request");
-                self.refuse_request(session, id, operation, &status, outbox);
-                Routed::Wasted
-            }
+        if session.caller.is_extended() && envelope::has_prefix(&packet.body) {
+            return self.route_prefixed(session, packet, outbox);
         }
+        if self.calls.is_some() {
+            session.replies.push(packet);
+            return Routed::Continue;
+        }
+        let Packet { id, operation, body } = packet;
+        self.serve(session, id, operation, Envelope::bare(body), outbox)
     }
 
     fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
@@ -499,22 +495,37 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Passes a reply to the calls of this end, when the turn ends.
-    fn handle_reply(&self, session: &mut Session, packet: Packet, has_prefix: bool) -> Routed {
-        match &self.calls {
-            Some(calls) if has_prefix => calls.handle_prefix(&packet.body),
-            Some(_) => {}
-            None if session.calls().is_none() => {
-                session.strays += 1;
-                return Routed::Wasted;
+    /// Routes a packet with options, of a call in either direction.
+    #[cold]
+    #[inline(never)]
+    fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let Packet { id, operation, body } = packet;
+        match Parsed::parse(body, self.calls.is_some()) {
+            Parsed::Request(envelope) if self.calls.is_none() => self.serve(session, id, operation, envelope, outbox),
+            Parsed::Request(envelope) => self.serve_backward(session, id, operation, envelope, outbox),
+            Parsed::Malformed => {
+                let status = body::malformed("request");
+                self.refuse_request(session, id, operation, &status, outbox);
+                Routed::Wasted
             }
-            None => {}
+            // Replies are passed to their calls when the turn ends.
+            Parsed::Reply(body) => {
+                match &self.calls {
+                    Some(calls) => calls.handle_prefix(&body),
+                    None if session.calls().is_none() => {
+                        session.strays += 1;
+                        return Routed::Wasted;
+                    }
+                    None => {}
+                }
+                session.replies.push(Packet { id, operation, body });
+                Routed::Continue
+            }
         }
-        session.replies.push(packet);
-        Routed::Continue
     }
 
     /// Serves a call of the accepting end, at the end that has dialled.
+    #[cold]
     fn serve_backward(
         &self,
         session: &mut Session,
@@ -547,18 +558,17 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
     let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
-    let terms = match Terms::admit(served.guard(session.visitor.as_ref()).as_ref(), prefix.map(Box::new)) {
-        Ok(terms) => terms,
-        Err(status) => {
-            refuse(&stream, &status);
-            watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
-            return Routed::Wasted;
-        }
-    };
+    let mut options = prefix.map(Box::new);
+    if let Err(status) = admit(served.guard(session.visitor.as_ref()).as_ref(), &mut options) {
+        refuse(&stream, &status);
+        watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
+        return Routed::Wasted;
+    }
+    let options = options.unwrap_or_default();
     let reading = session.reading(method);
     let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
     let packs = *packs && session.packs;
-    opens.open(Opened { caller: &session.caller, terms, stream, reading, chain, site, watched, packs });
+    opens.open(Opened { caller: &session.caller, options, stream, reading, chain, site, watched, packs });
     Routed::Continue
 }
 

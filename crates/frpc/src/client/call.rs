@@ -87,6 +87,7 @@ impl<'a> Call<'a> {
 
     /// Enters the call in the table of a link and sends its request, if there is room. `caller` is woken when the call
     /// has ended. A `waiter` is woken when there is room; without one the call does not wait.
+    #[inline(always)]
     pub(crate) fn send<A: Message>(
         &self,
         message: &A,
@@ -127,7 +128,7 @@ impl<'a> Call<'a> {
         outbox: &mut Outbox,
         caller: Option<&Waker>,
     ) -> Result<Ticket, Unsent> {
-        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, metadata, trace, .. } = *self;
+        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, metadata, trace, .. } = self;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
@@ -143,7 +144,7 @@ impl<'a> Call<'a> {
         if !calls.offers.is_last(method.layout) {
             calls.offers.ask(method.layout)?;
         }
-        let until = match timeout {
+        let until = match *timeout {
             None => None,
             // A call that waited for room stops waiting, and any other is not sent.
             Some(timeout) if timeout.is_zero() => return Err(Unsent::Full),
@@ -156,10 +157,10 @@ impl<'a> Call<'a> {
             Err(BeginError::Ended(status)) => return Err(Unsent::Over(status.unsent())),
         };
         if let Some(token) = self.observer {
-            calls.observe(ticket, method, token, trace);
+            calls.observe(ticket, method, token, *trace);
         }
         if calls.times_next {
-            calls.time(ticket, until.zip(timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
+            calls.time(ticket, until.zip(*timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
         }
         drop(calls);
         let before = outbox.len();
@@ -169,13 +170,13 @@ impl<'a> Call<'a> {
             Manner {
                 form: Form::Extended,
                 flags: Flags::backward(link.backward).with(Flags::PACKED.when(packs)),
-                timeout: timeout.filter(|_| sends_timeout),
-                metadata,
-                trace,
+                timeout: timeout.filter(|_| *sends_timeout),
+                metadata: *metadata,
+                trace: *trace,
                 report: None,
             }
         } else {
-            Manner { flags: Flags::LOSSLESS.when(strict || server == ServerKind::Unknown), ..Manner::default() }
+            Manner { flags: Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown), ..Manner::default() }
         };
         // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
         // the connection, and so may each that follows.

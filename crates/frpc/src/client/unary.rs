@@ -11,7 +11,7 @@ use crate::client::hand_off;
 use crate::client::picker::{Pick, Picked};
 use crate::deadline;
 use crate::observe::watching::{Begun, Watched};
-use crate::observe::{About as Observed, Token};
+use crate::observe::{About as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
@@ -72,8 +72,7 @@ where
         let this = &mut *self;
         match &mut this.state {
             UnaryState::New => {
-                this.state = this.start(context);
-                if let UnaryState::Sent(_) = &this.state {
+                if this.start(context) {
                     return Poll::Pending;
                 }
             }
@@ -102,11 +101,12 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// Sends the call on the current connection, which has room for nearly all calls.
-    fn start(&mut self, context: &Context<'_>) -> UnaryState<'a, B> {
+    /// Sends the call on the current connection, which has room for nearly all calls. Returns whether it was sent.
+    fn start(&mut self, context: &Context<'_>) -> bool {
         let (channel, method) = (self.channel, self.method);
         if let Some(layers) = &channel.layers {
-            return self.start_layered(layers);
+            self.state = self.start_layered(layers);
+            return false;
         }
         let mut trace = deadline::trace();
         let metadata = Extras::sent(self.extras.as_deref());
@@ -115,16 +115,34 @@ where
             call.observer = Some(observer.tell_begin(&Observed::of_unary(method), &mut trace));
         }
         call.trace = trace.as_ref();
-        let mut picked = None;
-        if let Pick::Ready(ready) = channel.inner.picker.pick(&call) {
-            if ready.trial.is_none()
-                && let Ok(ticket) = call.send(&self.message, &ready.link, Some(context.waker()), None)
-            {
-                return UnaryState::Sent(InFlight::new(ready.link, &call, ticket));
+        let picked = match channel.inner.picker.pick(&call) {
+            Pick::Ready(ready) if ready.trial.is_none() => {
+                match call.send(&self.message, &ready.link, Some(context.waker()), None) {
+                    Ok(ticket) => {
+                        self.state = UnaryState::Sent(InFlight::new(ready.link, &call, ticket));
+                        return true;
+                    }
+                    Err(_) => Some(ready),
+                }
             }
-            picked = Some(ready);
-        }
-        let observed = call.observer.map(|token| Begun { at: deadline::now(), token, trace });
+            Pick::Ready(ready) => Some(ready),
+            Pick::Connecting | Pick::Failed(_) => None,
+        };
+        let token = call.observer;
+        self.state = self.start_retrying(picked, token, trace);
+        false
+    }
+
+    /// Attempts a call that could not be sent at once.
+    #[cold]
+    #[inline(never)]
+    fn start_retrying(
+        &mut self,
+        picked: Option<Picked>,
+        token: Option<Token>,
+        trace: Option<TraceContext>,
+    ) -> UnaryState<'a, B> {
+        let observed = token.map(|token| Begun { at: deadline::now(), token, trace });
         UnaryState::Retrying(self.retry(None, picked, observed))
     }
 

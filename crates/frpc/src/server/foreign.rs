@@ -13,7 +13,7 @@ use crate::endpoint::table::Served;
 use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
 use crate::server::foreign::turn::ForeignCalled;
-use crate::service::admission::Terms;
+use crate::service::admission::admit;
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, too_many};
 use crate::service::formats::Face;
 use crate::service::served::{Kind, Running, Streamed};
@@ -338,9 +338,10 @@ impl ForeignMethod {
             return Err(overloaded());
         }
         let (messages, timeout, _, extras) = request.apart();
-        let options = Box::new(Prefix { timeout, extras, trace, failure: None });
-        let admitted = Terms::admit(self.served().guard(caller.visitor.as_ref()).as_ref(), Some(options));
-        let Terms { deadline, extras, expires, .. } = admitted.inspect_err(|_| caller.context.waste(0))?;
+        let mut options = Some(Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
+        let guard = self.served().guard(caller.visitor.as_ref());
+        admit(guard.as_ref(), &mut options).inspect_err(|_| caller.context.waste(0))?;
+        let Prefix { deadline, extras, expires, .. } = *options.unwrap_or_default();
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
         let request = Request::together(messages, timeout, Origin::Foreign(connection.clone()), extras);

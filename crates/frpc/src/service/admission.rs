@@ -4,54 +4,34 @@
 use crate::access::Rule;
 use crate::access::visitor::Visitor;
 use crate::api::extras::{Extras, Held};
-use crate::observe::TraceContext;
 use crate::schema::method::Method;
 use crate::service::failures::nobody_waits;
 use crate::wire::prefix::Prefix;
 use crate::{Status, deadline};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The terms of a call that is admitted.
-#[derive(Default)]
-pub(crate) struct Terms {
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) deadline: Option<Instant>,
-    /// The place in a trace that the request came with.
-    pub(crate) trace: Option<TraceContext>,
-    /// The metadata, and the principal of a token in it.
-    pub(crate) extras: Held,
-    /// When the rules no longer admit the caller.
-    pub(crate) expires: Option<Instant>,
-    /// The approximate memory of the metadata, in bytes.
-    pub(crate) memory: usize,
+/// Admits a call by its options, and notes in them until when. Calls without options are admitted for as long as their
+/// connection lives, unless a rule requires a token.
+#[inline]
+pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
+    if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
+        return Ok(());
+    }
+    admit_by(guard, options.get_or_insert_default())
 }
 
-impl Terms {
-    /// Admits a call by its options, or says why not.
-    #[inline]
-    pub(crate) fn admit(guard: Option<&Guard>, options: Option<Box<Prefix>>) -> Result<Self, Status> {
-        match (options, guard) {
-            (None, None) => Ok(Self::default()),
-            (None, Some(guard)) if guard.is_open => Ok(Self::default()),
-            (options, guard) => Self::admit_by(guard, options),
-        }
+#[cold]
+fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
+    if options.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        return Err(nobody_waits());
     }
-
-    #[inline(never)]
-    fn admit_by(guard: Option<&Guard>, options: Option<Box<Prefix>>) -> Result<Self, Status> {
-        let Prefix { timeout, mut extras, trace, .. } = options.map(|options| *options).unwrap_or_default();
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(nobody_waits());
-        }
-        let memory = Extras::metadata(extras.as_deref()).memory();
-        let expires = match guard {
-            Some(guard) => guard.admit(&mut extras)?,
-            None => None,
-        };
-        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        Ok(Self { timeout, deadline, trace, extras, expires, memory })
+    options.memory = Extras::metadata(options.extras.as_deref()).memory();
+    if let Some(guard) = guard {
+        options.expires = guard.admit(&mut options.extras)?;
     }
+    options.deadline = options.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    Ok(())
 }
 
 /// The rules of one method for the peer of one connection.

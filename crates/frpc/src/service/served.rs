@@ -3,12 +3,12 @@
 use crate::api::middleware::Chain;
 use crate::observe::watching::Watched;
 use crate::schema::method::Method;
-use crate::service::admission::Terms;
 use crate::service::caller::Caller;
 use crate::service::formats::{Face, FormatTerms};
 use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::Reading;
+use crate::wire::prefix::Prefix;
 use crate::{Policy, Request};
 use frisbee::tasks::{Executor, Trust, TrustHandle};
 use frisbee::{Operation, Stream};
@@ -99,7 +99,8 @@ pub(crate) trait Streamed: Send + Sync {
 /// A stream that a peer has opened for a call.
 pub(crate) struct Opened<'a> {
     pub(crate) caller: &'a Caller,
-    pub(crate) terms: Terms,
+    /// The options of the call, which is admitted.
+    pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
     /// How requests are read.
     pub(crate) reading: Reading,

@@ -6,13 +6,13 @@ use crate::api::request::Origin;
 use crate::deadline::{Inherited, Within};
 use crate::observe::watching::Watched;
 use crate::schema::method::FullName;
-use crate::service::admission::Terms;
 use crate::service::failures::{note, overloaded, panicked, takes_too_much};
 use crate::service::served::Opened;
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Flags, Reading, Received};
 use crate::wire::packed;
+use crate::wire::prefix::Prefix;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::Parked;
 use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
@@ -45,7 +45,7 @@ where
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, mut receiver, lent, terms| async move {
+    serve(opened, name, move |sender, mut receiver, lent, options| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_extended() {
             // The end of its direction follows the request; the stream is kept open until then.
@@ -68,7 +68,7 @@ where
             return Ok(());
         }
         let _hold = connection.hold(memory);
-        let request = Request::together(message, terms.timeout, origin, terms.extras);
+        let request = Request::together(message, options.timeout, origin, options.extras);
         respond(&sender, &connection, handler(request).await?, &lent, flags).await
     });
 }
@@ -82,8 +82,8 @@ where
 {
     let (origin, reading) = (opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, lent, terms| async move {
-        let reply = handler(requests(receiver, lent, reading, origin, terms)).await?;
+    serve(opened, name, move |sender, receiver, lent, options| async move {
+        let reply = handler(requests(receiver, lent, reading, origin, options)).await?;
         send_metadata(&sender, reply.metadata())?;
         send::<B>(&sender, reply.into_inner(), flags).await
     });
@@ -98,8 +98,8 @@ where
 {
     let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
     let flags = Flags::PACKED.when(opened.packs);
-    serve(opened, name, move |sender, receiver, lent, terms| async move {
-        let reply = handler(requests(receiver, lent.clone(), reading, origin, terms)).await?;
+    serve(opened, name, move |sender, receiver, lent, options| async move {
+        let reply = handler(requests(receiver, lent.clone(), reading, origin, options)).await?;
         respond(&sender, &connection, reply, &lent, flags).await
     });
 }
@@ -122,18 +122,18 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
 fn serve<W, F>(opened: Opened<'_>, name: FullName, work: W)
 where
-    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Terms) -> F,
+    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Box<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let Opened { caller, terms, stream, site, watched, .. } = opened;
-    let Terms { deadline, trace, expires, memory, .. } = terms;
+    let Opened { caller, options, stream, site, watched, .. } = opened;
+    let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = if caller.is_inspected() { caller.enter(stream.id(), name, deadline) } else { None };
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
     let trace = Watched::passed_on(watched.as_ref(), trace);
     let inherited = Inherited { deadline, trace };
-    let work = Within { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), terms)) };
+    let work = Within { inherited, future: Parked::new(work(sender.clone(), receiver, lent.clone(), options)) };
     let connection = caller.connection.clone();
     caller.connection.spawn_at(site, async move {
         let (_hold, _entered) = (hold, entered);
@@ -200,10 +200,10 @@ fn requests<A: Message>(
     lent: Arc<Lent>,
     reading: Reading,
     origin: Origin,
-    terms: Terms,
+    options: Box<Prefix>,
 ) -> Request<Streaming<A>> {
     let messages = Streaming::of_server(receiver, lent, reading);
-    Request::together(messages, terms.timeout, origin, terms.extras)
+    Request::together(messages, options.timeout, origin, options.extras)
 }
 
 async fn respond<B: Message>(

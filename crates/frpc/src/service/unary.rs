@@ -2,11 +2,13 @@
 
 mod pending;
 
+use crate::api::extras::Held;
+use crate::api::hand_off::HandOff;
 use crate::api::middleware::{About, Chain, Lent};
 use crate::deadline::{self, Inherited};
 use crate::observe::watching::Watcher;
 use crate::schema::method::FullName;
-use crate::service::admission::{Guard, Terms};
+use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::failures::{overloaded, panicked, takes_too_much};
 use crate::service::formats::{Face, Format, FormatTerms, Formats};
@@ -17,12 +19,12 @@ use crate::service::served::Unary;
 use crate::wire::body::{self, Reading, Received};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
-use crate::wire::prefix::Prefix;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Cell, Executor, Polled, TrustHandle};
-use frisbee::{Connection, Outbox};
+use frisbee::{Connection, HandOffRequest, Outbox};
 use polyglot::Message;
+use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -155,21 +157,12 @@ struct Instance<S, H, A, B, F: Future> {
     packs: bool,
 }
 
-/// A call whose request has been decoded.
-struct Accepted<A> {
-    message: A,
-    terms: Terms,
-    /// The memory of metadata and request, in bytes.
-    memory: usize,
-    /// The request was packed.
-    is_slow: bool,
-}
-
 /// A call whose handler has been created.
 #[derive(Clone, Copy)]
 struct Begun<'a> {
     caller: &'a Caller,
-    inherited: Inherited,
+    /// `None` if the handler's own calls inherit nothing.
+    inherited: Option<&'a Inherited>,
     memory: usize,
     is_slow: bool,
 }
@@ -183,7 +176,7 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn serve(&mut self, Incoming { caller, envelope, reply, inline }: Incoming<'_>) -> Served {
-        let Envelope { options, body, length } = envelope;
+        let Envelope { mut options, mut body, length } = envelope;
         if let Some(watcher) = &mut self.watcher {
             let trace = options.as_ref().and_then(|options| options.trace);
             watcher.begin_unary(length, trace, caller.tally().is_none());
@@ -192,14 +185,35 @@ where
             caller.connection.count_shed();
             return self.refuse(caller, reply, overloaded(), Served::Shed);
         }
-        let Accepted { message, terms, memory, is_slow } = match self.accept(caller, options, body) {
-            Ok(accepted) => accepted,
+        if let Err(status) = admit(self.guard.as_ref(), &mut options) {
+            return self.refuse(caller, reply, status, Served::Refused);
+        }
+        let is_packed = self.unpacks && packed::is_present(&body);
+        if is_packed {
+            body = match packed::unpacked(body, packed::REQUEST, &caller.connection) {
+                Ok(unpacked) => unpacked,
+                Err(status) => return self.refuse(caller, reply, status, Served::Refused),
+            };
+        }
+        let Received { message, mut memory } = match self.codec.decode(&body, &caller.connection) {
+            Ok(received) => received,
             Err(status) => return self.refuse(caller, reply, status, Served::Refused),
         };
-        let Terms { timeout, deadline, trace, extras, .. } = terms;
+        if takes_too_much(&caller.connection, memory) {
+            return self.refuse(caller, reply, overloaded(), Served::Refused);
+        }
+        let (mut timeout, mut extras, mut inherited) = (None, Held::default(), Inherited::default());
+        if let Some(options) = options {
+            memory += options.memory;
+            (timeout, extras) = (options.timeout, options.extras);
+            inherited = Inherited { deadline: options.deadline, trace: options.trace };
+        }
+        if let Some(watcher) = &self.watcher {
+            inherited.trace = watcher.passed_on(inherited.trace);
+        }
+        let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::together(message, timeout, reply.origin(caller), extras);
-        let trace = self.watcher.as_ref().map_or(trace, |watcher| watcher.passed_on(trace));
-        let begun = Begun { caller, inherited: Inherited { deadline, trace }, memory, is_slow };
+        let begun = Begun { caller, inherited, memory, is_slow: is_packed || self.packs };
         if inline && self.trust.as_ref().is_some_and(|trust| trust.is_kept()) {
             self.call_in_place(request, begun, reply)
         } else {
@@ -220,45 +234,33 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Admits a call, and decodes its request.
-    #[inline(always)]
-    fn accept(&self, caller: &Caller, options: Option<Box<Prefix>>, mut body: Bytes) -> Result<Accepted<A>, Status> {
-        let terms = Terms::admit(self.guard.as_ref(), options)?;
-        let is_packed = self.unpacks && packed::is_present(&body);
-        if is_packed {
-            body = packed::unpacked(body, packed::REQUEST, &caller.connection)?;
-        }
-        let Received { message, memory } = self.codec.decode(&body, &caller.connection)?;
-        if takes_too_much(&caller.connection, memory) {
-            return Err(overloaded());
-        }
-        let memory = terms.memory + memory;
-        Ok(Accepted { message, terms, memory, is_slow: is_packed || self.packs })
-    }
-
     #[inline(always)]
     fn call_in_place(&mut self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
-        let inherited = begun.inherited.is_something().then_some(begun.inherited);
-        match &self.chain {
-            None => {
-                let make = || (self.handler)(self.service.clone(), request);
-                let polled = deadline::perhaps_within(inherited, || self.cell.poll(make));
-                self.finish(polled, begun, reply)
-            }
-            Some(chain) => {
-                let (service, handler) = (self.service.clone(), self.handler.clone());
-                let last = move |request| handler(service, request);
-                let mut place = self.layered.place();
-                match &mut *place {
-                    Some(layered) => layered.begin(|| self.about.title(), request, last),
-                    None => place.set(Some(Lent::new(chain, self.about.title(), request, last))),
-                }
-                let polled = deadline::perhaps_within(inherited, || self.layered.poll_kept());
-                self.finish(polled, begun, reply)
-            }
+        if self.chain.is_some() {
+            return self.call_layered(request, begun, reply);
         }
+        let make = || (self.handler)(self.service.clone(), request);
+        let polled = deadline::perhaps_within(begun.inherited.copied(), || self.cell.poll(make));
+        self.finish(polled, begun, reply)
     }
 
+    /// Polls a handler within its middleware in place.
+    #[cold]
+    #[inline(never)]
+    fn call_layered(&mut self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+        let Some(chain) = &self.chain else { return self.call_as_task(request, begun, reply) };
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        let last = move |request| handler(service, request);
+        let mut place = self.layered.place();
+        match &mut *place {
+            Some(layered) => layered.begin(|| self.about.title(), request, last),
+            None => place.set(Some(Lent::new(chain, self.about.title(), request, last))),
+        }
+        let polled = deadline::perhaps_within(begun.inherited.copied(), || self.layered.poll_kept());
+        self.finish(polled, begun, reply)
+    }
+
+    #[cold]
     #[inline(never)]
     fn call_as_task(&self, request: Request<A>, begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
         let (service, permits) = (self.service.clone(), self.permits.clone());
@@ -289,11 +291,15 @@ where
                 let site = self.trust.clone().map_or(Executor::Runtime, |trust| Executor::Worker(operation, trust));
                 self.park(parked, begun, site, None, reply)
             }
-            Polled::Panicked(panic) => {
-                let status = panicked(panic.as_ref(), self.name, &begun.caller.connection);
-                self.answer(begun, Err(status), reply)
-            }
+            Polled::Panicked(panic) => self.answer_panic(panic.as_ref(), begun, reply),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_panic(&self, panic: &(dyn Any + Send), begun: Begun<'_>, reply: ReplyTo<'_>) -> Served {
+        let status = panicked(panic, self.name, &begun.caller.connection);
+        self.answer(begun, Err(status), reply)
     }
 
     #[inline(always)]
@@ -307,32 +313,44 @@ where
                 // Packets that the handler has sent by handles go first.
                 caller.connection.collect(outbox);
                 let before = outbox.len();
-                put_reply(
-                    outbox,
-                    id,
-                    operation,
-                    result.as_ref(),
-                    caller.style(),
-                    None,
-                    (self.packs, self.chain.is_some()),
-                );
+                let kinds = (self.packs, self.chain.is_some());
+                put_reply(outbox, id, operation, result.as_ref(), caller.style(), None, kinds);
                 self.end(caller, code(&result), Some((outbox, before)));
             }
-            ReplyTo::Foreign { out, outcome } => {
-                let result = result.and_then(|response| {
-                    let (message, extras) = response.apart();
-                    self.codec.append(&message, out)?;
-                    Ok(Response::together((), extras))
-                });
-                self.end(caller, code(&result), None);
-                *outcome = Some(ForeignOutcome::Ready(result));
-            }
-            ReplyTo::HandOff { asked, decision } => {
-                hand_off::settle(asked, *self.about.method(), &decision, result.as_ref());
-                self.end(caller, code(&result), None);
-            }
+            ReplyTo::Foreign { out, outcome } => *outcome = Some(self.answer_foreign(caller, result, out)),
+            ReplyTo::HandOff { asked, decision } => self.answer_hand_off(caller, &result, asked, &decision),
         }
         if is_slow { Served::Slow } else { Served::Begun }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_foreign(
+        &self,
+        caller: &Caller,
+        result: Result<Response<B>, Status>,
+        out: &mut Vec<u8>,
+    ) -> ForeignOutcome {
+        let result = result.and_then(|response| {
+            let (message, extras) = response.apart();
+            self.codec.append(&message, out)?;
+            Ok(Response::together((), extras))
+        });
+        self.end(caller, code(&result), None);
+        ForeignOutcome::Ready(result)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_hand_off(
+        &self,
+        caller: &Caller,
+        result: &Result<Response<B>, Status>,
+        request: HandOffRequest,
+        decision: &HandOff,
+    ) {
+        hand_off::settle(request, *self.about.method(), decision, result.as_ref());
+        self.end(caller, code(result), None);
     }
 
     /// Refuses a call that no handler gets.

@@ -22,43 +22,40 @@ impl Envelope {
 
     /// Parses the request of an extended peer. `None` if its prefix is malformed.
     pub(crate) fn parse(body: Bytes) -> Option<Self> {
-        match Parsed::parse(body, true, false) {
+        if !has_prefix(&body) {
+            return Some(Self::bare(body));
+        }
+        match Parsed::parse(body, false) {
             Parsed::Request(envelope) => Some(envelope),
             _ => None,
         }
     }
 }
 
-/// A packet that is not of a stream.
+/// Whether a packet begins with options. Only extended peers write them.
+#[inline]
+pub(crate) fn has_prefix(body: &[u8]) -> bool {
+    body.first() == Some(&prefix::PREFIX)
+}
+
+/// A packet with options that is not of a stream.
 pub(crate) enum Parsed {
     Request(Envelope),
     /// A request whose prefix cannot be read.
     Malformed,
     /// A reply to a call of this end. The call parses it, since it knows the type.
-    Reply {
-        body: Bytes,
-        has_prefix: bool,
-    },
+    Reply(Bytes),
 }
 
 impl Parsed {
-    /// Parses the body of a packet. Only extended peers write prefixes. `is_dialler` says that this end has dialled the
-    /// connection: calls of the accepting end are marked.
-    #[inline(always)]
-    pub(crate) fn parse(body: Bytes, is_extended: bool, is_dialler: bool) -> Self {
-        if is_extended && body.first() == Some(&prefix::PREFIX) {
-            return Self::parse_prefix(body, is_dialler);
-        }
-        if is_dialler { Self::Reply { body, has_prefix: false } } else { Self::Request(Envelope::bare(body)) }
-    }
-
-    #[inline(never)] // Packets without a prefix are parsed by code that has no room for one on its stack.
-    fn parse_prefix(body: Bytes, is_dialler: bool) -> Self {
+    /// Parses a packet that begins with options. `is_dialler` says that this end has dialled the connection: calls of
+    /// the accepting end are marked.
+    pub(crate) fn parse(body: Bytes, is_dialler: bool) -> Self {
         let Ok((items, rest)) = prefix::split(&body) else {
-            return if is_dialler { Self::Reply { body, has_prefix: true } } else { Self::Malformed };
+            return if is_dialler { Self::Reply(body) } else { Self::Malformed };
         };
         if prefix::is_backward(items) != is_dialler {
-            return Self::Reply { body, has_prefix: true };
+            return Self::Reply(body);
         }
         let mut options = Box::<Prefix>::default();
         if prefix::read(items, &mut options).is_err() {
@@ -94,29 +91,27 @@ mod tests {
         let time = Some(Duration::from_micros(4));
         let forward = packet(Said { timeout: time, ..Said::default() });
         let backward = packet(Said { timeout: time, backward: true, ..Said::default() });
-        assert_eq!(timeout(Parsed::parse(forward.clone(), true, false)), Some((time, 7)));
-        assert_eq!(timeout(Parsed::parse(backward.clone(), true, true)), Some((time, 9)));
+        assert_eq!(timeout(Parsed::parse(forward.clone(), false)), Some((time, 7)));
+        assert_eq!(timeout(Parsed::parse(backward.clone(), true)), Some((time, 9)));
         for (body, is_dialler) in [(forward, true), (backward, false)] {
-            let parsed = Parsed::parse(body.clone(), true, is_dialler);
-            assert!(matches!(parsed, Parsed::Reply { body: whole, has_prefix: true } if whole == body));
+            let parsed = Parsed::parse(body.clone(), is_dialler);
+            assert!(matches!(parsed, Parsed::Reply(whole) if whole == body));
         }
     }
 
     #[test]
-    fn packet_of_a_plain_peer_has_no_prefix() {
-        let body = packet(Said { timeout: Some(Duration::ZERO), ..Said::default() });
-        let parsed = Parsed::parse(body.clone(), false, false);
-        assert!(matches!(parsed, Parsed::Request(Envelope { options: None, body: whole, .. }) if whole == body));
-        assert_eq!(timeout(Parsed::parse(Bytes::from_static(&[8, 0]), true, false)), Some((None, 2)));
+    fn request_without_options_is_bare() {
+        let envelope = Envelope::parse(Bytes::from_static(&[8, 0])).expect("it is well-formed");
+        assert_eq!((envelope.options.is_none(), &envelope.body[..], envelope.length), (true, &[8, 0][..], 2));
     }
 
     #[test]
     fn malformed_prefix_is_no_request_and_no_panic() {
         let body = packet(Said { timeout: Some(Duration::from_secs(1)), ..Said::default() });
         for end in 1..body.len() - 2 {
-            assert!(matches!(Parsed::parse(body.slice(..end), true, false), Parsed::Malformed), "cut at {end}");
+            assert!(matches!(Parsed::parse(body.slice(..end), false), Parsed::Malformed), "cut at {end}");
         }
         let empty = Bytes::from_static(&[0x10, 0]);
-        assert!(matches!(Parsed::parse(empty, true, true), Parsed::Reply { .. }));
+        assert!(matches!(Parsed::parse(empty, true), Parsed::Reply(_)));
     }
 }

@@ -15,7 +15,7 @@ use crate::observe::TraceContext;
 use crate::wire::report::Report;
 use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
 pub(crate) const PREFIX: u8 = 0x10;
@@ -54,6 +54,12 @@ pub(crate) struct Prefix {
     pub(crate) extras: Held,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
+    /// The end of the timeout, once the call is admitted.
+    pub(crate) deadline: Option<Instant>,
+    /// When the rules no longer admit the caller, once they have.
+    pub(crate) expires: Option<Instant>,
+    /// The approximate memory of the metadata in bytes, once the call is admitted.
+    pub(crate) memory: usize,
 }
 
 /// The items of a failure. One value, so that a prefix stays small and cheap to pass on.
@@ -321,6 +327,7 @@ mod tests {
             extras,
             failure: Some(Failure { code: Code::NotFound, is_refusal: true, details: Bytes::from_static(b"d") }),
             trace: None,
+            ..Prefix::default()
         }
     }
 

@@ -120,7 +120,7 @@ impl ForeignPlace {
         let (body, timeout, _, extras) = request.apart();
         let length = body.len();
         let has_options = timeout.is_some() || trace.is_some() || extras.as_deref().is_some();
-        let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, failure: None }));
+        let options = has_options.then(|| Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
         let mut outcome = None;
         let inline = in_place.begin();
         foreign.connection.set_routed(self.method.operation);

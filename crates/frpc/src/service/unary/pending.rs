@@ -27,6 +27,8 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     /// Continues a handler as a task, which sends the reply.
+    #[cold]
+    #[inline(never)]
     pub(super) fn park<G>(
         &self,
         parked: Parked<G, Answer>,
@@ -39,6 +41,7 @@ where
         G: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Begun { caller, inherited, memory, is_slow } = begun;
+        let inherited = inherited.copied().unwrap_or_default();
         let (connection, name) = (&caller.connection, self.name);
         let watched = || self.watcher.as_ref().map(Watcher::continue_as_task);
         let refused = match reply {
