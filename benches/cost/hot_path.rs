@@ -228,8 +228,8 @@ async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxE
 /// As [`unary`], with counters and histograms at both ends.
 async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let counters = Counters::new();
-    let address = started(frpc::Server::builder().counters(&counters), in_flight).await?;
-    let channel = Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
+    let address = started(frpc::Server::builder().batch_observer(counters.clone()), in_flight).await?;
+    let channel = Channel::builder().batch_observer(counters.clone()).calls::<BenchmarkServiceClient>();
     drive(&Caller::of(BenchmarkServiceClient::new(channel.connect(address).await?)), in_flight, 32, calls).await;
     Ok(())
 }

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_service(Reflection::new())
         .add_service(Health::new())
         .inspectable()
-        .counters(&Counters::new())
+        .batch_observer(Counters::new())
         .gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;

@@ -64,7 +64,7 @@ mod unix {
         Ok(Server::builder()
             .settings(&settings.server)?
             .log_settings(true)
-            .counters(counters)
+            .batch_observer(counters.clone())
             .inspectable()
             .add_service(GreeterServer::new(Polite))
             .add_service(Reflection::new())

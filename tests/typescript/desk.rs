@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--console" => {
                 http = http.console(Console::new());
                 builder = builder.add_service(Reflection::new()).add_service(FormsServer::new(Mirror));
-                builder = builder.add_service(introspection.clone()).inspectable().counters(&Counters::new());
+                builder = builder.add_service(introspection.clone()).inspectable().batch_observer(Counters::new());
             }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;

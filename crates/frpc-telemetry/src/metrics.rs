@@ -28,7 +28,7 @@ type Row = (Side, &'static str, &'static str, i32);
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let counters = Counters::new();
-/// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
+/// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
 /// let mut figures = Figures::new(&counters).stats(&server.stats());
 /// // Every few seconds, or before each look of the recorder:
 /// figures.record();

@@ -470,7 +470,7 @@ impl Endpoint {
     /// Notes a request that is refused without a method.
     fn count_unserved(&self) {
         if let Some(watching) = &self.offer.watching {
-            watching.count_unserved();
+            watching.unserved();
         }
     }
 

@@ -13,17 +13,19 @@
 //! | sees calls that no handler gets | yes | no |
 //! | can change or refuse calls | no | yes |
 
+mod batch;
 mod counters;
 mod exposition;
-pub(crate) mod figures;
+mod figures;
 mod histogram;
-pub(crate) mod shards;
+mod shards;
 pub(crate) mod tally;
 mod trace;
 pub(crate) mod watching;
 
 pub use counters::{Calls, Counters, Retried, Snapshot};
-pub use figures::{Figure, FigureKind, ServerLoad, TopicFigures};
+pub use batch::{BatchObserver, ChannelServers, ServerLoad};
+pub use figures::{Figure, FigureKind, TopicFigures};
 pub use histogram::Histogram;
 pub use trace::TraceContext;
 

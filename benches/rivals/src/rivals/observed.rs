@@ -57,11 +57,11 @@ impl Setting for CountedSetting {
     const NAME: &'static str = "frpc-counted";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
-        server.counters(&COUNTERS)
+        server.batch_observer(COUNTERS.clone())
     }
 
     fn client(client: ChannelBuilder) -> ChannelBuilder {
-        client.counters(&COUNTERS)
+        client.batch_observer(COUNTERS.clone())
     }
 }
 

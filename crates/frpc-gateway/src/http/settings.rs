@@ -89,7 +89,7 @@ impl Http {
     ///
     /// let counters = Counters::new();
     /// let gateway = Gateway::new().http(Http::new().metrics(&counters));
-    /// let server = frpc::Server::builder().counters(&counters).gateway(gateway);
+    /// let server = frpc::Server::builder().batch_observer(counters.clone()).gateway(gateway);
     /// ```
     ///
     /// Whoever can call the server can read them. A Prometheus that calls the server by a name needs that
@@ -109,7 +109,7 @@ impl Http {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), frpc::Error> {
     /// let counters = Counters::new();
-    /// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
+    /// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
     /// let page = Http::new().metrics(&counters).metrics_of("main", server.stats());
     /// let operators = frpc::Server::builder().gateway(Gateway::new().http(page));
     /// # Ok(())

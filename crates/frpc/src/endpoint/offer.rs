@@ -233,15 +233,15 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Counts the calls that this end serves and makes; see [`Counters`](crate::observe::Counters). Default: they
-            /// are not counted.
-            pub fn counters(mut self, counters: &$crate::observe::Counters) -> Self {
-                self.offering.watch(|watching| watching.set_counters(counters));
+            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
+            /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
+            pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
+                self.offering.watch(|watching| watching.set_batches(observer));
                 self
             }
 
-            /// Tells an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of
-            /// one that was set before.
+            /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
+            /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering.watch(|watching| watching.set_observer(observer));
                 self
