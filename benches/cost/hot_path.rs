@@ -37,7 +37,7 @@ use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::json::{from_json, to_json};
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{
     Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
 };

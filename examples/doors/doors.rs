@@ -10,7 +10,7 @@
 mod polite;
 
 use frpc::Server;
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 #[cfg(unix)]
 use frpc_reflection::Introspection;

@@ -6,7 +6,7 @@
 
 mod polite;
 
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use greet::{GreeterClient, GreeterServer, Name};

@@ -29,7 +29,7 @@ mod unix {
     use crate::greet::{GreeterClient, GreeterServer, Name};
     use crate::polite::Polite;
     use frisbee_restart::{Ending, Restart, Shutdown};
-    use frpc::observe::Counters;
+    use frpc_telemetry::Counters;
     use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};

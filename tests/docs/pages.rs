@@ -153,7 +153,7 @@ mod operate {
     use super::readme::greet::GreeterServer;
     use super::*;
     use frpc::Server;
-    use frpc::observe::Counters;
+    use frpc_telemetry::Counters;
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Reflection};
 
@@ -485,15 +485,15 @@ mod observe {
         Ok(())
     }
 
-    fn reading(counters: frpc::observe::Counters) {
+    fn reading(counters: frpc_telemetry::Counters) {
         statements!("observe-2");
     }
 
-    fn page(counters: frpc::observe::Counters) {
+    fn page(counters: frpc_telemetry::Counters) {
         statements!("observe-3");
     }
 
-    fn facade(counters: frpc::observe::Counters, server: Server) {
+    fn facade(counters: frpc_telemetry::Counters, server: Server) {
         statements!("observe-4");
     }
 

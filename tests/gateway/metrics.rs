@@ -3,7 +3,7 @@
 use crate::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
 use frpc::Channel;
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::pubsub::{self, Broker};
 use frpc_gateway::Http;
 use samples::greet::{GreeterClient, Name};

@@ -3,7 +3,7 @@
 //! Where Prometheus is not installed the test says so and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 use crate::databases::servers;
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::pubsub::Broker;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};

@@ -2,7 +2,7 @@
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;
 use frpc_reflection::introspection_v1::{

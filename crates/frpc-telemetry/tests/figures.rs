@@ -1,6 +1,6 @@
 //! The records of calls.
 
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{Channel, Server};
 use frpc_telemetry::metrics::Figures;
 use metrics::{

@@ -28,7 +28,7 @@
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
 //! * [`Access`]: who calls, and who may
-//! * [`observe`]: counters, histograms and observers of calls
+//! * [`observe`]: observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol

@@ -10,7 +10,7 @@ use super::{Rival, Setup};
 use crate::BoxError;
 use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{ChannelBuilder, ServerBuilder};
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;

@@ -1,6 +1,6 @@
 //! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
 
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};

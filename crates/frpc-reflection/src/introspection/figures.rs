@@ -2,8 +2,9 @@
 //! is as large as the schema.
 
 use crate::introspection_v1 as v1;
-use frpc::observe::{Calls, Counters, Histogram, Side, Snapshot};
+use frpc::observe::Side;
 use frpc::{Code, Inspector};
+use frpc_telemetry::{Calls, Counters, Histogram, Snapshot};
 use std::collections::HashMap;
 use std::time::Duration;
 

@@ -122,7 +122,7 @@ impl Table {
             }
             let chain = chain.followed_by(&entry.chain).present();
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
-            let about = About::named(Side::Server, entry.method, entry.face().about().kind());
+            let about = About::new(Side::Server, entry.method, entry.face().about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
             let rule = access.and_then(|access| access.rule_of(&name));
             served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });

@@ -1,13 +1,18 @@
 //! The counters of calls: which methods there are, and what has been counted for each.
 
-use crate::Code;
-use crate::api::middleware::CallKind;
-use crate::observe::figures::{self, TopicFigures};
-use crate::observe::histogram::Histogram;
-use crate::observe::shards::{self, Key, Shards};
-use crate::observe::{About, BatchObserver, ChannelServers, ServerLoad, Side};
-use frisbee::pubsub::Broker;
+mod exposition;
+mod figures;
+mod histogram;
+mod shards;
+
+pub use figures::{Figure, FigureKind, TopicFigures};
+pub use histogram::Histogram;
+
+use frpc::observe::{About, BatchObserver, ChannelServers, ServerLoad, Side};
+use frpc::pubsub::Broker;
+use frpc::{CallKind, Code};
 use parking_lot::Mutex;
+use shards::{Key, Shards};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +30,8 @@ use std::sync::Arc;
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
-/// use frpc::observe::{Counters, Side};
+/// use frpc::observe::Side;
+/// use frpc_telemetry::Counters;
 /// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -123,7 +129,7 @@ impl Counters {
     /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
     ///
     /// ```
-    /// use frpc::observe::Counters;
+    /// use frpc_telemetry::Counters;
     /// use frpc::pubsub::Broker;
     ///
     /// let counters = Counters::new();
@@ -253,14 +259,13 @@ impl fmt::Debug for Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::layout::Layout;
-    use crate::schema::method::Method;
+    use frpc::codegen::{Layout, Method};
 
     static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
     static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
 
     fn about(method: usize) -> About {
-        About::named(Side::Client, METHODS[method], CallKind::Unary)
+        About::new(Side::Client, METHODS[method], CallKind::Unary)
     }
 
     #[test]

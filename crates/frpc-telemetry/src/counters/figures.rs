@@ -1,9 +1,10 @@
 //! Figures beside those of calls: servers of channels, topics, and the connections of a server. Each is a number with a
 //! name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own way.
 
-use crate::Stats;
-use crate::observe::{ServerLoad, Snapshot};
-use frisbee::pubsub::Broker;
+use super::Snapshot;
+use frpc::Stats;
+use frpc::observe::ServerLoad;
+use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
 /// How many servers have a row of their own. Labels are to be few; the others are added up as [`OTHERS`].
@@ -63,7 +64,7 @@ fn add(sum: &mut ServerLoad, load: &ServerLoad) {
     sum.doubts += load.doubts;
 }
 
-/// What goes on in brokers whose figures are [shown](crate::observe::Counters::show_topics).
+/// What goes on in brokers whose figures are [shown](crate::Counters::show_topics).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TopicFigures {
@@ -123,7 +124,7 @@ impl Snapshot {
     /// one name stand together.
     ///
     /// ```
-    /// let figures = frpc::observe::Counters::new().snapshot().figures(None);
+    /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
     /// assert!(figures.iter().any(|figure| figure.name == "frpc_late_replies_total" && figure.value == 0));
     /// ```
     pub fn figures(&self, stats: Option<&Stats>) -> Vec<Figure> {

@@ -1,8 +1,8 @@
 //! Counters of threads. Each thread adds to a shard of its own, so counting takes no lock and no line of memory travels
 //! between cores; readers add the shards up.
 
-use crate::Code;
-use crate::observe::histogram::{self, BUCKETS, Histogram};
+use super::histogram::{self, BUCKETS, Histogram};
+use frpc::Code;
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
