@@ -1,8 +1,7 @@
-//! Who calls, and who may: the rules of an end, and what is known of each of its peers.
+//! Access rules: sets of rules, which never change, and the verdicts on the peer of each connection.
 //!
-//! A [`Visitor`] is a peer for the rules. Every door by which a call comes in asks it once, before the request is
-//! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols. The names in a certificate
-//! are read in `certificates.rs`; crates such as `frpc-access` verify tokens.
+//! [`Access`] is the [`Authorize`] of an end, and a [`Visitor`] the [`PeerRules`] of one connection. `certificates.rs` reads
+//! the names in a certificate.
 
 #[cfg(feature = "tls")]
 mod certificates;
@@ -14,7 +13,9 @@ pub(crate) mod who;
 
 use crate::access::limits::{Limit, Limits, Rate};
 use crate::access::tokens::{Cache, TokenError, Tokens};
+use crate::access::visitor::Visitor;
 use crate::access::who::Who;
+use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::principal::Principal;
 #[cfg(unix)]
 use crate::api::principal::Proof;
@@ -60,6 +61,9 @@ pub struct Access(Arc<RuleSet>);
 #[derive(Default)]
 pub(crate) struct RuleSet {
     rules: Rules,
+    /// The rules of methods with their limits, and the numbers of these by name.
+    methods: Vec<Rule>,
+    numbers: HashMap<String, usize>,
     /// The verdicts on tokens.
     cache: Cache,
     limits: Limits,
@@ -215,12 +219,30 @@ impl Access {
         let mut rules = self.0.rules.clone();
         change(&mut rules);
         let limits = Limits::new(rules.limits.clone());
-        Self(Arc::new(RuleSet { rules, cache: Cache::default(), limits }))
+        let (mut methods, mut numbers) = (Vec::new(), HashMap::new());
+        for (name, rule) in &rules.methods {
+            numbers.insert(name.clone(), methods.len());
+            methods.push(Rule { limits: rules.limited.get(name).copied(), ..*rule });
+        }
+        Self(Arc::new(RuleSet { rules, methods, numbers, cache: Cache::default(), limits }))
+    }
+}
+
+impl Authorize for Access {
+    fn methods(&self) -> Vec<String> {
+        self.0.rules.methods.keys().chain(self.0.rules.limited.keys()).cloned().collect()
     }
 
-    /// The rules, complete.
-    pub(crate) fn into_rules(self) -> Arc<RuleSet> {
-        self.0
+    fn rule(&self, method: &str) -> Option<usize> {
+        self.0.numbers.get(method).copied()
+    }
+
+    fn identify(&self, connection: &Connection) -> Option<Principal> {
+        self.0.principal(connection)
+    }
+
+    fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules> {
+        Arc::new(Visitor::new(&self.0, connection))
     }
 }
 
@@ -232,15 +254,9 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// The rule for a method.
-    pub(crate) fn rule_of(&self, method: &str) -> Option<Rule> {
-        let rule = self.rules.methods.get(method)?;
-        Some(Rule { limits: self.rules.limited.get(method).copied(), ..*rule })
-    }
-
-    /// The names of methods that rules or limits are for.
-    pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
-        self.rules.methods.keys().chain(self.rules.limited.keys()).map(String::as_str)
+    /// The rule with a number.
+    fn rule(&self, number: Option<usize>) -> Option<Rule> {
+        self.methods.get(number?).copied()
     }
 
     /// What the transport of a connection says about its peer.

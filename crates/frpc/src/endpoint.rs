@@ -12,7 +12,7 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::access::visitor::Visitor;
+use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
@@ -129,7 +129,7 @@ impl Router for Endpoint {
             in_place: InPlace::new(),
             unpacks: false,
             packs: false,
-            visitor: self.offer.access.as_ref().map(|access| Visitor::new(access, connection)),
+            rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
         };
         put_nesting(connection, self.offer.terms.nesting);
         if let Some(packing) = &self.offer.packing {
@@ -184,7 +184,7 @@ impl Router for Endpoint {
         let (operation, prefix) = match body::opening(&first) {
             Opening::Names(operation, prefix) => (operation, prefix),
             _ if offer.mounts.has_fallback() => {
-                if let Some(status) = session.visitor.as_ref().and_then(|visitor| visitor.fallback_refused()) {
+                if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
                     refuse(&stream, &status);
                     return Routed::Wasted;
                 }
@@ -547,7 +547,7 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
     let Served { entry: Entry { method, .. }, running, chain, watcher, packs, .. } = served;
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
-    let terms = match Terms::admit(served.guard(session.visitor.as_ref()).as_ref(), prefix.map(Box::new)) {
+    let terms = match Terms::admit(served.guard(session.rules.as_ref()).as_ref(), prefix.map(Box::new)) {
         Ok(terms) => terms,
         Err(status) => {
             refuse(&stream, &status);

@@ -27,7 +27,7 @@
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
-//! * [`Access`]: who calls, and who may
+//! * [`Authorize`]: access rules
 //! * [`observe`]: observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
@@ -73,6 +73,7 @@ pub use access::limits::Rate;
 pub use access::tokens::{TokenError, Tokens};
 pub use access::topics::TopicRules;
 pub use access::who::Who;
+pub use api::authorize::{Admitted, Authorize, PeerRules};
 pub use api::code::Code;
 pub use api::error::Error;
 pub use api::error_details;

@@ -3,7 +3,7 @@
 
 pub(crate) mod turn;
 
-use crate::access::visitor::{Visitor, expired};
+use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
@@ -14,7 +14,7 @@ use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
 use crate::server::foreign::turn::ForeignCalled;
 use crate::service::admission::Terms;
-use crate::service::failures::{nobody_waits, note, overloaded, panicked, too_many};
+use crate::service::failures::{expired, nobody_waits, note, overloaded, panicked, too_many};
 use crate::service::formats::Face;
 use crate::service::served::{Kind, Running, Streamed};
 use crate::service::stream_method::{Body, MessageBytes, single};
@@ -71,7 +71,7 @@ impl ForeignHandler {
             let connection = context.connection().clone();
             let caller = ForeignCaller {
                 context: context.clone(),
-                visitor: offer.access.as_ref().map(|access| Visitor::new(access, &connection)),
+                rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
                 connection,
                 permits: Mutex::default(),
                 calls: AtomicUsize::new(0),
@@ -129,8 +129,8 @@ struct ForeignCaller {
     calls: AtomicUsize,
     /// Whether handlers are polled in place.
     in_place: Mutex<InPlace>,
-    /// The client for the rules, if there are any.
-    visitor: Option<Arc<Visitor>>,
+    /// The access rules for the client, if there are any.
+    rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl ForeignMethods {
@@ -339,7 +339,7 @@ impl ForeignMethod {
         }
         let (messages, timeout, _, extras) = request.apart();
         let options = Box::new(Prefix { timeout, extras, trace, failure: None });
-        let admitted = Terms::admit(self.served().guard(caller.visitor.as_ref()).as_ref(), Some(options));
+        let admitted = Terms::admit(self.served().guard(caller.rules.as_ref()).as_ref(), Some(options));
         let Terms { deadline, extras, expires, .. } = admitted.inspect_err(|_| caller.context.waste(0))?;
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;
         (call.trace, call.expires) = (trace, expires);
