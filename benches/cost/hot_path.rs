@@ -38,9 +38,8 @@ use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::json::{from_json, to_json};
 use frpc_telemetry::Counters;
-use frpc::{
-    Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
-};
+use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
+use frpc_access::{Access, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;

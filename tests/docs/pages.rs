@@ -556,14 +556,15 @@ mod security {
     }
 
     fn topics() -> Outcome {
-        use frpc::{Access, Server, Who};
+        use frpc::Server;
+        use frpc_access::{Access, Who};
 
         statements!("security-4");
         Ok(())
     }
 
     fn readme(secret: [u8; 32]) -> Outcome {
-        use frpc::{Access, Who};
+        use frpc::Server;
 
         statements!("frpc-access-1");
         Ok(())

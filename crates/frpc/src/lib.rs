@@ -48,7 +48,6 @@
 //! * `shm` (experimental): memory shared with processes of the same host, on Linux
 #![forbid(unsafe_code)]
 
-mod access;
 mod api;
 mod calls;
 mod client;
@@ -68,11 +67,6 @@ mod streaming;
 mod topic;
 mod wire;
 
-pub use access::Access;
-pub use access::limits::Rate;
-pub use access::tokens::{TokenError, Tokens};
-pub use access::topics::TopicRules;
-pub use access::who::Who;
 pub use api::authorize::{Admitted, Authorize, PeerRules};
 pub use api::code::Code;
 pub use api::error::Error;

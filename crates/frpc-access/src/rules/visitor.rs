@@ -1,13 +1,10 @@
 //! One peer for the rules: who it is, and whether it may come in.
 
-use crate::access::limits::Bucket;
-use crate::access::tokens::TOKEN_MAX;
-use crate::access::{Rule, RuleSet, TokenError};
-use crate::api::authorize::{Admitted, PeerRules};
-use crate::api::metadata::Metadata;
-use crate::api::principal::Principal;
-use crate::{Status, deadline};
-use frisbee::Connection;
+use crate::now;
+use crate::rules::limits::Bucket;
+use crate::rules::tokens::TOKEN_MAX;
+use crate::rules::{Rule, RuleSet, TokenError};
+use frpc::{Admitted, Connection, Metadata, PeerRules, Principal, Status};
 use parking_lot::Mutex;
 use std::fmt;
 use std::net::IpAddr;
@@ -72,7 +69,7 @@ impl Known {
     }
 
     fn is_over(&self) -> bool {
-        self.expires().is_some_and(|expires| expires <= deadline::now())
+        self.expires().is_some_and(|expires| expires <= now())
     }
 }
 
@@ -185,7 +182,7 @@ impl Visitor {
             memory.bearer = Some((token.into(), known.clone(), generation));
             return Ok(known);
         }
-        let now = deadline::now();
+        let now = now();
         let (count, since) = &mut memory.refusals;
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= REFUSALS_WITHIN;
         if since.as_ref().is_none_or(is_over) {
