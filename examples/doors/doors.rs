@@ -10,11 +10,11 @@
 mod polite;
 
 use frpc::Server;
-use frpc_telemetry::Counters;
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 #[cfg(unix)]
 use frpc_reflection::Introspection;
 use frpc_reflection::{Health, Reflection};
+use frpc_telemetry::Counters;
 use greet::{GreeterClient, GreeterServer, Name};
 use polite::Polite;
 use std::env;

@@ -29,10 +29,10 @@ mod unix {
     use crate::greet::{GreeterClient, GreeterServer, Name};
     use crate::polite::Polite;
     use frisbee_restart::{Ending, Restart, Shutdown};
-    use frpc_telemetry::Counters;
     use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};
+    use frpc_telemetry::Counters;
     use serde::Deserialize;
     use std::error::Error;
     use std::fs::Permissions;

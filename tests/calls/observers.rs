@@ -4,8 +4,8 @@ use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure,
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
 use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
-use frpc_telemetry::{Counters, Snapshot};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
+use frpc_telemetry::{Counters, Snapshot};
 use futures_util::StreamExt as _;
 use std::collections::BTreeMap;
 use std::io;

@@ -153,9 +153,9 @@ mod operate {
     use super::readme::greet::GreeterServer;
     use super::*;
     use frpc::Server;
-    use frpc_telemetry::Counters;
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Reflection};
+    use frpc_telemetry::Counters;
 
     async fn serve(settings: frpc::ServerSettings) -> Outcome {
         statements!("operate-1");

@@ -3,9 +3,9 @@
 use crate::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
 use frpc::Channel;
-use frpc_telemetry::Counters;
 use frpc::pubsub::{self, Broker};
 use frpc_gateway::Http;
+use frpc_telemetry::Counters;
 use samples::greet::{GreeterClient, Name};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
@@ -92,7 +92,8 @@ async fn page(server: &Open) -> String {
 async fn the_page_has_bytes_and_streams_of_the_server_and_the_servers_of_channels() {
     let counters = Counters::new();
     let mut server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
-    let channel = Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>().connect(server.address.as_str());
+    let channel =
+        Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>().connect(server.address.as_str());
     let client = GreeterClient::new(channel.await.expect("it listens"));
     let text = "x".repeat(50_000);
     client.greet(Name { name: format!("long {text}") }).await.expect("it is served");

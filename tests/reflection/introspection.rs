@@ -2,12 +2,12 @@
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
-use frpc_telemetry::Counters;
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;
 use frpc_reflection::introspection_v1::{
     ConnectionRequest, ConnectionsRequest, Figures, IntrospectionClient, Kind, ServersRequest, WatchRequest,
 };
+use frpc_telemetry::Counters;
 use std::future::pending;
 use std::time::Duration;
 

@@ -9,11 +9,11 @@
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
 use frisbee::pubsub::{Broker, OPERATIONS};
-use frpc_telemetry::Counters;
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Introspection, Reflection};
+use frpc_telemetry::Counters;
 use rcgen::generate_simple_self_signed;
 use std::error::Error;
 use std::fs;

@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use shards::{Key, Shards};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts calls by method and code, with histograms of how long they took.
 ///

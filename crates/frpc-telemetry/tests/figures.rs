@@ -1,7 +1,7 @@
 //! The records of calls.
 
-use frpc_telemetry::Counters;
 use frpc::{Channel, Server};
+use frpc_telemetry::Counters;
 use frpc_telemetry::metrics::Figures;
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,

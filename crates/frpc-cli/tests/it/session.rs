@@ -1,9 +1,9 @@
 //! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
 
-use frpc_telemetry::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};
+use frpc_telemetry::Counters;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 use samples::started::Polite;
