@@ -37,11 +37,10 @@ use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::json::{from_json, to_json};
-use frpc::observe::Counters;
-use frpc::{
-    Access, Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Who, Workers,
-};
+use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
+use frpc_access::{Access, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_telemetry::Counters;
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::error::OTelSdkResult;
@@ -228,8 +227,8 @@ async fn started(server: ServerBuilder, in_flight: usize) -> Result<String, BoxE
 /// As [`unary`], with counters and histograms at both ends.
 async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let counters = Counters::new();
-    let address = started(frpc::Server::builder().counters(&counters), in_flight).await?;
-    let channel = Channel::builder().counters(&counters).calls::<BenchmarkServiceClient>();
+    let address = started(frpc::Server::builder().batch_observer(counters.clone()), in_flight).await?;
+    let channel = Channel::builder().batch_observer(counters.clone()).calls::<BenchmarkServiceClient>();
     drive(&Caller::of(BenchmarkServiceClient::new(channel.connect(address).await?)), in_flight, 32, calls).await;
     Ok(())
 }

@@ -10,11 +10,11 @@
 mod polite;
 
 use frpc::Server;
-use frpc::observe::Counters;
 use frpc_gateway::{Console, Gateway, Http, ServeGateway};
 #[cfg(unix)]
 use frpc_reflection::Introspection;
 use frpc_reflection::{Health, Reflection};
+use frpc_telemetry::Counters;
 use greet::{GreeterClient, GreeterServer, Name};
 use polite::Polite;
 use std::env;
@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_service(Reflection::new())
         .add_service(Health::new())
         .inspectable()
-        .counters(&Counters::new())
+        .batch_observer(Counters::new())
         .gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;

@@ -6,9 +6,9 @@
 
 mod polite;
 
-use frpc::observe::Counters;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_telemetry::Counters;
 use greet::{GreeterClient, GreeterServer, Name};
 use polite::Polite;
 
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counters = Counters::new();
     let address = std::env::args().nth(1);
     let server = Server::builder()
-        .counters(&counters)
+        .batch_observer(counters.clone())
         .gateway(Gateway::new().http(Http::new().metrics(&counters)))
         .add_service(GreeterServer::new(Polite))
         .bind(address.as_deref().unwrap_or("127.0.0.1:0"))
@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (local, stats) = (server.local_addr().to_string(), server.stats());
     let serving = tokio::spawn(server.serve());
 
-    let channel = Channel::builder().counters(&counters).calls::<GreeterClient>().connect(local.as_str()).await?;
+    let channel =
+        Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>().connect(local.as_str()).await?;
     let client = GreeterClient::new(channel);
     let named = |name: &str| Name { name: name.to_owned() };
     for _ in 0..1000 {

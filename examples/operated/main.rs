@@ -29,10 +29,10 @@ mod unix {
     use crate::greet::{GreeterClient, GreeterServer, Name};
     use crate::polite::Polite;
     use frisbee_restart::{Ending, Restart, Shutdown};
-    use frpc::observe::Counters;
     use frpc::{Server, ServerBuilder, ServerSettings};
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Introspection, Reflection};
+    use frpc_telemetry::Counters;
     use serde::Deserialize;
     use std::error::Error;
     use std::fs::Permissions;
@@ -64,7 +64,7 @@ mod unix {
         Ok(Server::builder()
             .settings(&settings.server)?
             .log_settings(true)
-            .counters(counters)
+            .batch_observer(counters.clone())
             .inspectable()
             .add_service(GreeterServer::new(Polite))
             .add_service(Reflection::new())

@@ -8,8 +8,9 @@
 
 use frpc::error_details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
-use frpc::{Access, Channel, Rate, Request, Response, ResponseStream, Server, Status, Who};
+use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
+use frpc_access::{Access, Rate, Who};
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};

@@ -5,7 +5,8 @@ use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropS
 use frisbee_tests::pki::Authority;
 use frisbee_tests::{left_to_service, serve};
 use frpc::tls::Identity;
-use frpc::{Acceptor, Access, Channel, Code, Principal, Proof, Rate, Request, Response, Server, Status, Who};
+use frpc::{Acceptor, Channel, Code, Principal, Proof, Request, Response, Server, Status};
+use frpc_access::{Access, Rate, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use rcgen::SanType;
 use std::net::SocketAddr;

@@ -8,9 +8,8 @@ use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropSer
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
-use frpc::{
-    Access, Channel, Code, Connection, Principal, Proof, Request, Response, ResponseStream, Server, Status, Who,
-};
+use frpc::{Channel, Code, Connection, Principal, Proof, Request, Response, ResponseStream, Server, Status};
+use frpc_access::{Access, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _, web_socket};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};

@@ -5,10 +5,10 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
 use frpc::error_details::RetryInfo;
-use frpc::{
-    Acceptor, Access, Channel, Code, Config, Principal, Proof, Rate, Request, RequestStream, Response, ResponseStream,
-};
-use frpc::{Server, ServerBuilder, Status, TokenError, Tokens, Who};
+use frpc::{Acceptor, Channel, Code, Config, Principal, Proof, Request, RequestStream, Response, ResponseStream};
+use frpc::{Server, ServerBuilder, Status};
+use frpc_access::{Access, Rate};
+use frpc_access::{TokenError, Tokens, Who};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
 use hyper_util::rt::TokioIo;

@@ -3,7 +3,8 @@
 use super::support::PATIENCE;
 use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
 use frisbee_tests::serve;
-use frpc::{Access, Channel, Connection, Principal, Proof, Server, TopicRules, Who};
+use frpc::{Channel, Connection, Principal, Proof, Server};
+use frpc_access::{Access, TopicRules, Who};
 use std::net::SocketAddr;
 use tokio::sync::mpsc;
 

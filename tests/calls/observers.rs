@@ -3,8 +3,9 @@
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::until;
-use frpc::observe::{About, Counters, Ended, Observer, Side, Snapshot, Token, TraceContext};
+use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Server, Status, iter};
+use frpc_telemetry::{Counters, Snapshot};
 use futures_util::StreamExt as _;
 use std::collections::BTreeMap;
 use std::io;
@@ -53,9 +54,9 @@ impl Cuttable {
 async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient) {
     let service = Service::default();
     let state = service.state.clone();
-    let server = Server::builder().counters(counters).add_service(ExtensionServer::new(service));
+    let server = Server::builder().batch_observer(counters.clone()).add_service(ExtensionServer::new(service));
     let server = Cuttable::new(server.build().expect("the settings are valid"));
-    let client = server.client(Channel::builder().counters(counters)).await;
+    let client = server.client(Channel::builder().batch_observer(counters.clone())).await;
     (server, state, client)
 }
 
@@ -301,7 +302,7 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
     let state = service.state.clone();
     let server = Server::builder().observer(watcher.clone()).add_service(ExtensionServer::new(service));
     let server = Cuttable::new(server.build().expect("the settings are valid"));
-    let client = server.client(Channel::builder().observer(watcher.clone()).counters(&counters)).await;
+    let client = server.client(Channel::builder().observer(watcher.clone()).batch_observer(counters.clone())).await;
     for _ in 0..20 {
         client.echo(Maybe::default()).await.expect("it is served");
         client.fail(failing(Code::Aborted)).await.expect_err("it is to fail");

@@ -153,9 +153,9 @@ mod operate {
     use super::readme::greet::GreeterServer;
     use super::*;
     use frpc::Server;
-    use frpc::observe::Counters;
     use frpc_gateway::{Gateway, Http, ServeGateway};
     use frpc_reflection::{Health, Reflection};
+    use frpc_telemetry::Counters;
 
     async fn serve(settings: frpc::ServerSettings) -> Outcome {
         statements!("operate-1");
@@ -485,15 +485,15 @@ mod observe {
         Ok(())
     }
 
-    fn reading(counters: frpc::observe::Counters) {
+    fn reading(counters: frpc_telemetry::Counters) {
         statements!("observe-2");
     }
 
-    fn page(counters: frpc::observe::Counters) {
+    fn page(counters: frpc_telemetry::Counters) {
         statements!("observe-3");
     }
 
-    fn facade(counters: frpc::observe::Counters, server: Server) {
+    fn facade(counters: frpc_telemetry::Counters, server: Server) {
         statements!("observe-4");
     }
 
@@ -556,14 +556,15 @@ mod security {
     }
 
     fn topics() -> Outcome {
-        use frpc::{Access, Server, Who};
+        use frpc::Server;
+        use frpc_access::{Access, Who};
 
         statements!("security-4");
         Ok(())
     }
 
     fn readme(secret: [u8; 32]) -> Outcome {
-        use frpc::{Access, Who};
+        use frpc::Server;
 
         statements!("frpc-access-1");
         Ok(())

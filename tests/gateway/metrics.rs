@@ -3,9 +3,9 @@
 use crate::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
 use frpc::Channel;
-use frpc::observe::Counters;
 use frpc::pubsub::{self, Broker};
 use frpc_gateway::Http;
+use frpc_telemetry::Counters;
 use samples::greet::{GreeterClient, Name};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
@@ -18,7 +18,7 @@ fn get(host: &str) -> String {
 /// A server with the page, which has answered calls of several doors.
 async fn called() -> Open {
     let counters = Counters::new();
-    let server = Open::with(all().metrics(&counters), |builder| builder.counters(&counters)).await;
+    let server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
     for _ in 0..3 {
         assert!(server.exchange(greet("", "Ada")).await.starts_with("HTTP/1.1 200 "));
     }
@@ -91,8 +91,9 @@ async fn page(server: &Open) -> String {
 #[tokio::test]
 async fn the_page_has_bytes_and_streams_of_the_server_and_the_servers_of_channels() {
     let counters = Counters::new();
-    let mut server = Open::with(all().metrics(&counters), |builder| builder.counters(&counters)).await;
-    let channel = Channel::builder().counters(&counters).calls::<GreeterClient>().connect(server.address.as_str());
+    let mut server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
+    let channel =
+        Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>().connect(server.address.as_str());
     let client = GreeterClient::new(channel.await.expect("it listens"));
     let text = "x".repeat(50_000);
     client.greet(Name { name: format!("long {text}") }).await.expect("it is served");

@@ -3,10 +3,10 @@
 //! Where Prometheus is not installed the test says so and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 use crate::databases::servers;
-use frpc::observe::Counters;
 use frpc::pubsub::Broker;
 use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway};
+use frpc_telemetry::Counters;
 use samples::greeter::{GreeterClient, GreeterServer, Name};
 use samples::started::Polite;
 use serde_json::Value;
@@ -26,7 +26,8 @@ async fn server() -> String {
     let topics = Broker::new();
     counters.show_topics(&topics);
     let gateway = Gateway::new().http(Http::new().metrics(&counters));
-    let builder = Server::builder().counters(&counters).add_service(GreeterServer::new(Polite)).gateway(gateway);
+    let builder =
+        Server::builder().batch_observer(counters.clone()).add_service(GreeterServer::new(Polite)).gateway(gateway);
     let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
@@ -34,7 +35,7 @@ async fn server() -> String {
     tokio::spawn(async move {
         loop {
             // Which shows the server among those of channels.
-            let builder = Channel::builder().counters(&counters);
+            let builder = Channel::builder().batch_observer(counters.clone());
             let Ok(channel) = builder.connect(calling.as_str()).await else { return };
             let client = GreeterClient::new(channel);
             let _ = client.greet(Name { name: "Ada".to_owned() }).await;

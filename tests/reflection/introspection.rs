@@ -2,12 +2,12 @@
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
-use frpc::observe::Counters;
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;
 use frpc_reflection::introspection_v1::{
     ConnectionRequest, ConnectionsRequest, Figures, IntrospectionClient, Kind, ServersRequest, WatchRequest,
 };
+use frpc_telemetry::Counters;
 use std::future::pending;
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits
 #[tokio::test]
 async fn calls_that_have_ended_are_told_by_method_with_codes_and_times_if_they_are_counted() {
     let build = |builder: frpc::ServerBuilder| builder.add_service(ShopServer::new(Slow)).build().expect("it is right");
-    let server = build(Server::builder().counters(&Counters::new()).inspectable());
+    let server = build(Server::builder().batch_observer(Counters::new()).inspectable());
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
     let told = async || {
@@ -187,7 +187,7 @@ async fn calls_that_have_ended_are_told_by_method_with_codes_and_times_if_they_a
 #[tokio::test]
 async fn calls_that_end_well_are_told_apart_from_those_that_fail() {
     let counters = Counters::new();
-    let server = Server::builder().add_service(ShopServer::new(House)).counters(&counters);
+    let server = Server::builder().add_service(ShopServer::new(House)).batch_observer(counters.clone());
     let server = server.build().expect("it is right");
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);

@@ -4,8 +4,9 @@ use frisbee::Config;
 use frisbee_sim::{World, sim_test};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::not_served;
-use frpc::observe::{About, Counters, Ended, Observer, Side, Token, TraceContext};
+use frpc::observe::{About, Ended, Observer, Side, Token, TraceContext};
 use frpc::{Channel, ChannelBuilder, Code, Request, Response, Server, Status};
+use frpc_telemetry::Counters;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::io;
@@ -194,7 +195,7 @@ async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hed
 #[sim_test(seeds = 10)]
 async fn a_slow_call_is_hedged_within_its_budget_and_deadline_and_counts_as_one_call(world: World) {
     let counters = Counters::new();
-    let builder = Channel::builder().counters(&counters).hedge_after(10 * QUICK);
+    let builder = Channel::builder().batch_observer(counters.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
     let calls: u64 = 600;
     for call in 0..calls {

@@ -9,11 +9,11 @@
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
 use frisbee::pubsub::{Broker, OPERATIONS};
-use frpc::observe::Counters;
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Introspection, Reflection};
+use frpc_telemetry::Counters;
 use rcgen::generate_simple_self_signed;
 use std::error::Error;
 use std::fs;
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--console" => {
                 http = http.console(Console::new());
                 builder = builder.add_service(Reflection::new()).add_service(FormsServer::new(Mirror));
-                builder = builder.add_service(introspection.clone()).inspectable().counters(&Counters::new());
+                builder = builder.add_service(introspection.clone()).inspectable().batch_observer(Counters::new());
             }
             "--impatient" => {
                 let (ping_interval, idle_timeout) = IMPATIENT;

@@ -1,7 +1,7 @@
 //! Bearer tokens for [frpc](https://docs.rs/frpc-rs): JSON Web Tokens that say who calls.
 //!
 //! ```
-//! use frpc::{Access, Who};
+//! use frpc_access::{Access, Who};
 //! use frpc_access::jwt::{Algorithm, Jwt, Keys};
 //!
 //! # fn main() -> Result<(), frpc_access::jwt::KeyError> {
@@ -28,7 +28,8 @@ pub use claims::Claims;
 pub use jsonwebtoken::Algorithm;
 pub use keys::{KeyError, Keys};
 
-use frpc::{Principal, Proof, TokenError, Tokens};
+use crate::{TokenError, Tokens};
+use frpc::{Principal, Proof};
 use jsonwebtoken::{Validation, decode, decode_header};
 use parking_lot::RwLock;
 use std::fmt;
@@ -39,7 +40,7 @@ use std::time::{Duration, SystemTime};
 /// How far the clocks of issuer and server may be apart: what remains where they are set by the network.
 const LEEWAY: Duration = Duration::from_secs(30);
 
-/// Verifies the tokens of one issuer, for [`Access::tokens`](frpc::Access::tokens). Clones share the keys.
+/// Verifies the tokens of one issuer, for [`Access::tokens`](crate::Access::tokens). Clones share the keys.
 ///
 /// The [principal](Principal) of a token has the subject as its name, the [issuer](Proof::Token) as its proof, the
 /// strings in the claim `roles` as its roles, and all [`Claims`] as a value for handlers. It expires with the token.

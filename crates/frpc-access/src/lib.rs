@@ -1,4 +1,22 @@
-//! Authentication of [frpc](https://docs.rs/frpc-rs) callers, by feature: `jwt` for JSON Web Tokens.
+//! Access rules for [frpc](https://docs.rs/frpc-rs): [`Access`] admits callers by method, and limits their rates. Callers
+//! are known by users of this machine, by bearer tokens, and by feature: `tls` for certificates, `jwt` for JSON Web Tokens.
+//!
+//! # Decisions
+//!
+//! A set of rules never changes: each method of a builder makes a new set, without verdicts. So no cached verdict outlives
+//! its rules, keys or limits.
 
 #[cfg(feature = "jwt")]
 pub mod jwt;
+mod rules;
+
+pub use rules::Access;
+pub use rules::limits::Rate;
+pub use rules::tokens::{TokenError, Tokens};
+pub use rules::topics::TopicRules;
+pub use rules::who::Who;
+
+/// The runtime's clock, which tests may stop.
+fn now() -> std::time::Instant {
+    tokio::time::Instant::now().into_std()
+}

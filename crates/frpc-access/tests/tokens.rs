@@ -1,7 +1,8 @@
 //! Which tokens are accepted, and which are not.
 
-use frpc::{Principal, Proof, TokenError, Tokens};
+use frpc::{Principal, Proof};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
+use frpc_access::{TokenError, Tokens};
 use jsonwebtoken::{EncodingKey, Header, encode};
 use rcgen::{KeyPair, PublicKeyData as _};
 use serde_json::{Value, json};

@@ -14,6 +14,8 @@ mod half_close;
 mod head;
 mod http1;
 mod http2;
+#[cfg(feature = "metrics")]
+mod metrics;
 pub(crate) mod route;
 pub(crate) mod service;
 pub(crate) mod settings;

@@ -29,7 +29,7 @@ const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 /// It is a service as any other, but **shows the addresses of clients and their calls**: put it on a listener
 /// of its own that only operators reach, as [`serve_unix`](Self::serve_unix) does. A server that it does not know of
 /// pays nothing. Calls in progress are shown for servers that are [inspectable](frpc::ServerBuilder::inspectable), and
-/// figures of calls that have ended for servers with [counters](frpc::ServerBuilder::counters).
+/// figures of calls that have ended for servers with [counters](frpc_telemetry::Counters).
 ///
 /// ```
 /// use samples::greeter::GreeterServer;

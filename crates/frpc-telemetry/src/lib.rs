@@ -1,7 +1,10 @@
-//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls, by feature: `metrics` for the facade of that name, `otel` for
-//! OpenTelemetry.
+//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] with a page for Prometheus, and by feature `metrics` for
+//! the facade of that name, `otel` for OpenTelemetry.
 
+mod counters;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "otel")]
 pub mod otel;
+
+pub use counters::{Calls, Counters, Figure, FigureKind, Histogram, Retried, Snapshot, TopicFigures};

@@ -3,8 +3,9 @@
 //! [`Figures`] copies [`Counters`] to the recorder of the program at each call of `record`. Calls themselves do not use
 //! the facade: each would pay for a lookup in a table of the recorder.
 
+use crate::{Calls, Counters, FigureKind, Histogram};
 use frpc::Stats;
-use frpc::observe::{Calls, Counters, FigureKind, Histogram, Side};
+use frpc::observe::Side;
 use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashMap;
 use std::fmt;
@@ -17,18 +18,18 @@ type Row = (Side, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
 ///
-/// Names and labels are those of [the page for Prometheus](frpc::observe::Snapshot::prometheus). Durations go into
+/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). Durations go into
 /// histograms, each as the end of its bucket, so that it is at most an eighth too long. A [`Figures`] records all
 /// durations at first and new ones later, so create one for each set of counters.
 ///
 /// ```
-/// use frpc::observe::Counters;
+/// use frpc_telemetry::Counters;
 /// use frpc_telemetry::metrics::Figures;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let counters = Counters::new();
-/// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
+/// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
 /// let mut figures = Figures::new(&counters).stats(&server.stats());
 /// // Every few seconds, or before each look of the recorder:
 /// figures.record();

@@ -1,7 +1,7 @@
 //! The records of calls.
 
-use frpc::observe::Counters;
 use frpc::{Channel, Server};
+use frpc_telemetry::Counters;
 use frpc_telemetry::metrics::Figures;
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
@@ -87,11 +87,11 @@ impl Recorder for Told {
 #[tokio::test]
 async fn recorder_receives_each_call_once() {
     let counters = Counters::new();
-    let builder = Server::builder().counters(&counters).add_service(GreeterServer::new(Polite));
+    let builder = Server::builder().batch_observer(counters.clone()).add_service(GreeterServer::new(Polite));
     let server = builder.bind("127.0.0.1:0").await.expect("there is a free port");
     let (address, mut figures) = (server.local_addr().to_string(), Figures::new(&counters).stats(&server.stats()));
     tokio::spawn(server.serve());
-    let builder = Channel::builder().counters(&counters).calls::<GreeterClient>();
+    let builder = Channel::builder().batch_observer(counters.clone()).calls::<GreeterClient>();
     let client = GreeterClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
     let told = Told::default();
     for round in 1..=2 {

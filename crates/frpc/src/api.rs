@@ -1,5 +1,6 @@
 //! What users of either end hold: requests and replies, metadata, statuses, streams that they feed, and middleware.
 
+pub(crate) mod authorize;
 pub(crate) mod code;
 mod conversions;
 pub(crate) mod error;

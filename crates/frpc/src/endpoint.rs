@@ -12,7 +12,7 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::access::visitor::Visitor;
+use crate::api::authorize::admit_peer;
 use crate::api::hand_off::HandOff;
 use crate::calls::ServerKind;
 use crate::calls::attached::{put_calls, put_nesting, put_watching};
@@ -129,7 +129,7 @@ impl Router for Endpoint {
             in_place: InPlace::new(),
             unpacks: false,
             packs: false,
-            visitor: self.offer.access.as_ref().map(|access| Visitor::new(access, connection)),
+            rules: self.offer.access.as_deref().map(|access| admit_peer(access, connection)),
         };
         put_nesting(connection, self.offer.terms.nesting);
         if let Some(packing) = &self.offer.packing {
@@ -180,7 +180,7 @@ impl Router for Endpoint {
         let (operation, prefix) = match body::opening(&first) {
             Opening::Names(operation, prefix) => (operation, prefix),
             _ if offer.mounts.has_fallback() => {
-                if let Some(status) = session.visitor.as_ref().and_then(|visitor| visitor.fallback_refused()) {
+                if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
                     refuse(&stream, &status);
                     return Routed::Wasted;
                 }
@@ -466,7 +466,7 @@ impl Endpoint {
     /// Notes a request that is refused without a method.
     fn count_unserved(&self) {
         if let Some(watching) = &self.offer.watching {
-            watching.count_unserved();
+            watching.unserved();
         }
     }
 
@@ -559,7 +559,7 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
     let trace = prefix.as_ref().and_then(|prefix| prefix.trace);
     let watched = watcher.as_ref().map(|watcher| watcher.begin(trace));
     let mut options = prefix.map(Box::new);
-    if let Err(status) = admit(served.guard(session.visitor.as_ref()).as_ref(), &mut options) {
+    if let Err(status) = admit(served.guard(session.rules.as_ref()).as_ref(), &mut options) {
         refuse(&stream, &status);
         watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
         return Routed::Wasted;

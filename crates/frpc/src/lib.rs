@@ -27,8 +27,8 @@
 //!
 //! * [`Channel::from_connection`]: servers call their clients
 //! * [`Middleware`]: code around calls, at either end
-//! * [`Access`]: who calls, and who may
-//! * [`observe`]: counters, histograms and observers of calls
+//! * [`Authorize`]: access rules
+//! * [`observe`]: observers of calls
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 //! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
@@ -48,7 +48,6 @@
 //! * `shm` (experimental): memory shared with processes of the same host, on Linux
 #![forbid(unsafe_code)]
 
-mod access;
 mod api;
 mod calls;
 mod client;
@@ -68,11 +67,7 @@ mod streaming;
 mod topic;
 mod wire;
 
-pub use access::Access;
-pub use access::limits::Rate;
-pub use access::tokens::{TokenError, Tokens};
-pub use access::topics::TopicRules;
-pub use access::who::Who;
+pub use api::authorize::{Admitted, Authorize, PeerRules};
 pub use api::code::Code;
 pub use api::error::Error;
 pub use api::error_details;

@@ -1,37 +1,31 @@
-//! What is seen of calls: counters and histograms, and observers of each call.
+//! Observers of calls: of each call, or of ended calls in batches.
 //!
-//! [`Counters`] count calls by method and code. An [`Observer`] is told of the begin and the end of each call, for
-//! traces or figures of your own. Both are set on the builders of [servers](crate::ServerBuilder) and
-//! [channels](crate::ChannelBuilder). They are part of the path of calls and not [middleware](crate::Middleware): they
-//! allocate nothing and do not change the call, and calls of ends without them take the same instructions as if there
-//! were none.
+//! An [`Observer`] is notified of the begin and the end of each call, for traces. A [`BatchObserver`] gets ended calls by
+//! method and code, for counters; those of the crate `frpc-telemetry` are one. Both are set on the builders of
+//! [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). They are part of the path of calls and not
+//! [middleware](crate::Middleware): they allocate nothing and do not change the call, and calls of ends without them take
+//! the same instructions as if there were none.
 //!
-//! | | [`Counters`], [`Observer`] | [`Middleware`](crate::Middleware) |
+//! | | [`Observer`], [`BatchObserver`] | [`Middleware`](crate::Middleware) |
 //! |---|---|---|
 //! | sees | method, code, sizes, duration | metadata, extensions, the peer |
 //! | a call with streams ends for it | with its last message | when the handler has returned, or the client has its stream |
 //! | sees calls that no handler gets | yes | no |
 //! | can change or refuse calls | no | yes |
 
-mod counters;
-mod exposition;
-pub(crate) mod figures;
-mod histogram;
-pub(crate) mod shards;
+mod batch;
 pub(crate) mod tally;
 mod trace;
 pub(crate) mod watching;
 
-pub use counters::{Calls, Counters, Retried, Snapshot};
-pub use figures::{Figure, FigureKind, ServerLoad, TopicFigures};
-pub use histogram::Histogram;
+pub use batch::{BatchObserver, ChannelServers, ServerLoad};
 pub use trace::TraceContext;
 
 use crate::api::middleware::CallKind;
 use crate::schema::method::Method;
 use crate::{Code, Status};
 
-/// Is told of the begin and the end of each call.
+/// Observes the begin and the end of each call.
 ///
 /// The functions are called where calls are made and served, on threads that drive connections: they must be quick and
 /// must not block. A panic in them is one of the handler, or of the caller.
@@ -126,13 +120,14 @@ pub struct About {
 }
 
 impl About {
-    pub(crate) fn named(side: Side, method: Method, kind: CallKind) -> Self {
+    /// The properties of the calls of a generated method, for tests of observers.
+    pub fn new(side: Side, method: Method, kind: CallKind) -> Self {
         Self { side, method, kind }
     }
 
     /// Of a unary method that a client calls.
     pub(crate) fn of_unary(method: &Method) -> Self {
-        Self::named(Side::Client, *method, CallKind::Unary)
+        Self::new(Side::Client, *method, CallKind::Unary)
     }
 
     /// The end at which the call is observed.

@@ -10,7 +10,7 @@ use super::{Rival, Setup};
 use crate::BoxError;
 use crate::background::{Bound, on_each_core};
 use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient as TonicClient;
-use frpc::observe::Counters;
+use frpc_telemetry::Counters;
 use frpc::{ChannelBuilder, ServerBuilder};
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::TracerProvider as _;
@@ -57,11 +57,11 @@ impl Setting for CountedSetting {
     const NAME: &'static str = "frpc-counted";
 
     fn server(server: ServerBuilder) -> ServerBuilder {
-        server.counters(&COUNTERS)
+        server.batch_observer(COUNTERS.clone())
     }
 
     fn client(client: ChannelBuilder) -> ChannelBuilder {
-        client.counters(&COUNTERS)
+        client.batch_observer(COUNTERS.clone())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
 
-use frpc::observe::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};
+use frpc_telemetry::Counters;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
 use samples::started::Polite;
@@ -94,7 +94,7 @@ where
 fn inspected() -> [String; 2] {
     let both = serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
-        let builder = builder.counters(&Counters::new());
+        let builder = builder.batch_observer(Counters::new());
         // Rings, which a build of the whole workspace has, show no workers.
         let builder = builder.workers(frpc::Workers::Threads(1)).io_backend(frpc::IoBackend::Tokio);
         let server = builder.bind("127.0.0.1:0").await?;
@@ -113,7 +113,7 @@ fn socket(folder: &Path) -> PathBuf {
     let path = folder.join("doors.sock");
     let at = path.clone();
     serve(|| async move {
-        let builder = Server::builder().add_service(GreeterServer::new(Service)).counters(&Counters::new());
+        let builder = Server::builder().add_service(GreeterServer::new(Service)).batch_observer(Counters::new());
         let server = builder.bind("127.0.0.1:0").await?;
         let introspection = Introspection::new().server("doors", server.inspector());
         let shown = Server::builder().add_service(introspection).bind_unix(at).await?;

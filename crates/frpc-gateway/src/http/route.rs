@@ -4,7 +4,6 @@ use super::answer::{Answer, JSON};
 use super::fields::Known;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
-use frpc::observe::{Counters, Snapshot};
 use frpc::{CallKind, ForeignContext, ForeignMethod};
 
 /// A request without its body.
@@ -99,19 +98,6 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
     }
 }
 
-/// What has been counted, as text for Prometheus.
-fn metrics(http: &Http, counters: &Counters, context: &ForeignContext, method: &str) -> Answer {
-    if !matches!(method, "GET" | "HEAD") {
-        return Answer::wrong_method("GET", "metrics are read by GET");
-    }
-    let snapshot = counters.snapshot();
-    let text = match &http.servers[..] {
-        [] => snapshot.prometheus(Some(&context.stats())),
-        servers => snapshot.prometheus_of(servers),
-    };
-    Answer::new(200, Snapshot::PROMETHEUS_TYPE, text)
-}
-
 /// Where a request goes that was let in.
 pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: Asked<'_>) -> Route {
     let Asked { method, path, known, is_http2 } = asked;
@@ -123,10 +109,11 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     if let Some(answer) = http.locks.console.as_ref().and_then(|console| console.answer(&asked, context.peer_addr())) {
         return Route::Answer(answer);
     }
+    #[cfg(feature = "metrics")]
     if path == "/metrics"
-        && let Some(counters) = &http.metrics
+        && let Some(answer) = http.metrics.answer(context, method)
     {
-        return Route::Answer(metrics(http, counters, context, method));
+        return Route::Answer(answer);
     }
     if path == "/" && method == "GET" && gateway.web_socket {
         return Route::Answer(Answer::needs_upgrade("websocket", "a GET of this path takes an upgrade to WebSocket"));

@@ -1,8 +1,6 @@
 //! Which doors are open for HTTP, and for whom.
 
 use crate::locks::Locks;
-use frpc::Stats;
-use frpc::observe::Counters;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,9 +34,8 @@ pub struct Http {
     pub(crate) connect: bool,
     pub(crate) grpc: bool,
     pub(crate) health: bool,
-    pub(crate) metrics: Option<Counters>,
-    /// The servers of the metrics by name; none for the one that answers.
-    pub(crate) servers: Vec<(String, Stats)>,
+    #[cfg(feature = "metrics")]
+    pub(crate) metrics: super::metrics::Metrics,
     pub(crate) debug: Option<DebugPage>,
     pub(crate) locks: Locks,
 }
@@ -77,46 +74,6 @@ impl Http {
     pub fn console(mut self, console: crate::Console) -> Self {
         self.locks.hosts.extend(console.hosts.iter().cloned());
         self.locks.console = Some(console);
-        self
-    }
-
-    /// Answers a GET of `/metrics` with what these counters have counted, the figures of channels and topics that they
-    /// [know](frpc::observe::Counters::show_topics), and the counts of the server's connections, as text for Prometheus. They count the calls of this server if they are given to it as well:
-    ///
-    /// ```
-    /// use frpc::observe::Counters;
-    /// use frpc_gateway::{Gateway, Http, ServeGateway};
-    ///
-    /// let counters = Counters::new();
-    /// let gateway = Gateway::new().http(Http::new().metrics(&counters));
-    /// let server = frpc::Server::builder().counters(&counters).gateway(gateway);
-    /// ```
-    ///
-    /// Whoever can call the server can read them. A Prometheus that calls the server by a name needs that
-    /// [name](Self::host) to be added.
-    pub fn metrics(mut self, counters: &Counters) -> Self {
-        self.metrics = Some(counters.clone());
-        self
-    }
-
-    /// Reports the connections of this server on the page of [`metrics`](Self::metrics), with the label `server`, in place
-    /// of those of the server that answers: for a page on a port of its own. May be called for several servers.
-    ///
-    /// ```
-    /// use frpc::observe::Counters;
-    /// use frpc_gateway::{Gateway, Http, ServeGateway};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), frpc::Error> {
-    /// let counters = Counters::new();
-    /// let server = frpc::Server::builder().counters(&counters).bind("127.0.0.1:0").await?;
-    /// let page = Http::new().metrics(&counters).metrics_of("main", server.stats());
-    /// let operators = frpc::Server::builder().gateway(Gateway::new().http(page));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn metrics_of(mut self, name: impl Into<String>, stats: Stats) -> Self {
-        self.servers.push((name.into(), stats));
         self
     }
 

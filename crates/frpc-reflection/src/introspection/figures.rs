@@ -2,14 +2,15 @@
 //! is as large as the schema.
 
 use crate::introspection_v1 as v1;
-use frpc::observe::{Calls, Histogram, Side, Snapshot};
+use frpc::observe::Side;
 use frpc::{Code, Inspector};
+use frpc_telemetry::{Calls, Counters, Histogram, Snapshot};
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// Adds the counters of methods, if the server counts calls.
 pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1::Method> {
-    let Some(counters) = inspector.counters() else { return methods };
+    let Some(counters) = inspector.batch_observer::<Counters>() else { return methods };
     let snapshot = counters.snapshot();
     let mut counted = by_method(&snapshot);
     for method in &mut methods {

@@ -81,7 +81,7 @@ impl Telemetry {
     /// Records the duration of each call in the histograms `rpc.client.call.duration` and `rpc.server.call.duration`.
     ///
     /// This takes two looks at the clock and one at a table of the SDK for each call, whether it is sampled or not. The
-    /// [counters](frpc::observe::Counters) cost less, and a collector can read them as Prometheus does.
+    /// [counters](crate::Counters) cost less, and a collector can read them as Prometheus does.
     pub fn durations(mut self, meter: &Meter) -> Self {
         let histogram = |name, description| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(description);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Whom a call comes from, as this end has verified it: a certificate, a user of this machine, or the bearer of a token.
 ///
-/// [`Access`](crate::Access) makes one for each connection and token, and handlers find it by [`Request::principal`].
+/// [Access rules](crate::Authorize) make one for each connection and token, and handlers find it by [`Request::principal`].
 /// Nothing that a peer writes into metadata becomes one without proof. Clones are the same principal.
 ///
 /// ```
@@ -69,7 +69,7 @@ impl Principal {
         Self(Arc::new(Facts { name, proof, roles: Vec::new(), expires: None, extensions }))
     }
 
-    /// Adds a role, by which [rules](crate::Who::role) let several principals in.
+    /// Adds a role, by which [rules](crate::Authorize) admit several principals.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
         self.facts().roles.push(role.into());
@@ -191,7 +191,7 @@ fn of_call(extras: Option<&Extras>, connection: Option<&Connection>) -> Option<P
 }
 
 impl<T> Request<T> {
-    /// In a handler: whom the call comes from, if that is known; see [`Access`](crate::Access). A token that came with
+    /// In a handler: whom the call comes from, if that is known; see [`Authorize`](crate::Authorize). A token that came with
     /// the call counts more than what the connection says.
     pub fn principal(&self) -> Option<Principal> {
         let (extras, origin) = self.about_caller();

@@ -6,7 +6,6 @@ mod tests;
 use super::{Calls, Ended, Ticket};
 use crate::Code;
 use crate::deadline;
-use crate::observe::shards::{Key, Leased};
 use crate::observe::watching::{Sizes, Watching, nanos};
 use crate::observe::{About, Token, TraceContext};
 use crate::schema::method::Method;
@@ -22,8 +21,6 @@ pub(crate) struct ObservedCalls {
     watching: Arc<Watching>,
     /// An observer is told of each call.
     is_told: bool,
-    /// The counters that this connection writes, until it is idle.
-    lease: Leased,
     made: Instant,
     /// The begin of the last turn that has brought replies.
     turned: u64,
@@ -38,7 +35,7 @@ pub(crate) struct ObservedCalls {
     late: u32,
     /// The call in each slot as the observer knows it, if one is told of each call.
     told: Vec<Told>,
-    /// The rows of methods in the counters.
+    /// The numbers of methods at the observer of batches.
     rows: Vec<(&'static Method, u32)>,
     /// The place in `rows` of the method that was counted last.
     last: usize,
@@ -108,7 +105,7 @@ impl LateReplies {
     /// Counts them, and tells of them. Not under the lock of the calls, since an observer may make some.
     #[cold]
     pub(crate) fn count(self) {
-        (0..self.count).for_each(|_| self.watching.count_late());
+        (0..self.count).for_each(|_| self.watching.late_reply());
     }
 }
 
@@ -127,7 +124,6 @@ impl ObservedCalls {
         Self {
             watching: watching.clone(),
             is_told: watching.is_told(),
-            lease: Leased::default(),
             made,
             turned: 0,
             sent: (made, None, Noted::NOTHING),
@@ -157,7 +153,7 @@ impl ObservedCalls {
     fn find_row(&mut self, method: &'static Method) -> u32 {
         let known = self.rows.iter().position(|(known, _)| std::ptr::eq(*known, method));
         self.last = known.unwrap_or_else(|| {
-            self.rows.push((method, self.watching.watcher(About::of_unary(method)).row));
+            self.rows.push((method, self.watching.register(&About::of_unary(method))));
             self.rows.len() - 1
         });
         self.rows.get(self.last).map_or(0, |(_, row)| *row)
@@ -192,7 +188,7 @@ impl ObservedCalls {
         let Answered { time, row, calls } = std::mem::replace(&mut self.answered, Answered::NONE);
         if calls > 0 {
             let nanos = self.turned.saturating_sub(time);
-            self.lease.add(Key::new(row, Code::Ok), calls.into(), nanos, self.watching.shards());
+            self.watching.ended(row, Code::Ok, calls.into(), nanos);
         }
     }
 
@@ -358,11 +354,9 @@ impl Calls {
         let Some(observed) = &mut self.observed else { return };
         let row = observed.row(method);
         if !over.is_counted {
-            observed.watching.count(row, code, 1, over.nanos);
+            observed.watching.ended(row, code, 1, over.nanos);
         } else if code != Code::Ok {
-            let shards = observed.watching.shards();
-            observed.lease.add(Key::new(row, Code::Ok), 1_u64.wrapping_neg(), over.nanos, shards);
-            observed.watching.count(row, code, 1, over.nanos);
+            observed.watching.reclassified(row, code, over.nanos);
         }
     }
 
@@ -382,14 +376,13 @@ impl Calls {
         }
     }
 
-    /// Frees the memory for all slots from this one on, and the counters for other connections.
+    /// Frees the memory for all slots from this one on.
     pub(super) fn release_observed(&mut self, slot: usize) {
         if let Some(observed) = &mut self.observed {
             observed.begun.truncate(slot);
             observed.begun.shrink_to_fit();
             observed.told.truncate(slot);
             observed.told.shrink_to_fit();
-            observed.lease = Leased::default();
         }
     }
 }

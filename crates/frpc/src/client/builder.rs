@@ -15,7 +15,7 @@ use crate::client::picker::Picker;
 use crate::client::retries::RetryBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::endpoint::offer::{Offer, Offering, offering_setters};
-use crate::observe::figures::Loads;
+use crate::observe::ChannelServers;
 use crate::resolve::{AnyResolver, Endpoint, Resolver};
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, HeaderForm};
@@ -637,8 +637,7 @@ impl ChannelBuilder {
             observer: watching.clone(),
         });
         if let Some(watching) = &watching {
-            let shared: Arc<dyn Loads> = inner.clone();
-            watching.show_channel(Arc::downgrade(&shared));
+            watching.channel(ChannelServers::new(Arc::downgrade(&inner)));
         }
         let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
         Channel { inner, layers: layers.present() }

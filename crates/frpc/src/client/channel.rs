@@ -236,7 +236,7 @@ impl Channel {
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
             return None; // Its observation is around it.
         }
-        let watcher = observer.watcher(About::named(Side::Client, *method, kind));
+        let watcher = observer.watcher(About::new(Side::Client, *method, kind));
         Some(match begun {
             Some(begun) if observer.is_told() => watcher.begun(begun, 0),
             // The table of calls keeps no trace of calls that are only counted.

@@ -21,7 +21,7 @@ use crate::client::links::Links;
 use crate::client::making::RUNTIME_ENDED;
 use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
 use crate::deadline;
-use crate::observe::figures::ServerLoad;
+use crate::observe::ServerLoad;
 use parking_lot::{Mutex, RwLock};
 use std::future::{pending, poll_fn};
 use std::pin::pin;

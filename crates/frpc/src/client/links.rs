@@ -13,7 +13,7 @@ use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::link::Link;
 use crate::client::making::{Maker, Making};
 use crate::client::picker::{Boxed, Pick, Picked, Picker, Wait, in_progress};
-use crate::observe::figures::ServerLoad;
+use crate::observe::ServerLoad;
 use crate::resolve::Endpoint;
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -72,7 +72,7 @@ impl Maker {
         async move {
             let dialled = dialler.dial(client, endpoint).await;
             if let Some(watching) = &offer.watching {
-                watching.count_dialled(dialled.is_ok());
+                watching.dialled(dialled.is_ok());
             }
             let connection = dialled.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();

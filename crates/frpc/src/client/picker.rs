@@ -4,7 +4,7 @@ use crate::Status;
 use crate::client::call::Call;
 use crate::client::fleet::view::FleetView;
 use crate::client::link::Link;
-use crate::observe::figures::ServerLoad;
+use crate::observe::ServerLoad;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The offer of an end to its peer: services and mounted routers. Either end may have one.
 
-use crate::access::{Access, RuleSet};
+use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::watching::Watching;
@@ -35,8 +35,8 @@ pub(crate) struct Offering {
     watching: Option<Watching>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
-    /// Who may call, if there are rules for that.
-    access: Option<Access>,
+    /// The access rules, if there are any.
+    access: Option<Arc<dyn Authorize>>,
     /// What this end packs when it calls, if it unpacks.
     pub(crate) packing: Option<Packing>,
 }
@@ -61,8 +61,8 @@ pub(crate) struct Offer {
     pub(crate) offered: Vec<OfferedService>,
     /// Calls in progress are noted.
     pub(crate) is_inspectable: bool,
-    /// Who may call, if there are rules for that.
-    pub(crate) access: Option<Arc<RuleSet>>,
+    /// The access rules, if there are any.
+    pub(crate) access: Option<Arc<dyn Authorize>>,
     /// How busy the end is.
     pub(crate) load: Arc<Load>,
     /// What this end packs when it calls, if it unpacks.
@@ -90,8 +90,8 @@ impl Offering {
         set(self.watching.get_or_insert_default());
     }
 
-    pub(crate) fn access(&mut self, access: Access) {
-        self.access = Some(access);
+    pub(crate) fn access(&mut self, access: impl Authorize) {
+        self.access = Some(Arc::new(access));
     }
 
     pub(crate) fn middleware(&mut self, middleware: impl Middleware) {
@@ -118,7 +118,7 @@ impl Offering {
             ..FormatTerms::default()
         };
         let watching = self.watching.map(Arc::new);
-        let access = self.access.map(Access::into_rules);
+        let access = self.access;
         let table = Table::new(services, self.policy, self.methods, &self.chain, watching.as_ref(), access.as_deref())?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
@@ -233,23 +233,23 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Counts the calls that this end serves and makes; see [`Counters`](crate::observe::Counters). Default: they
-            /// are not counted.
-            pub fn counters(mut self, counters: &$crate::observe::Counters) -> Self {
-                self.offering.watch(|watching| watching.set_counters(counters));
+            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes, such as
+            /// the counters of the crate `frpc-telemetry`, in place of one that was set before.
+            pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
+                self.offering.watch(|watching| watching.set_batches(observer));
                 self
             }
 
-            /// Tells an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of
-            /// one that was set before.
+            /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes, in place of one
+            /// that was set before.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering.watch(|watching| watching.set_observer(observer));
                 self
             }
 
-            /// Sets who may call: the services of this end, and what is mounted beside them. Default: everybody. With rules,
-            /// whatever none of them names is closed; see [`Access`](crate::Access).
-            pub fn access(mut self, access: $crate::Access) -> Self {
+            /// Sets the access rules for the services of this end and its mounted routers, such as those of the crate
+            /// `frpc-access`; see [`Authorize`](crate::Authorize). Default: every peer may call.
+            pub fn access(mut self, access: impl $crate::Authorize) -> Self {
                 self.offering.access(access);
                 self
             }

@@ -1,7 +1,7 @@
 //! The state of a connection for its router.
 
 use crate::Status;
-use crate::access::visitor::Visitor;
+use crate::api::authorize::PeerRules;
 use crate::calls::table::CallTable;
 use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
@@ -42,8 +42,8 @@ pub(crate) struct Session {
     pub(crate) unpacks: bool,
     /// So does the peer what this end packs.
     pub(crate) packs: bool,
-    /// The peer for the rules, if there are any.
-    pub(crate) visitor: Option<Arc<Visitor>>,
+    /// The access rules for the peer, if there are any.
+    pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl Session {
@@ -73,7 +73,7 @@ impl Session {
 
     /// The status of an operation of a mounted router that the rules refuse to this peer.
     pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
-        self.visitor.as_ref()?.refused(operation)
+        self.rules.as_ref()?.admit_mounted(operation).err()
     }
 
     /// How this peer's requests to a method are read.
@@ -89,7 +89,7 @@ impl Session {
         }
         let served = table.get(operation)?;
         let Kind::Unary(unary) = &served.entry.kind else { return None };
-        let settings = served.settings(self.reading(&served.entry.method), self.visitor.as_ref());
+        let settings = served.settings(self.reading(&served.entry.method), self.rules.as_ref());
         unary.instance(InvokeSettings { unpacks: self.unpacks, packs: self.packs && served.packs, ..settings })
     }
 

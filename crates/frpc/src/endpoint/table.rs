@@ -1,7 +1,6 @@
 //! The methods of a server by operation.
 
-use crate::access::visitor::Visitor;
-use crate::access::{Rule, RuleSet};
+use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
 use crate::observe::watching::{Watcher, Watching};
 use crate::observe::{About, Side};
@@ -47,19 +46,19 @@ pub(crate) struct Served {
     pub(crate) watcher: Option<Watcher>,
     /// Its replies are packed for peers that unpack.
     pub(crate) packs: bool,
-    /// The rule for its callers, if the end has rules; without one it is closed to everybody.
-    pub(crate) rule: Option<Rule>,
+    /// The number of the rule for its callers, if the end has rules.
+    pub(crate) rule: Option<usize>,
 }
 
 impl Served {
     /// The settings of the method for one connection.
-    pub(crate) fn settings(&self, reading: Reading, visitor: Option<&Arc<Visitor>>) -> InvokeSettings<'_> {
+    pub(crate) fn settings(&self, reading: Reading, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
             reading,
             chain: self.chain.as_ref(),
             watcher: self.watcher.as_ref(),
-            guard: self.guard(visitor),
+            guard: self.guard(rules),
             unpacks: false,
             packs: false,
             permits: None,
@@ -68,8 +67,8 @@ impl Served {
     }
 
     /// The rules of the method for a peer.
-    pub(crate) fn guard(&self, visitor: Option<&Arc<Visitor>>) -> Option<Guard> {
-        visitor.map(|visitor| Guard::new(visitor, self.rule, self.entry.method))
+    pub(crate) fn guard(&self, rules: Option<&Arc<dyn PeerRules>>) -> Option<Guard> {
+        rules.map(|rules| Guard::new(rules, self.rule, self.entry.method))
     }
 }
 
@@ -90,7 +89,7 @@ impl Table {
         mut settings: MethodSettings,
         chain: &Chain,
         watching: Option<&Arc<Watching>>,
-        access: Option<&RuleSet>,
+        access: Option<&dyn Authorize>,
     ) -> Result<Self, Error> {
         let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
@@ -122,14 +121,14 @@ impl Table {
             }
             let chain = chain.followed_by(&entry.chain).present();
             let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
-            let about = About::named(Side::Server, entry.method, entry.face().about().kind());
+            let about = About::new(Side::Server, entry.method, entry.face().about().kind());
             let watcher = watching.map(|watching| watching.watcher(about));
-            let rule = access.and_then(|access| access.rule_of(&name));
+            let rule = access.and_then(|access| access.rule(&name));
             served[index] = Some(Served { entry, running, chain, hands_off, watcher, packs, rule });
         }
         let table = Self::of(low, kept, layouts);
-        let ruled = access.into_iter().flat_map(RuleSet::methods);
-        let unknown = ruled.filter(|name| !table.has(name)).map(str::to_owned).min();
+        let ruled = access.into_iter().flat_map(Authorize::methods);
+        let unknown = ruled.filter(|name| !table.has(name)).min();
         let MethodSettings { policies, hand_offs, packed } = settings;
         match policies.into_keys().chain(hand_offs).chain(packed).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

@@ -30,7 +30,7 @@ impl Watcher {
             Some(tally) => tally.add(self.row, code),
             None => {
                 let nanos = self.began.map_or(0, |began| nanos(deadline::now().saturating_duration_since(began)));
-                self.watching.count(self.row, code, 1, nanos);
+                self.watching.ended(self.row, code, 1, nanos);
             }
         }
         if self.is_told {
@@ -96,12 +96,12 @@ impl Tally {
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {
-            self.watching.count(self.row.get(), Code::Ok, u64::from(calls), nanos);
+            self.watching.ended(self.row.get(), Code::Ok, u64::from(calls), nanos);
         }
         let mut others = self.others.borrow_mut();
         if !others.is_empty() {
             for (row, code, calls) in std::mem::take(&mut *others) {
-                self.watching.count(row, code, u64::from(calls), nanos);
+                self.watching.ended(row, code, u64::from(calls), nanos);
             }
         }
     }

@@ -1,17 +1,16 @@
 //! Who observes the calls of an end, and a call that is observed from its begin to its end.
 
-use crate::observe::figures::Loads;
-use crate::observe::shards::{Key, Shards};
-use crate::observe::{About, Counters, Ended, Observer, Token, TraceContext};
+use crate::observe::{About, BatchObserver, ChannelServers, Ended, Observer, Token, TraceContext};
 use crate::{Code, Status, deadline};
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Who observes the calls of an end.
 #[derive(Clone, Default)]
 pub(crate) struct Watching {
-    counters: Counters,
+    batches: Option<Arc<dyn BatchObserver>>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -20,7 +19,7 @@ pub(crate) struct Watching {
 pub(crate) struct Watcher {
     pub(crate) watching: Arc<Watching>,
     pub(crate) about: About,
-    /// Its row in the counters.
+    /// Its number at the observer of batches.
     pub(crate) row: u32,
     /// An observer is told of each call.
     pub(crate) is_told: bool,
@@ -41,17 +40,19 @@ pub(crate) struct Sizes {
 }
 
 impl Watching {
-    pub(crate) fn set_counters(&mut self, counters: &Counters) {
-        self.counters = counters.clone();
+    pub(crate) fn set_batches(&mut self, batches: impl BatchObserver) {
+        self.batches = Some(Arc::new(batches));
     }
 
-    pub(crate) fn counters(&self) -> &Counters {
-        &self.counters
+    /// The observer of batches, if it has this type.
+    pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
+        let batches: &dyn Any = &**self.batches.as_ref()?;
+        batches.downcast_ref()
     }
 
-    /// Shows the servers of a channel beside what is counted.
-    pub(crate) fn show_channel(&self, channel: Weak<dyn Loads>) {
-        self.counters.show_channel(channel);
+    /// Reports a channel that was created.
+    pub(crate) fn channel(&self, servers: ChannelServers) {
+        self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
 
     pub(crate) fn set_observer(&mut self, observer: impl Observer) {
@@ -59,7 +60,7 @@ impl Watching {
     }
 
     pub(crate) fn watcher(self: &Arc<Self>, about: About) -> Watcher {
-        let (row, is_told) = (self.counters.row(&about), self.is_told());
+        let (row, is_told) = (self.register(&about), self.is_told());
         let (token, request, trace, began) = (Token::default(), 0, None, None);
         Watcher { watching: self.clone(), about, row, is_told, token, request, trace, began }
     }
@@ -80,37 +81,55 @@ impl Watching {
         }
     }
 
-    /// Counts calls that have ended, and took so long each.
-    pub(crate) fn count(&self, row: u32, code: Code, calls: u64, nanos: u64) {
-        self.shards().add(Key::new(row, code), calls, nanos);
+    /// The number of a method at the observer of batches.
+    pub(crate) fn register(&self, about: &About) -> u32 {
+        self.batches.as_ref().map_or(0, |batches| batches.register(about))
     }
 
-    pub(crate) fn shards(&self) -> &Arc<Shards> {
-        self.counters.shards()
+    /// Reports calls that have ended, and took so long each.
+    pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
+        if let Some(batches) = &self.batches {
+            batches.ended(row, code, calls, nanos);
+        }
+    }
+
+    /// Reports the code of a call that was reported as ended with OK.
+    pub(crate) fn reclassified(&self, row: u32, code: Code, nanos: u64) {
+        if let Some(batches) = &self.batches {
+            batches.reclassified(row, code, nanos);
+        }
     }
 
     /// Notes a failed attempt at a call, after which another one is made.
     pub(crate) fn retry(&self, about: &About, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
-        self.counters.count_retried(Key::new(self.counters.row(about), failed.code()));
+        if let Some(batches) = &self.batches {
+            batches.retried(batches.register(about), failed.code());
+        }
         if let Some(observer) = self.observer.as_ref().filter(|_| token != Token::NO_END) {
             observer.retry(about, token, failed, trace);
         }
     }
 
-    /// Counts an attempt of a client to make a connection.
-    pub(crate) fn count_dialled(&self, is_made: bool) {
-        self.counters.count_dialled(is_made);
+    /// Reports the end of an attempt to connect.
+    pub(crate) fn dialled(&self, is_connected: bool) {
+        if let Some(batches) = &self.batches {
+            batches.dialled(is_connected);
+        }
     }
 
-    pub(crate) fn count_late(&self) {
-        self.counters.count_late();
+    pub(crate) fn late_reply(&self) {
+        if let Some(batches) = &self.batches {
+            batches.late_reply();
+        }
         if let Some(observer) = &self.observer {
             observer.late_reply();
         }
     }
 
-    pub(crate) fn count_unserved(&self) {
-        self.counters.count_unserved();
+    pub(crate) fn unserved(&self) {
+        if let Some(batches) = &self.batches {
+            batches.unserved();
+        }
     }
 }
 
@@ -181,7 +200,7 @@ impl Watched {
         }
         let Watcher { watching, about, row, .. } = &self.watcher;
         let nanos = nanos(deadline::now().saturating_duration_since(self.begun.at));
-        watching.count(*row, code, 1, nanos);
+        watching.ended(*row, code, 1, nanos);
         if watching.is_told() {
             watching.tell_end(about, self.begun.token, code, Sizes { request: self.request, reply });
         }
@@ -208,7 +227,8 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 
 impl fmt::Debug for Watching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { counters, observer } = self;
-        f.debug_struct("Watching").field("counters", counters).field("observer", &observer.is_some()).finish()
+        let Self { batches, observer } = self;
+        let mut debug = f.debug_struct("Watching");
+        debug.field("batches", &batches.is_some()).field("observer", &observer.is_some()).finish()
     }
 }

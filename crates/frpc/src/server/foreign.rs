@@ -3,7 +3,7 @@
 
 pub(crate) mod turn;
 
-use crate::access::visitor::{Visitor, expired};
+use crate::api::authorize::{PeerRules, admit_peer};
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline::{self, Inherited};
@@ -14,7 +14,7 @@ use crate::observe::TraceContext;
 use crate::observe::watching::Watched;
 use crate::server::foreign::turn::ForeignCalled;
 use crate::service::admission::admit;
-use crate::service::failures::{nobody_waits, note, overloaded, panicked, too_many};
+use crate::service::failures::{expired, nobody_waits, note, overloaded, panicked, too_many};
 use crate::service::formats::Face;
 use crate::service::served::{Kind, Running, Streamed};
 use crate::service::stream_method::{Body, MessageBytes, single};
@@ -71,7 +71,7 @@ impl ForeignHandler {
             let connection = context.connection().clone();
             let caller = ForeignCaller {
                 context: context.clone(),
-                visitor: offer.access.as_ref().map(|access| Visitor::new(access, &connection)),
+                rules: offer.access.as_deref().map(|access| admit_peer(access, &connection)),
                 connection,
                 permits: Mutex::default(),
                 calls: AtomicUsize::new(0),
@@ -129,8 +129,8 @@ struct ForeignCaller {
     calls: AtomicUsize,
     /// Whether handlers are polled in place.
     in_place: Mutex<InPlace>,
-    /// The client for the rules, if there are any.
-    visitor: Option<Arc<Visitor>>,
+    /// The access rules for the client, if there are any.
+    rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl ForeignMethods {
@@ -339,7 +339,7 @@ impl ForeignMethod {
         }
         let (messages, timeout, _, extras) = request.apart();
         let mut options = Some(Box::new(Prefix { timeout, extras, trace, ..Prefix::default() }));
-        let guard = self.served().guard(caller.visitor.as_ref());
+        let guard = self.served().guard(caller.rules.as_ref());
         admit(guard.as_ref(), &mut options).inspect_err(|_| caller.context.waste(0))?;
         let Prefix { deadline, extras, expires, .. } = *options.unwrap_or_default();
         let mut call = InProgress::begin(caller).inspect_err(|_| caller.context.waste(0))?;

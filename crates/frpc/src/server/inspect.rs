@@ -4,7 +4,7 @@ use crate::Connection;
 use crate::codegen::OfferedService;
 use crate::deadline::now;
 use crate::endpoint::offer::Offer;
-use crate::observe::Counters;
+use crate::observe::BatchObserver;
 use crate::service::in_flight::InFlight;
 use frisbee::PacketId;
 use std::fmt;
@@ -72,14 +72,13 @@ impl Inspector {
         (count, oldest.into_iter().map(view).collect())
     }
 
-    /// What counts the calls of the server: the counters that its [builder](crate::ServerBuilder::counters) got, which other
-    /// ends may share, or those that stand beside its observer. `None` unless it has counters or an observer.
-    pub fn counters(&self) -> Option<&Counters> {
-        self.offer.watching.as_ref().map(|watching| watching.counters())
+    /// The [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has this type.
+    pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
+        self.offer.watching.as_ref()?.batches()
     }
 
     /// The services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable) or its calls are
-    /// counted.
+    /// observed.
     pub fn services(&self) -> Vec<OfferedService> {
         self.offer.offered.clone()
     }

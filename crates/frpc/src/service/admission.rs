@@ -1,8 +1,7 @@
 //! Admission of a call: its deadline and the rules of this end, before its request is decoded. All kinds of calls pass
 //! here.
 
-use crate::access::Rule;
-use crate::access::visitor::Visitor;
+use crate::api::authorize::PeerRules;
 use crate::api::extras::{Extras, Held};
 use crate::schema::method::Method;
 use crate::service::failures::nobody_waits;
@@ -37,23 +36,23 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
 /// The rules of one method for the peer of one connection.
 #[derive(Clone)]
 pub(crate) struct Guard {
-    visitor: Arc<Visitor>,
-    rule: Option<Rule>,
+    rules: Arc<dyn PeerRules>,
+    rule: Option<usize>,
     method: Method,
     /// Calls without options are admitted for as long as the connection lives.
     is_open: bool,
 }
 
 impl Guard {
-    pub(crate) fn new(visitor: &Arc<Visitor>, rule: Option<Rule>, method: Method) -> Self {
-        Self { is_open: visitor.is_open(rule), visitor: visitor.clone(), rule, method }
+    pub(crate) fn new(rules: &Arc<dyn PeerRules>, rule: Option<usize>, method: Method) -> Self {
+        Self { is_open: rules.is_open(rule), rules: rules.clone(), rule, method }
     }
 
-    /// Admits a call by its metadata, to which the principal of its token is added. Returns when that expires.
+    /// Admits a call by its metadata, and adds its principal to the extensions. Returns the end of the admission.
     fn admit(&self, extras: &mut Held) -> Result<Option<Instant>, Status> {
-        let admitted = self.visitor.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
-        if let Some(bearer) = admitted.bearer {
-            Extras::extensions_mut(extras).insert(bearer);
+        let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
+        if let Some(principal) = admitted.principal {
+            Extras::extensions_mut(extras).insert(principal);
         }
         Ok(admitted.expires)
     }

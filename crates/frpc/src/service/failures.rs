@@ -61,6 +61,11 @@ fn has_no_room(connection: &Connection, memory: usize) -> bool {
     !has_room
 }
 
+/// The status of a call whose principal has expired.
+pub(crate) fn expired() -> Status {
+    Status::unauthenticated("the token has expired: get a new one")
+}
+
 /// The status of a call that is shed.
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")

@@ -1,12 +1,11 @@
 //! The serving end of streaming calls, each in a task of its own.
 
 use crate::ResponseStream;
-use crate::access::visitor::expired;
 use crate::api::request::Origin;
 use crate::deadline::{Inherited, Within};
 use crate::observe::watching::Watched;
 use crate::schema::method::FullName;
-use crate::service::failures::{note, overloaded, panicked, takes_too_much};
+use crate::service::failures::{expired, note, overloaded, panicked, takes_too_much};
 use crate::service::served::Opened;
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;

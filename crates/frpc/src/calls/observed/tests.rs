@@ -2,10 +2,11 @@
 
 use super::super::Body;
 use super::*;
-use crate::observe::Counters;
+use crate::observe::BatchObserver;
 use crate::schema::layout::Layout;
 use bytes::Bytes;
 use frisbee::Operation;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::task::{Context, Poll};
 
@@ -25,20 +26,63 @@ impl Calls {
     }
 }
 
+/// Adds up what is reported, by name and code.
+#[derive(Clone, Default)]
+struct Batches(Arc<Mutex<Reported>>);
+
+#[derive(Default)]
+struct Reported {
+    methods: Vec<&'static str>,
+    calls: BTreeMap<(&'static str, u8), (u64, Duration)>,
+    late_replies: u32,
+}
+
+impl Batches {
+    fn add(&self, method: u32, code: Code, calls: i64, nanos: u64) {
+        let mut reported = self.0.lock();
+        let name = reported.methods[method as usize];
+        let (count, sum) = reported.calls.entry((name, code as u8)).or_default();
+        *count = count.wrapping_add_signed(calls);
+        let duration = Duration::from_nanos(nanos) * calls.unsigned_abs() as u32;
+        if calls > 0 { *sum += duration } else { *sum -= duration }
+    }
+}
+
+impl BatchObserver for Batches {
+    fn register(&self, about: &About) -> u32 {
+        let methods = &mut self.0.lock().methods;
+        methods.push(about.method());
+        methods.len() as u32 - 1
+    }
+
+    fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64) {
+        self.add(method, code, calls as i64, nanos);
+    }
+
+    fn reclassified(&self, method: u32, code: Code, nanos: u64) {
+        self.add(method, Code::Ok, -1, nanos);
+        self.add(method, code, 1, nanos);
+    }
+
+    fn late_reply(&self) {
+        self.0.lock().late_replies += 1;
+    }
+}
+
 struct Observed {
     calls: Calls,
-    counters: Counters,
+    batches: Batches,
     now: Instant,
 }
 
 impl Observed {
     fn new() -> Self {
-        let counters = Counters::new();
+        let batches = Batches::default();
         let mut watching = Watching::default();
-        watching.set_counters(&counters);
+        watching.set_batches(batches.clone());
         let mut calls = Calls::default();
         calls.set_watching(Some(&Arc::new(watching)));
-        Self { calls, counters, now: deadline::now() }
+        Self { calls, batches, now: deadline::now() }
     }
 
     fn send(&mut self, method: &'static Method) -> Ticket {
@@ -70,9 +114,8 @@ impl Observed {
 
     /// How many calls of each method have ended with each code.
     fn counts(&self) -> BTreeMap<(&'static str, u8), u64> {
-        let calls = self.counters.snapshot().calls;
-        let counts = calls.into_iter().map(|calls| ((calls.method, calls.code as u8), calls.durations.count()));
-        counts.filter(|(_, count)| *count > 0).collect()
+        let calls = self.batches.0.lock().calls.clone();
+        calls.into_iter().map(|(key, (count, _))| (key, count)).filter(|(_, count)| *count > 0).collect()
     }
 }
 
@@ -86,10 +129,8 @@ fn messages_that_come_in_one_turn_are_counted_by_method_with_the_time_since_thei
     let answered = answered.map(|(ticket, method)| (ticket, method.operation, MESSAGE));
     observed.answer(Duration::from_millis(1), &answered);
     assert_eq!(observed.counts(), BTreeMap::from([(("Add", Code::Ok as u8), 3), (("Get", Code::Ok as u8), 1)]));
-    let calls = observed.counters.snapshot().calls;
-    let sum = |method| -> Duration {
-        calls.iter().filter(|calls| calls.method == method).map(|calls| calls.durations.sum()).sum()
-    };
+    let calls = observed.batches.0.lock().calls.clone();
+    let sum = |method| calls[&(method, Code::Ok as u8)].1;
     assert_eq!([sum("Add"), sum("Get")], [Duration::from_millis(13), Duration::from_millis(1)]);
     assert!(!observed.calls.is_uncounted(early) && !observed.calls.is_uncounted(tickets[2]));
 }
@@ -146,8 +187,8 @@ fn late_replies_of_a_turn_are_counted_when_the_lock_of_the_calls_is_free() {
     let ticket = observed.send(&ADD);
     observed.calls.give_up(ticket, |_, _| {});
     let late = observed.answer(Duration::from_millis(1), &[(ticket, ADD.operation, MESSAGE)]);
-    assert_eq!(observed.counters.snapshot().late_replies, 0);
+    assert_eq!(observed.batches.0.lock().late_replies, 0);
     late.expect("one was late").count();
-    assert_eq!(observed.counters.snapshot().late_replies, 1);
+    assert_eq!(observed.batches.0.lock().late_replies, 1);
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }

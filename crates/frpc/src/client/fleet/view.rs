@@ -1,9 +1,8 @@
 //! What can be seen of a fleet.
 
-use crate::client::channel::{Channel, ChannelShared};
+use crate::client::channel::Channel;
 use crate::client::fleet::Fleet;
 use crate::client::picker::in_progress;
-use crate::observe::figures::{Loads, ServerLoad};
 use crate::resolve::Endpoint;
 use std::time::Duration;
 
@@ -42,12 +41,6 @@ impl Channel {
     /// The servers among which the channel chooses, with what it knows of them. `None` for a channel to a single server.
     pub fn fleet(&self) -> Option<FleetView> {
         self.inner.picker.fleet()
-    }
-}
-
-impl Loads for ChannelShared {
-    fn loads(&self) -> Vec<ServerLoad> {
-        self.picker.loads()
     }
 }
 

@@ -66,7 +66,7 @@ impl ForeignMethod {
         let instance = unary.instance(InvokeSettings {
             permits: caller.permits(self.operation, &served.running),
             format: Some((format, &offer.terms)),
-            ..served.settings(Reading::whole(offer.terms.nesting), caller.visitor.as_ref())
+            ..served.settings(Reading::whole(offer.terms.nesting), caller.rules.as_ref())
         })?;
         Some(ForeignPlace { method: self.clone(), instance })
     }

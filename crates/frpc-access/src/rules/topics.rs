@@ -1,21 +1,21 @@
 //! Who may publish to which topic, and subscribe to which pattern.
 
-use crate::access::who::Who;
-use crate::api::principal::Principal;
-use crate::deadline;
-use frisbee::Connection;
-use frisbee::pubsub::{TopicUse, covers};
+use crate::now;
+use crate::rules::who::Who;
+use frpc::pubsub::{TopicUse, covers};
+use frpc::{Connection, Principal};
 
-/// Who may publish to which topics, and subscribe to which patterns, at a [`Broker`](crate::pubsub::Broker).
+/// Who may publish to which topics, and subscribe to which patterns, at a [`Broker`](frpc::pubsub::Broker).
 ///
-/// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](crate::pubsub::covers) all of
+/// What no rule allows is refused. A rule for subscriptions allows a pattern if it [covers](frpc::pubsub::covers) all of
 /// it: one for `orders.*` does not allow `orders.>`. Callers are known by their connection, as for
 /// [`Access::allow_mounted`](crate::Access::allow_mounted), which has to let them come as far as to the broker. A pattern
 /// in a rule that is none allows nothing.
 ///
 /// ```
+/// use frpc::Server;
 /// use frpc::pubsub::{Broker, OPERATIONS};
-/// use frpc::{Access, Server, TopicRules, Who};
+/// use frpc_access::{Access, TopicRules, Who};
 ///
 /// let rules = TopicRules::new()
 ///     .publish(["orders.>"], Who::role("till"))
@@ -50,14 +50,14 @@ impl TopicRules {
         self
     }
 
-    /// Whether the peer of a connection may do this, for [`BrokerBuilder::permit`](crate::pubsub::BrokerBuilder::permit).
+    /// Whether the peer of a connection may do this, for [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
     pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
         let (rules, topics) = match wish {
             TopicUse::Publish(topic) => (&self.publish, topic),
             TopicUse::Subscribe(pattern) => (&self.subscribe, pattern),
             _ => return false,
         };
-        let is_valid = |principal: &Principal| principal.expires().is_none_or(|expires| expires > deadline::now());
+        let is_valid = |principal: &Principal| principal.expires().is_none_or(|expires| expires > now());
         let principal = Principal::of(connection).filter(is_valid);
         let includes = |patterns: &[String]| patterns.iter().any(|pattern| covers(pattern, topics));
         rules.iter().any(|(patterns, who)| includes(patterns) && who.includes(principal.as_ref()))

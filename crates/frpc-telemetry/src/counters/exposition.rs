@@ -1,7 +1,8 @@
 //! Snapshots as text for Prometheus.
 
-use crate::Stats;
-use crate::observe::{Figure, FigureKind, Side, Snapshot};
+use super::{Figure, FigureKind, Snapshot};
+use frpc::Stats;
+use frpc::observe::Side;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ impl Snapshot {
     /// The snapshot in the text format of Prometheus, with the counts of a server's connections if they are given.
     ///
     /// ```
-    /// let counters = frpc::observe::Counters::new();
+    /// let counters = frpc_telemetry::Counters::new();
     /// let text = counters.snapshot().prometheus(None);
     /// assert!(text.contains("frpc_late_replies_total 0\n"));
     /// ```
@@ -93,7 +94,7 @@ fn put(text: &mut String, name: &str, labels: &str, value: impl Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::ServerLoad;
+    use frpc::observe::ServerLoad;
 
     #[test]
     fn the_name_of_a_server_cannot_leave_its_label() {

@@ -68,7 +68,7 @@ impl Histogram {
     /// in which it lies. `None` if there are no durations.
     ///
     /// ```
-    /// let histogram = frpc::observe::Histogram::default();
+    /// let histogram = frpc_telemetry::Histogram::default();
     /// assert_eq!(histogram.quantile(0.99), None);
     /// ```
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {

@@ -1,9 +1,10 @@
 //! Figures beside those of calls: servers of channels, topics, and the connections of a server. Each is a number with a
 //! name and a few labels, which `exposition.rs` writes for Prometheus and other programs pass on in their own way.
 
-use crate::Stats;
-use crate::observe::Snapshot;
-use frisbee::pubsub::Broker;
+use super::Snapshot;
+use frpc::Stats;
+use frpc::observe::ServerLoad;
+use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
 /// How many servers have a row of their own. Labels are to be few; the others are added up as [`OTHERS`].
@@ -39,62 +40,31 @@ pub enum FigureKind {
     Gauge,
 }
 
-/// A server that channels call.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct ServerLoad {
-    /// The server as the program, or the resolver of the channel, names it.
-    pub server: String,
-    /// The connections to it that take calls: one for each channel.
-    pub connections: u64,
-    /// The calls and streams in progress on these.
-    pub in_progress: u64,
-    /// The channels that doubt it: it has answered that it cannot work, and not otherwise since.
-    pub doubts: u64,
-}
-
-impl ServerLoad {
-    /// A server of one channel. `in_progress` is `None` without a connection.
-    pub(crate) fn new(server: &str, in_progress: Option<usize>, is_doubted: bool) -> Self {
-        Self {
-            server: server.to_owned(),
-            connections: u64::from(in_progress.is_some()),
-            in_progress: in_progress.unwrap_or(0) as u64,
-            doubts: u64::from(is_doubted),
-        }
-    }
-}
-
-/// What knows servers: a channel.
-pub(crate) trait Loads: Send + Sync {
-    fn loads(&self) -> Vec<ServerLoad>;
-}
-
 /// Adds up what channels know of the same servers. Those behind the first [`SERVERS_SHOWN`], by name, are one.
 pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoad> {
     let mut by_name = BTreeMap::<String, ServerLoad>::new();
-    let mut add = |name: &str, load: ServerLoad| {
-        let sum = by_name.entry(name.to_owned()).or_insert_with(|| ServerLoad::new(name, None, false));
-        sum.connections += load.connections;
-        sum.in_progress += load.in_progress;
-        sum.doubts += load.doubts;
-    };
-    loads.for_each(|load| add(&load.server.clone(), load));
+    for load in loads {
+        match by_name.get_mut(&load.server) {
+            Some(sum) => add(sum, &load),
+            None => drop(by_name.insert(load.server.clone(), load)),
+        }
+    }
     let mut servers: Vec<_> = by_name.into_values().collect();
     if servers.len() > SERVERS_SHOWN {
-        let others = servers.split_off(SERVERS_SHOWN).into_iter();
-        let others = others.fold(ServerLoad::new(OTHERS, None, false), |sum, load| ServerLoad {
-            connections: sum.connections + load.connections,
-            in_progress: sum.in_progress + load.in_progress,
-            doubts: sum.doubts + load.doubts,
-            ..sum
-        });
+        let mut others = ServerLoad::new(OTHERS, None, false);
+        servers.split_off(SERVERS_SHOWN).iter().for_each(|load| add(&mut others, load));
         servers.push(others);
     }
     servers
 }
 
-/// What goes on in brokers whose figures are [shown](crate::observe::Counters::show_topics).
+fn add(sum: &mut ServerLoad, load: &ServerLoad) {
+    sum.connections += load.connections;
+    sum.in_progress += load.in_progress;
+    sum.doubts += load.doubts;
+}
+
+/// What goes on in brokers whose figures are [shown](crate::Counters::show_topics).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TopicFigures {
@@ -154,7 +124,7 @@ impl Snapshot {
     /// one name stand together.
     ///
     /// ```
-    /// let figures = frpc::observe::Counters::new().snapshot().figures(None);
+    /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
     /// assert!(figures.iter().any(|figure| figure.name == "frpc_late_replies_total" && figure.value == 0));
     /// ```
     pub fn figures(&self, stats: Option<&Stats>) -> Vec<Figure> {
@@ -274,13 +244,12 @@ mod tests {
 
     #[test]
     fn loads_of_a_server_are_added_up_and_few_servers_have_rows() {
-        let load = |name: String| ServerLoad::new(&name, Some(2), name == "s000");
+        let load = |name: String| ServerLoad::new(name.clone(), Some(2), name == "s000");
         let names = || (0..100).map(|number| format!("s{number:03}"));
         let loads = added_up(names().chain(names()).map(load));
         assert_eq!(loads.len(), SERVERS_SHOWN + 1);
-        let first = ServerLoad { server: "s000".to_owned(), connections: 2, in_progress: 4, doubts: 2 };
-        assert_eq!(loads[0], first);
-        let others = ServerLoad { server: OTHERS.to_owned(), connections: 72, in_progress: 144, doubts: 0 };
-        assert_eq!(loads[SERVERS_SHOWN], others);
+        let counts = |load: &ServerLoad| (load.server.clone(), load.connections, load.in_progress, load.doubts);
+        assert_eq!(counts(&loads[0]), ("s000".to_owned(), 2, 4, 2));
+        assert_eq!(counts(&loads[SERVERS_SHOWN]), (OTHERS.to_owned(), 72, 144, 0));
     }
 }

@@ -1,12 +1,10 @@
 //! One peer for the rules: who it is, and whether it may come in.
 
-use crate::access::limits::Bucket;
-use crate::access::tokens::TOKEN_MAX;
-use crate::access::{Rule, RuleSet, TokenError};
-use crate::api::metadata::Metadata;
-use crate::api::principal::Principal;
-use crate::{Status, deadline};
-use frisbee::Connection;
+use crate::now;
+use crate::rules::limits::Bucket;
+use crate::rules::tokens::TOKEN_MAX;
+use crate::rules::{Rule, RuleSet, TokenError};
+use frpc::{Admitted, Connection, Metadata, PeerRules, Principal, Status};
 use parking_lot::Mutex;
 use std::fmt;
 use std::net::IpAddr;
@@ -71,17 +69,8 @@ impl Known {
     }
 
     fn is_over(&self) -> bool {
-        self.expires().is_some_and(|expires| expires <= deadline::now())
+        self.expires().is_some_and(|expires| expires <= now())
     }
-}
-
-/// A call that is let in.
-#[derive(Default)]
-pub(crate) struct Admitted {
-    /// Whose token came with the call.
-    pub(crate) bearer: Option<Principal>,
-    /// When the caller is no longer let in.
-    pub(crate) expires: Option<Instant>,
 }
 
 /// The peer of a connection for the rules of this end.
@@ -103,32 +92,26 @@ struct Memory {
 }
 
 impl Visitor {
-    /// The peer of a connection. What its transport says of it becomes the connection's principal.
-    pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Arc<Self> {
-        if let Some(principal) = access.principal(connection) {
-            principal.own(connection);
-        }
+    /// The peer of a connection.
+    pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         let address = connection.peer_addr().map(|address| address.ip());
         let changes = connection.attachments().changes();
         let own = Arc::new(Known::new(access, Principal::of(connection), address));
         let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
-        Arc::new(Self { access: access.clone(), connection: connection.clone(), address, memory })
+        Self { access: access.clone(), connection: connection.clone(), address, memory }
     }
+}
 
-    /// Whether calls of a method that bring no metadata are let in, always and without being counted.
-    pub(crate) fn is_open(&self, rule: Option<Rule>) -> bool {
+impl PeerRules for Visitor {
+    fn is_open(&self, rule: Option<usize>) -> bool {
+        let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
         own.may(rule) && own.expires().is_none() && !is_limited
     }
 
-    /// Lets a call of a method in, or says why not.
-    pub(crate) fn admit(
-        &self,
-        rule: Option<Rule>,
-        method: &dyn fmt::Display,
-        metadata: &Metadata,
-    ) -> Result<Admitted, Status> {
+    fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
+        let rule = self.access.rule(rule);
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let known = match token {
             Some(token) => self.bearer(token)?,
@@ -141,30 +124,33 @@ impl Visitor {
             return Err(self.denied(known.principal.as_ref(), method));
         }
         known.take(&self.access, rule, self.address)?;
-        let bearer = token.and_then(|_| known.principal.clone());
-        Ok(Admitted { bearer, expires: known.expires() })
+        let mut admitted = Admitted::default();
+        admitted.principal = token.and_then(|_| known.principal.clone());
+        admitted.expires = known.expires();
+        Ok(admitted)
     }
 
-    /// Why the peer may not use an operation of a mounted router; `None` if it may.
-    pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
+    fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
         let known = self.own();
         let mut rules = self.access.rules.mounted.iter().filter(|(range, _)| range.contains(&operation));
         let may = rules.any(|(_, rule)| known.may(Some(*rule)));
-        self.refusal(&known, may, &format_args!("operation {operation}"))
+        self.verdict(&known, may, &format_args!("operation {operation}"))
     }
 
-    /// Why the peer may not open streams that name no operation; `None` if it may.
-    pub(crate) fn fallback_refused(&self) -> Option<Status> {
+    fn admit_fallback(&self) -> Result<(), Status> {
         let known = self.own();
         let may = known.may(self.access.rules.fallback);
-        self.refusal(&known, may, &"a stream without an operation")
+        self.verdict(&known, may, &"a stream without an operation")
     }
+}
 
-    fn refusal(&self, known: &Known, may: bool, what: &dyn fmt::Display) -> Option<Status> {
-        if known.is_over() {
-            return Some(expired());
+impl Visitor {
+    fn verdict(&self, known: &Known, may: bool, target: &dyn fmt::Display) -> Result<(), Status> {
+        match may {
+            _ if known.is_over() => Err(expired()),
+            true => Ok(()),
+            false => Err(self.denied(known.principal.as_ref(), target)),
         }
-        (!may).then(|| self.denied(known.principal.as_ref(), what))
     }
 
     /// What the connection says of its peer.
@@ -196,7 +182,7 @@ impl Visitor {
             memory.bearer = Some((token.into(), known.clone(), generation));
             return Ok(known);
         }
-        let now = deadline::now();
+        let now = now();
         let (count, since) = &mut memory.refusals;
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= REFUSALS_WITHIN;
         if since.as_ref().is_none_or(is_over) {
@@ -248,7 +234,7 @@ impl Visitor {
     }
 }
 
-pub(crate) fn expired() -> Status {
+fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 

@@ -1,15 +1,15 @@
 //! Who may call: the conditions of rules.
 
-use crate::api::principal::Principal;
+use frpc::Principal;
 #[cfg(any(unix, test))]
-use crate::api::principal::Proof;
+use frpc::Proof;
 use std::fmt;
 use std::sync::Arc;
 
 /// Who may call a method: a condition on the [`Principal`] of a call.
 ///
 /// ```
-/// use frpc::Who;
+/// use frpc_access::Who;
 ///
 /// let tellers = Who::role("teller").or(Who::spiffe("spiffe://example.org/till"));
 /// let night = Who::known().and(Who::when(|principal| principal.name().ends_with("-night")));
@@ -171,9 +171,11 @@ impl fmt::Debug for Who {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::principal::CertificateNames;
+    use frpc::CertificateNames;
 
-    fn certified(names: CertificateNames) -> Principal {
+    fn workload(id: &str) -> Principal {
+        let mut names = CertificateNames::default();
+        names.spiffe = Some(id.to_owned());
         Principal::new("somebody", Proof::Certificate(names))
     }
 
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn a_name_counts_for_the_kind_of_proof_that_it_comes_from_alone() {
         let id = "spiffe://example.org/till";
-        let workload = certified(CertificateNames { spiffe: Some(id.to_owned()), ..CertificateNames::default() });
+        let workload = workload(id);
         assert!(Who::spiffe(id).includes(Some(&workload)));
         assert!(!Who::host(id).includes(Some(&workload)) && !Who::common_name(id).includes(Some(&workload)));
         let bearer = Principal::new(id, Proof::Token { issuer: "a".to_owned() });
@@ -199,7 +201,6 @@ mod tests {
 
     #[test]
     fn below_a_spiffe_id_are_whole_segments() {
-        let workload = |id: &str| certified(CertificateNames { spiffe: Some(id.to_owned()), ..Default::default() });
         let shop = Who::spiffe_below("spiffe://example.org/shop");
         assert!(shop.includes(Some(&workload("spiffe://example.org/shop/till"))));
         for other in

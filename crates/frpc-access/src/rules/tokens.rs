@@ -1,7 +1,7 @@
 //! Tokens: whoever verifies them, and the memory of those that were accepted.
 
-use crate::access::visitor::Known;
-use crate::api::principal::Principal;
+use crate::rules::visitor::Known;
+use frpc::Principal;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -17,11 +17,12 @@ const HALF: usize = 4 * 1024 * 1024;
 /// About what an entry takes beside its token: a principal with its name and roles, and a place in the table.
 const ENTRY: usize = 512;
 
-/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The crate `frpc-access` does so for JSON Web
+/// Verifies bearer tokens, for [`Access::tokens`](crate::Access::tokens). The feature `jwt` has one for JSON Web
 /// Tokens.
 ///
 /// ```
-/// use frpc::{Principal, Proof, TokenError, Tokens};
+/// use frpc::{Principal, Proof};
+/// use frpc_access::{TokenError, Tokens};
 ///
 /// /// One secret for one robot.
 /// struct Password(String);

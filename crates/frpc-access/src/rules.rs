@@ -1,8 +1,7 @@
-//! Who calls, and who may: the rules of an end, and what is known of each of its peers.
+//! Access rules: sets of rules, which never change, and the verdicts on the peer of each connection.
 //!
-//! A [`Visitor`] is a peer for the rules. Every door by which a call comes in asks it once, before the request is
-//! decoded: the router for native calls, streams and hand-offs, `server/foreign.rs` for other protocols. The names in a certificate
-//! are read in `certificates.rs`; crates such as `frpc-access` verify tokens.
+//! [`Access`] is the [`Authorize`] of an end, and a [`Visitor`] the [`PeerRules`] of one connection. `certificates.rs` reads
+//! the names in a certificate.
 
 #[cfg(feature = "tls")]
 mod certificates;
@@ -12,13 +11,13 @@ pub(crate) mod topics;
 pub(crate) mod visitor;
 pub(crate) mod who;
 
-use crate::access::limits::{Limit, Limits, Rate};
-use crate::access::tokens::{Cache, TokenError, Tokens};
-use crate::access::who::Who;
-use crate::api::principal::Principal;
+use crate::rules::limits::{Limit, Limits, Rate};
+use crate::rules::tokens::{Cache, TokenError, Tokens};
+use crate::rules::visitor::Visitor;
+use crate::rules::who::Who;
 #[cfg(unix)]
-use crate::api::principal::Proof;
-use frisbee::Connection;
+use frpc::Proof;
+use frpc::{Authorize, Connection, PeerRules, Principal};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
@@ -32,13 +31,14 @@ use std::sync::Arc;
 ///
 /// A caller is known by [`certificates`](Self::certificates), [`users`](Self::users) of this machine or
 /// [`tokens`](Self::tokens), as far as these have been switched on. It is made out once for each connection, and once for
-/// each token. Calls of unknown callers fail with [`Unauthenticated`](crate::Code::Unauthenticated), those of known ones
-/// whom no rule lets in with [`PermissionDenied`](crate::Code::PermissionDenied), before their request is decoded.
+/// each token. Calls of unknown callers fail with [`Unauthenticated`](frpc::Code::Unauthenticated), those of known ones
+/// whom no rule lets in with [`PermissionDenied`](frpc::Code::PermissionDenied), before their request is decoded.
 ///
 #[cfg_attr(feature = "tls", doc = "```")]
 #[cfg_attr(not(feature = "tls"), doc = "```text")]
 /// use samples::greeter::GreeterServer;
-/// use frpc::{Access, Rate, Server, Who};
+/// use frpc::Server;
+/// use frpc_access::{Access, Rate, Who};
 /// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -60,6 +60,9 @@ pub struct Access(Arc<RuleSet>);
 #[derive(Default)]
 pub(crate) struct RuleSet {
     rules: Rules,
+    /// The rules of methods with their limits, and the numbers of these by name.
+    methods: Vec<Rule>,
+    numbers: HashMap<String, usize>,
     /// The verdicts on tokens.
     cache: Cache,
     limits: Limits,
@@ -98,7 +101,7 @@ impl Access {
 
     /// Knows callers by the certificates that they show in the handshake of TLS: by their SPIFFE ID, the names of hosts, or
     /// the common name. The end needs TLS that asks for certificates, as
-    /// [`ServerTls::mutual`](frisbee::tls::ServerTls::mutual) does.
+    /// [`ServerTls::mutual`](frpc::tls::ServerTls::mutual) does.
     ///
     /// A certificate with a SPIFFE ID that is not valid, or with a further URI beside it, is as none. A connection keeps
     /// the principal that it began with when its certificate expires.
@@ -124,7 +127,7 @@ impl Access {
     }
 
     /// Lets callers into methods, whose names are `package.Service/Method`. Several rules for one method let in those of
-    /// each. [`bind`](crate::ServerBuilder::bind) fails if there is no such method.
+    /// each. [`bind`](frpc::ServerBuilder::bind) fails if there is no such method.
     ///
     /// Rules name methods and not services, so that a method that is added later is not open before somebody has decided.
     pub fn allow<M: Into<String>>(self, methods: impl IntoIterator<Item = M>, who: Who) -> Self {
@@ -166,7 +169,7 @@ impl Access {
         })
     }
 
-    /// Lets peers open streams that name no operation, for the [fallback](crate::ServerBuilder::fallback).
+    /// Lets peers open streams that name no operation, for the [fallback](frpc::ServerBuilder::fallback).
     pub fn allow_fallback(self, who: Who) -> Self {
         self.change(|rules| rules.fallback = Some(rules.add(who)))
     }
@@ -174,8 +177,8 @@ impl Access {
     /// Limits how often each of these may call: a principal by its name, whatever its connections are, and a caller who is
     /// not known by its address. The first limit that is for a caller counts; callers without one are not limited.
     ///
-    /// A call beyond is refused with [`ResourceExhausted`](crate::Code::ResourceExhausted), with the time to wait as a
-    /// [`RetryInfo`](crate::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are not
+    /// A call beyond is refused with [`ResourceExhausted`](frpc::Code::ResourceExhausted), with the time to wait as a
+    /// [`RetryInfo`](frpc::error_details::RetryInfo), before its request is decoded. Packets for mounted routers are not
     /// counted. The memory for limits is bounded: when 65 536 callers have used some of what they may, further ones share
     /// a limit.
     pub fn limit(self, who: Who, rate: Rate) -> Self {
@@ -187,7 +190,7 @@ impl Access {
     /// first one that is for a caller counts; it holds beside that of [`limit`].
     ///
     /// ```
-    /// use frpc::{Access, Rate, Who};
+    /// use frpc_access::{Access, Rate, Who};
     ///
     /// let access = Access::new()
     ///     .allow(["shop.Orders/Place", "shop.Orders/List"], Who::known())
@@ -215,12 +218,30 @@ impl Access {
         let mut rules = self.0.rules.clone();
         change(&mut rules);
         let limits = Limits::new(rules.limits.clone());
-        Self(Arc::new(RuleSet { rules, cache: Cache::default(), limits }))
+        let (mut methods, mut numbers) = (Vec::new(), HashMap::new());
+        for (name, rule) in &rules.methods {
+            numbers.insert(name.clone(), methods.len());
+            methods.push(Rule { limits: rules.limited.get(name).copied(), ..*rule });
+        }
+        Self(Arc::new(RuleSet { rules, methods, numbers, cache: Cache::default(), limits }))
+    }
+}
+
+impl Authorize for Access {
+    fn methods(&self) -> Vec<String> {
+        self.0.rules.methods.keys().chain(self.0.rules.limited.keys()).cloned().collect()
     }
 
-    /// The rules, complete.
-    pub(crate) fn into_rules(self) -> Arc<RuleSet> {
-        self.0
+    fn rule(&self, method: &str) -> Option<usize> {
+        self.0.numbers.get(method).copied()
+    }
+
+    fn identify(&self, connection: &Connection) -> Option<Principal> {
+        self.0.principal(connection)
+    }
+
+    fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules> {
+        Arc::new(Visitor::new(&self.0, connection))
     }
 }
 
@@ -232,15 +253,9 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// The rule for a method.
-    pub(crate) fn rule_of(&self, method: &str) -> Option<Rule> {
-        let rule = self.rules.methods.get(method)?;
-        Some(Rule { limits: self.rules.limited.get(method).copied(), ..*rule })
-    }
-
-    /// The names of methods that rules or limits are for.
-    pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
-        self.rules.methods.keys().chain(self.rules.limited.keys()).map(String::as_str)
+    /// The rule with a number.
+    fn rule(&self, number: Option<usize>) -> Option<Rule> {
+        self.methods.get(number?).copied()
     }
 
     /// What the transport of a connection says about its peer.

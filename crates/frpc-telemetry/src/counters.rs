@@ -1,21 +1,26 @@
 //! The counters of calls: which methods there are, and what has been counted for each.
 
-use crate::Code;
-use crate::api::middleware::CallKind;
-use crate::observe::figures::{self, Loads, ServerLoad, TopicFigures};
-use crate::observe::histogram::Histogram;
-use crate::observe::shards::{self, Key, Shards};
-use crate::observe::{About, Side};
-use frisbee::pubsub::Broker;
+mod exposition;
+mod figures;
+mod histogram;
+mod shards;
+
+pub use figures::{Figure, FigureKind, TopicFigures};
+pub use histogram::Histogram;
+
+use frpc::observe::{About, BatchObserver, ChannelServers, ServerLoad, Side};
+use frpc::pubsub::Broker;
+use frpc::{CallKind, Code};
 use parking_lot::Mutex;
+use shards::{Key, Shards};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 /// Counts calls by method and code, with histograms of how long they took.
 ///
-/// Given to servers and channels by `counters` of their builders; clones count together. Counting takes neither a lock
+/// Given to servers and channels by `batch_observer` of their builders; clones count together. Counting takes neither a lock
 /// nor the clock: each thread has counters of its own, which a [snapshot](Self::snapshot) adds up. Names of methods are
 /// those of the schema, never those that a peer has sent.
 ///
@@ -25,18 +30,19 @@ use std::sync::{Arc, Weak};
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
-/// use frpc::observe::{Counters, Side};
+/// use frpc::observe::Side;
+/// use frpc_telemetry::Counters;
 /// # use samples::started::Polite;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let counters = Counters::new();
 /// let server = frpc::Server::builder()
-///     .counters(&counters)
+///     .batch_observer(counters.clone())
 ///     .add_service(GreeterServer::new(Polite))
 ///     .bind("127.0.0.1:0")
 ///     .await?;
-/// let channel = frpc::Channel::builder().counters(&counters);
+/// let channel = frpc::Channel::builder().batch_observer(counters.clone());
 /// # let address = server.local_addr().to_string();
 /// # tokio::spawn(server.serve());
 /// let client = GreeterClient::new(channel.connect(address).await?);
@@ -66,7 +72,7 @@ struct Inner {
     dialled: AtomicU64,
     not_dialled: AtomicU64,
     /// The channels that count here, as long as there are any.
-    channels: Mutex<Vec<Weak<dyn Loads>>>,
+    channels: Mutex<Vec<ChannelServers>>,
     brokers: Mutex<Vec<Broker>>,
 }
 
@@ -123,7 +129,7 @@ impl Counters {
     /// Shows what goes on in a broker beside the calls, which [`Snapshot::topics`] adds up for all that are shown.
     ///
     /// ```
-    /// use frpc::observe::Counters;
+    /// use frpc_telemetry::Counters;
     /// use frpc::pubsub::Broker;
     ///
     /// let counters = Counters::new();
@@ -134,21 +140,14 @@ impl Counters {
         self.0.brokers.lock().push(broker.clone());
     }
 
-    /// Shows the servers of a channel as long as it lives.
-    pub(crate) fn show_channel(&self, channel: Weak<dyn Loads>) {
-        let mut channels = self.0.channels.lock();
-        // So that it does not grow with channels that come and go.
-        channels.retain(|channel| channel.strong_count() > 0);
-        channels.push(channel);
-    }
-
     fn servers(&self) -> Vec<ServerLoad> {
-        let channels: Vec<_> = self.0.channels.lock().iter().filter_map(Weak::upgrade).collect();
-        figures::added_up(channels.iter().flat_map(|channel| channel.loads()))
+        let channels = self.0.channels.lock().clone();
+        figures::added_up(channels.iter().flat_map(ChannelServers::loads))
     }
+}
 
-    /// The row of a method.
-    pub(crate) fn row(&self, about: &About) -> u32 {
+impl BatchObserver for Counters {
+    fn register(&self, about: &About) -> u32 {
         let (side, service, method, kind) = (about.side(), about.service(), about.method(), about.kind());
         let mut methods = self.0.methods.lock();
         let Methods { rows, by_name } = &mut *methods;
@@ -158,25 +157,38 @@ impl Counters {
         })
     }
 
-    pub(crate) fn shards(&self) -> &Arc<Shards> {
-        &self.0.shards
+    fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64) {
+        self.0.shards.add(Key::new(method, code), calls, nanos);
     }
 
-    pub(crate) fn count_retried(&self, key: Key) {
-        *self.0.retried.lock().entry(key).or_default() += 1;
+    fn reclassified(&self, method: u32, code: Code, nanos: u64) {
+        // Sums wrap, so a shard may subtract what another has added.
+        self.0.shards.add(Key::new(method, Code::Ok), 1_u64.wrapping_neg(), nanos);
+        self.ended(method, code, 1, nanos);
     }
 
-    pub(crate) fn count_dialled(&self, is_made: bool) {
-        let count = if is_made { &self.0.dialled } else { &self.0.not_dialled };
-        count.fetch_add(1, Ordering::Relaxed);
+    fn retried(&self, method: u32, code: Code) {
+        *self.0.retried.lock().entry(Key::new(method, code)).or_default() += 1;
     }
 
-    pub(crate) fn count_late(&self) {
+    fn late_reply(&self) {
         self.0.late.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_unserved(&self) {
+    fn unserved(&self) {
         self.0.unserved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn dialled(&self, is_connected: bool) {
+        let count = if is_connected { &self.0.dialled } else { &self.0.not_dialled };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn channel(&self, servers: ChannelServers) {
+        let mut channels = self.0.channels.lock();
+        // So that it does not grow with channels that come and go.
+        channels.retain(ChannelServers::is_alive);
+        channels.push(servers);
     }
 }
 
@@ -247,30 +259,29 @@ impl fmt::Debug for Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::layout::Layout;
-    use crate::schema::method::Method;
+    use frpc::codegen::{Layout, Method};
 
     static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
     static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
 
     fn about(method: usize) -> About {
-        About::named(Side::Client, METHODS[method], CallKind::Unary)
+        About::new(Side::Client, METHODS[method], CallKind::Unary)
     }
 
     #[test]
     fn counts_of_threads_are_added_up_and_stay_when_these_have_ended() {
         let counters = Counters::new();
-        let rows = [counters.row(&about(0)), counters.row(&about(1))];
-        assert_eq!((rows, counters.row(&about(0))), ([0, 1], 0));
+        let rows = [counters.register(&about(0)), counters.register(&about(1))];
+        assert_eq!((rows, counters.register(&about(0))), ([0, 1], 0));
         for _ in 0..2 {
             std::thread::scope(|scope| {
                 for thread in 0..4_u64 {
                     let (counters, row) = (counters.clone(), rows[(thread % 2) as usize]);
                     scope.spawn(move || {
                         for _ in 0..1000 {
-                            counters.shards().add(Key::new(row, Code::Ok), 1, 1000);
+                            counters.ended(row, Code::Ok, 1, 1000);
                         }
-                        counters.shards().add(Key::new(row, Code::Internal), 7, 1000);
+                        counters.ended(row, Code::Internal, 7, 1000);
                     });
                 }
             });

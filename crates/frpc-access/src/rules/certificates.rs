@@ -1,8 +1,8 @@
 //! The names in a peer's certificate, which TLS has verified before. What a certificate's bytes say is read here; whether
 //! it is valid is decided by rustls.
 
-use crate::api::principal::{CertificateNames, Principal, Proof};
-use frisbee::tls::CertificateDer;
+use frpc::tls::CertificateDer;
+use frpc::{CertificateNames, Principal, Proof};
 use webpki::EndEntityCert;
 
 /// The scheme of SPIFFE IDs.
@@ -24,11 +24,10 @@ pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
         _ if uris.iter().any(|uri| has_spiffe_scheme(uri)) => return None,
         _ => None,
     };
-    let names = CertificateNames {
-        spiffe,
-        hosts: certificate.valid_dns_names().map(str::to_owned).collect(),
-        common_name: common_name(certificate.subject()),
-    };
+    let mut names = CertificateNames::default();
+    names.spiffe = spiffe;
+    names.hosts = certificate.valid_dns_names().map(str::to_owned).collect();
+    names.common_name = common_name(certificate.subject());
     let name = names.spiffe.as_ref().or(names.hosts.first()).or(names.common_name.as_ref())?.clone();
     Some(Principal::new(name, Proof::Certificate(names)))
 }

@@ -1,9 +1,8 @@
 //! Counters of threads. Each thread adds to a shard of its own, so counting takes no lock and no line of memory travels
-//! between cores; readers add the shards up. The connections of clients have shards of their own instead, since they are
-//! few and are locked anyway where their calls end.
+//! between cores; readers add the shards up.
 
-use crate::Code;
-use crate::observe::histogram::{self, BUCKETS, Histogram};
+use super::histogram::{self, BUCKETS, Histogram};
+use frpc::Code;
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -57,7 +56,7 @@ impl Series {
     }
 }
 
-/// The counters of one thread or connection, and of those that had its place before.
+/// The counters of one thread, and of threads that had the lease before.
 type Shard = Mutex<Vec<Arc<Series>>>;
 
 /// The right to write a shard, which one thread has at a time.
@@ -101,7 +100,7 @@ pub(crate) struct Shards {
 
 /// A lease of one of several sets of shards, which is given back in the end.
 #[derive(Default)]
-pub(crate) struct Leased {
+struct Leased {
     of: Weak<Shards>,
     /// `None` before its first use.
     lease: Option<Lease>,
@@ -109,7 +108,7 @@ pub(crate) struct Leased {
 
 impl Leased {
     /// Adds calls to a shard that nobody else writes.
-    pub(crate) fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
+    fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
             Some(lease) => lease.add(key, calls, nanos),
             None => *self = of.leased(key, calls, nanos),

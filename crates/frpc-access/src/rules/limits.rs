@@ -1,13 +1,13 @@
 //! How often callers may call: token buckets by principal, or by address for callers who are not known.
 
-use crate::Status;
-use crate::access::who::Who;
-use crate::api::principal::{Principal, Proof};
-use crate::deadline;
-use crate::error_details::RetryInfo;
+use crate::now;
+use crate::rules::who::Who;
+use frpc::error_details::RetryInfo;
+use frpc::{Principal, Proof, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::mem::{Discriminant, discriminant};
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const SWEPT: Duration = Duration::from_secs(1);
 /// How often somebody may call: so many times in a period on average, and so many at once.
 ///
 /// ```
-/// use frpc::Rate;
+/// use frpc_access::Rate;
 /// use std::time::Duration;
 ///
 /// let usual = Rate::per_second(50).burst(200);
@@ -54,10 +54,10 @@ impl Rate {
 }
 
 /// The time since the first call of this function, by the runtime's clock, which tests may stop.
-fn now() -> Duration {
-    static BEGAN: LazyLock<Instant> = LazyLock::new(deadline::now);
+fn since_start() -> Duration {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(now);
     let began = *BEGAN;
-    deadline::now().saturating_duration_since(began)
+    now().saturating_duration_since(began)
 }
 
 /// The token bucket of one caller, by the generic cell rate algorithm.
@@ -74,7 +74,7 @@ impl Bucket {
 
     /// Takes one call out.
     pub(crate) fn take(&self) -> Result<(), Status> {
-        let now = now();
+        let now = since_start();
         let mut full_at = self.full_at.lock();
         let missing = full_at.saturating_sub(now);
         let wait = missing.saturating_sub(self.rate.interval.saturating_mul(self.rate.burst - 1));
@@ -90,7 +90,7 @@ impl Bucket {
     }
 
     fn is_full(&self) -> bool {
-        *self.full_at.lock() <= now()
+        *self.full_at.lock() <= since_start()
     }
 }
 
@@ -123,7 +123,7 @@ type Caller = (usize, Name);
 #[derive(PartialEq, Eq, Hash)]
 enum Name {
     Principal {
-        kind: u8,
+        kind: Discriminant<Proof>,
         issuer: String,
         name: String,
     },
@@ -136,14 +136,11 @@ enum Name {
 impl Name {
     fn new(principal: Option<&Principal>, address: Option<IpAddr>) -> Self {
         let Some(principal) = principal else { return address.map_or(Self::Nobody, |it| Self::Address(network(it))) };
-        let (kind, issuer) = match principal.proof() {
-            Proof::Certificate(_) => (0, ""),
-            #[cfg(unix)]
-            Proof::Unix(_) => (1, ""),
-            Proof::Token { issuer } => (2, issuer.as_str()),
-            Proof::Other => (3, ""),
+        let issuer = match principal.proof() {
+            Proof::Token { issuer } => issuer.clone(),
+            _ => String::new(),
         };
-        Self::Principal { kind, issuer: issuer.to_owned(), name: principal.name().to_owned() }
+        Self::Principal { kind: discriminant(principal.proof()), issuer, name: principal.name().to_owned() }
     }
 }
 
@@ -188,7 +185,7 @@ impl Limits {
         if let Some(bucket) = buckets.by_caller.get(&caller) {
             return Some(bucket.clone());
         }
-        if buckets.by_caller.len() >= CALLERS_MAX && !buckets.sweep(deadline::now()) {
+        if buckets.by_caller.len() >= CALLERS_MAX && !buckets.sweep(now()) {
             return Some(buckets.shared.entry(number).or_insert_with(|| Arc::new(Bucket::new(rate))).clone());
         }
         let bucket = Arc::new(Bucket::new(rate));
@@ -218,7 +215,7 @@ impl fmt::Debug for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Code;
+    use frpc::Code;
     use tokio::time::advance;
 
     fn named(number: usize) -> Principal {

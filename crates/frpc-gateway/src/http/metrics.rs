@@ -1,0 +1,73 @@
+//! The page `/metrics` for Prometheus.
+
+use super::answer::Answer;
+use crate::Http;
+use frpc::{ForeignContext, Stats};
+use frpc_telemetry::{Counters, Snapshot};
+
+/// The contents of the page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Metrics {
+    counters: Option<Counters>,
+    /// The servers by name; none for the one that answers.
+    servers: Vec<(String, Stats)>,
+}
+
+impl Metrics {
+    /// The answer to a request for `/metrics`, if there is such a page.
+    pub(crate) fn answer(&self, context: &ForeignContext, method: &str) -> Option<Answer> {
+        let counters = self.counters.as_ref()?;
+        if !matches!(method, "GET" | "HEAD") {
+            return Some(Answer::wrong_method("GET", "metrics are read by GET"));
+        }
+        let snapshot = counters.snapshot();
+        let text = match &self.servers[..] {
+            [] => snapshot.prometheus(Some(&context.stats())),
+            servers => snapshot.prometheus_of(servers),
+        };
+        Some(Answer::new(200, Snapshot::PROMETHEUS_TYPE, text))
+    }
+}
+
+impl Http {
+    /// Answers a GET of `/metrics` with the counts of these counters, the figures of channels and topics that they
+    /// [know](frpc_telemetry::Counters::show_topics), and the counts of the server's connections, as text for Prometheus.
+    /// They count the calls of this server if they are given to it as well:
+    ///
+    /// ```
+    /// use frpc_gateway::{Gateway, Http, ServeGateway};
+    /// use frpc_telemetry::Counters;
+    ///
+    /// let counters = Counters::new();
+    /// let gateway = Gateway::new().http(Http::new().metrics(&counters));
+    /// let server = frpc::Server::builder().batch_observer(counters).gateway(gateway);
+    /// ```
+    ///
+    /// Whoever can call the server can read them. A Prometheus that calls the server by a name needs that
+    /// [name](Self::host) to be added.
+    pub fn metrics(mut self, counters: &Counters) -> Self {
+        self.metrics.counters = Some(counters.clone());
+        self
+    }
+
+    /// Reports the connections of this server on the page of [`metrics`](Self::metrics), with the label `server`, in place
+    /// of those of the server that answers: for a page on a port of its own. May be called for several servers.
+    ///
+    /// ```
+    /// use frpc_gateway::{Gateway, Http, ServeGateway};
+    /// use frpc_telemetry::Counters;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// let counters = Counters::new();
+    /// let server = frpc::Server::builder().batch_observer(counters.clone()).bind("127.0.0.1:0").await?;
+    /// let page = Http::new().metrics(&counters).metrics_of("main", server.stats());
+    /// let operators = frpc::Server::builder().gateway(Gateway::new().http(page));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn metrics_of(mut self, name: impl Into<String>, stats: Stats) -> Self {
+        self.metrics.servers.push((name.into(), stats));
+        self
+    }
+}
