@@ -35,7 +35,7 @@ use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
-use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
 use frpc::json::{from_json, to_json};
 use frpc::observe::Counters;
 use frpc::{
@@ -530,7 +530,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
 /// Sends packets back; as a client, until there have been as many as asked for.
 struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
-impl Router for Mirror {
+impl Protocol for Mirror {
     type Session = u64;
 
     fn connected(&self, _connection: &Connection) -> u64 {

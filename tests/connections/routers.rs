@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
-    Outbox, Packet, PacketId, PeerKind, Policy, Routed, Router, Server, Stream, TakeOver, Turn, opening,
+    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, TakeOver, Turn, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -27,7 +27,7 @@ fn operation(number: u16) -> Operation {
 /// Says something by its handle as soon as there is a connection, and in its first turn.
 struct Eager;
 
-impl Router for Eager {
+impl Protocol for Eager {
     type Session = Vec<Bytes>;
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
@@ -89,7 +89,7 @@ impl Named {
     }
 }
 
-impl Router for Named {
+impl Protocol for Named {
     type Session = (Connection, bool);
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {

@@ -1,6 +1,6 @@
 //! Packed messages that are none, lie about their length, or come where none may.
 
-use frisbee::{Connection, Outbox, Packet, Routed, Router, Turn};
+use frisbee::{Connection, Outbox, Packet, Protocol, Routed, Turn};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
 use frisbee_tests::packed::{EXAMPLE, body, hello, parts};
@@ -151,7 +151,7 @@ async fn a_caller_without_permission_is_refused_before_a_frame_is_looked_at() {
 /// Counts the turns of a connection.
 struct Turns(Arc<AtomicU64>);
 
-impl Router for Turns {
+impl Protocol for Turns {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
+    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Stats, Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::pki::Authority;
@@ -107,7 +107,7 @@ async fn the_limit_of_waiting_output_is_configurable() {
 /// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
 struct Turns(Arc<AtomicU64>, UnboundedSender<u64>);
 
-impl Router for Turns {
+impl Protocol for Turns {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -297,7 +297,7 @@ struct Echoing {
     turns: Arc<AtomicU64>,
 }
 
-impl Router for Echoing {
+impl Protocol for Echoing {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

@@ -278,7 +278,7 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
     }
 
-    /// Wakes the connection's own task, so that its router gets a [turn](crate::Router::turn) soon.
+    /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::turn) soon.
     ///
     /// For routers that keep the packets they want to send in queues of their own.
     pub fn wake(&self) {
@@ -416,7 +416,7 @@ impl Connection {
         let _ = self.0.home.set(home);
     }
 
-    /// Sets the operation that is being routed, 0 for none. [`Router::held_up`](crate::Router::held_up) and the log name it
+    /// Sets the operation that is being routed, 0 for none. [`Protocol::held_up`](crate::Protocol::held_up) and the log name it
     /// if it blocks the thread. Connections set it for each packet; a router that routes several operations in one packet
     /// does so itself.
     #[inline(always)]

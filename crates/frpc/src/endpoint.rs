@@ -41,7 +41,7 @@ use crate::wire::report;
 use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
     Turn, WhenFull,
 };
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Endpoint {
     }
 }
 
-impl Router for Endpoint {
+impl Protocol for Endpoint {
     type Session = Session;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {

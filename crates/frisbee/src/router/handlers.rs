@@ -5,7 +5,7 @@ use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::{Trust, TrustHandle};
 use crate::work::Executor;
-use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
+use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -185,7 +185,7 @@ impl fmt::Debug for Handler {
     }
 }
 
-impl Router for Handlers {
+impl Protocol for Handlers {
     type Session = HandlersSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {

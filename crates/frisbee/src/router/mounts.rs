@@ -2,7 +2,7 @@
 
 use crate::router::opening;
 use crate::{
-    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
     Turn, WhenFull,
 };
 use bytes::Bytes;
@@ -55,8 +55,8 @@ impl Mounts {
 
     /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
     ///
-    /// [`check`](Router::check) reports an invalid range, and so do binding and connecting.
-    pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
+    /// [`check`](Protocol::check) reports an invalid range, and so do binding and connecting.
+    pub fn mount<R: Protocol>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
             let start = match range.start_bound() {
@@ -83,7 +83,7 @@ impl Mounts {
     }
 
     /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
-    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+    pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
         self
@@ -160,7 +160,7 @@ impl MountsSession {
     }
 }
 
-impl Router for Mounts {
+impl Protocol for Mounts {
     type Session = MountsSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -315,7 +315,7 @@ trait ErasedSession: Send {
 
 struct Of<R>(Arc<R>);
 
-impl<R: Router> Erased for Of<R> {
+impl<R: Protocol> Erased for Of<R> {
     fn check(&self) -> Result<(), MountError> {
         self.0.check()
     }
@@ -333,13 +333,13 @@ impl<R: Router> Erased for Of<R> {
     }
 }
 
-struct Mounted<R: Router> {
+struct Mounted<R: Protocol> {
     router: Arc<R>,
     /// Taken when the connection has ended, behind which nothing is called.
     session: Option<R::Session>,
 }
 
-impl<R: Router> ErasedSession for Mounted<R> {
+impl<R: Protocol> ErasedSession for Mounted<R> {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.route(session, packet, outbox)
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    impl Router for Told {
+    impl Protocol for Told {
         type Session = ();
 
         fn hello_items(&self) -> Vec<(u8, Bytes)> {

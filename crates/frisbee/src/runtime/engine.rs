@@ -18,7 +18,7 @@ use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::Culprit;
-use crate::{CloseReason, Operation, Outbox, Packet, ProtocolError, Routed, Router, Turn};
+use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ const PACKETS_PER_TURN: usize = 1024;
 const PACKETS_PER_LOOK: usize = 32;
 
 /// A connection's protocol state and its router, owned by the connection's task.
-pub(crate) struct Engine<R: Router> {
+pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
@@ -146,7 +146,7 @@ fn log_panic(peer: Option<SocketAddr>) {
 /// The reason for the end of a connection whose router has panicked, which is a defect of the router.
 const PANICKED: &str = "the router panicked";
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
         core.set_pool(&POOL);
         let role = core.role();
@@ -579,7 +579,7 @@ impl<R: Router> Engine<R> {
     }
 }
 
-impl<R: Router> Drop for Engine<R> {
+impl<R: Protocol> Drop for Engine<R> {
     /// However the task ends, even with its runtime, no task that waits on a handle waits for ever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);

@@ -3,7 +3,7 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
 
-use crate::{Connection, Operation, Router};
+use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(crate) struct Culprit {
 }
 
 impl Culprit {
-    pub(crate) fn new<R: Router>(connection: &Connection, router: &Arc<R>) -> Self {
+    pub(crate) fn new<R: Protocol>(connection: &Connection, router: &Arc<R>) -> Self {
         Self { connection: connection.clone(), router: router.clone() }
     }
 
@@ -77,9 +77,9 @@ trait HeldUp: Send + Sync {
     fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-impl<R: Router> HeldUp for R {
+impl<R: Protocol> HeldUp for R {
     fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        Router::held_up(self, connection, operation)
+        Protocol::held_up(self, connection, operation)
     }
 }
 

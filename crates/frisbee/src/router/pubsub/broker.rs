@@ -5,7 +5,7 @@ use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, check_topic};
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn, WhenFull};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, WhenFull};
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt;
@@ -383,7 +383,7 @@ impl fmt::Debug for BrokerSession {
     }
 }
 
-impl Router for Broker {
+impl Protocol for Broker {
     type Session = BrokerSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {

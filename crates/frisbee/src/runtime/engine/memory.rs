@@ -5,14 +5,14 @@ use super::streams::NO_ROOM;
 use crate::budget::READ_BUFFER;
 use crate::mailbox::Order;
 use crate::stream::RESOURCE_EXHAUSTED;
-use crate::{CloseReason, Operation, PacketId, Routed, Router};
+use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
 /// What a body may grow by although its connection holds its share, if that is of replies, in bytes: what one read
 /// brings.
 const ONE_READ: usize = READ_BUFFER / 2;
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Charges the part of a body that has arrived to the server's memory. If there is none, the body is discarded as
     /// it comes.
     #[cold]
