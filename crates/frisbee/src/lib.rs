@@ -50,6 +50,7 @@ mod client;
 mod connection;
 mod context;
 mod deferred;
+pub mod driver;
 mod error;
 mod foreign;
 pub mod guide;
@@ -88,7 +89,7 @@ pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
-    Outbox, Pace, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, WriteProgress, tlv,
+    Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
