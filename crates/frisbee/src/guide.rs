@@ -141,7 +141,7 @@ pub mod hand_off {
     //!     fn connected(&self, _connection: &Connection) {}
     //!
     //!     fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-    //!         Routed::Wasted
+    //!         Routed::Useless
     //!     }
     //!
     //!     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {

@@ -302,7 +302,7 @@ pub enum Routed {
     Continue,
     /// It continues. The packet was useless, and no honest peer sends many such: one that does is read more slowly, see
     /// [`Config::waste_rate`](crate::Config::waste_rate).
-    Wasted,
+    Useless,
     /// It continues. The packet has taken long, so the end of the turn, for the sake of other connections, is checked
     /// before the next packet instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
     Slow,

@@ -157,7 +157,7 @@ impl Protocol for Endpoint {
             Parsed::Malformed => {
                 let status = body::malformed("request");
                 self.refuse_request(session, id, operation, &status, outbox);
-                Routed::Wasted
+                Routed::Useless
             }
         }
     }
@@ -186,18 +186,18 @@ impl Protocol for Endpoint {
             _ if offer.mounts.has_fallback() => {
                 if let Some(status) = session.visitor.as_ref().and_then(|visitor| visitor.fallback_refused()) {
                     refuse(&stream, &status);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             Opening::Malformed if offer.mounts.is_empty() => {
                 refuse(&stream, &body::malformed("request"));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             _ if stream.is_extended() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 refuse(&stream, &status);
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
             // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
@@ -210,7 +210,7 @@ impl Protocol for Endpoint {
         if let Some(status) = session.refused(operation) {
             self.count_unserved();
             refuse(&stream, &status);
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         match offer.table.get(operation) {
             Some(served @ Served { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
@@ -219,7 +219,7 @@ impl Protocol for Endpoint {
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 if let Some(status) = session.denied(operation) {
                     refuse(&stream, &status);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
@@ -234,7 +234,7 @@ impl Protocol for Endpoint {
             _ => {
                 self.count_unserved();
                 refuse(&stream, &Status::unimplemented(format!("{operation} is not a streaming method")));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
         }
         Routed::Continue
@@ -309,7 +309,7 @@ impl Protocol for Endpoint {
         let Some(served) = self.offer.table.get(operation.number()) else {
             if let Some(status) = session.denied(operation.number()) {
                 asked.refuse(hand_off::refusal_of(&status, operation));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             return self.offer.mounts.hand_off(&mut session.mounted, asked);
         };
@@ -317,15 +317,15 @@ impl Protocol for Endpoint {
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
             drop(asked); // Which says so.
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
             asked.refuse(hand_off::refusal(&status, method));
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         let Some(envelope) = Envelope::parse(asked.request().clone()) else {
             asked.refuse(hand_off::refusal(&body::malformed("request"), method));
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
@@ -481,7 +481,7 @@ impl Endpoint {
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
         body::put_refusal(outbox, id, operation, &status, session.caller.style());
-        Routed::Wasted
+        Routed::Useless
     }
 
     /// Routes a packet of a mounted router, if the schemas and the rules let its sender.
@@ -494,7 +494,7 @@ impl Endpoint {
         }
         if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
             body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
@@ -506,7 +506,7 @@ impl Endpoint {
             Some(_) => {}
             None if session.calls().is_none() => {
                 session.strays += 1;
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             None => {}
         }
@@ -552,7 +552,7 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
         Err(status) => {
             refuse(&stream, &status);
             watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
-            return Routed::Wasted;
+            return Routed::Useless;
         }
     };
     let reading = session.reading(method);

@@ -101,7 +101,7 @@ impl Protocol for Replies {
 
     fn route(&self, session: &mut RepliesSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
         let waker = session.0.0.lock().handle_reply(packet);
-        let Some(waker) = waker else { return Routed::Wasted };
+        let Some(waker) = waker else { return Routed::Useless };
         waker.wake();
         Routed::Continue
     }

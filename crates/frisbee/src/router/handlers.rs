@@ -209,7 +209,7 @@ impl Protocol for Handlers {
         let operation = packet.operation.number();
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         if session.connection.is_overloaded() {
             session.connection.count_shed();
@@ -476,7 +476,7 @@ mod tests {
             let routed = handlers.route(&mut session, packet, &mut outbox);
             let bytes = outbox.take_bytes();
             let body = String::from_utf8_lossy(bytes.get(10..).unwrap_or_default()).into_owned();
-            assert_eq!(matches!(routed, Routed::Wasted), body.is_empty());
+            assert_eq!(matches!(routed, Routed::Useless), body.is_empty());
             body
         };
         assert_eq!([10, 11].map(&mut answer), ["echo", ""]);

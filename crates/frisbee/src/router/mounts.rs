@@ -192,7 +192,7 @@ impl Protocol for Mounts {
         let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
             session.0.get_or_insert_default().unknown += 1;
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         mounted.route(packet, outbox)
     }
@@ -217,14 +217,14 @@ impl Protocol for Mounts {
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
-            None => Routed::Wasted,
+            None => Routed::Useless,
         }
     }
 
     fn hand_off(&self, session: &mut MountsSession, asked: HandOffRequest) -> Routed {
         match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(asked),
-            None => Routed::Wasted,
+            None => Routed::Useless,
         }
     }
 
@@ -494,7 +494,7 @@ mod tests {
         for (number, told) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);
-            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Wasted)), (told, told.is_empty()));
+            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Useless)), (told, told.is_empty()));
         }
         mounts.peer_known(&mut session, &PeerKind::Plain);
         assert_eq!(heard_of(), "a peer, b peer, c peer");

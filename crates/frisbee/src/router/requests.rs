@@ -42,7 +42,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   of the connection have been given up.
 /// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets
 ///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
-///   slowly ([`Routed::Wasted`]).
+///   slowly ([`Routed::Useless`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
@@ -273,7 +273,7 @@ impl Protocol for Requests {
             }
             Replied::Stray => {
                 self.counts.strays.fetch_add(1, Ordering::Relaxed);
-                Routed::Wasted
+                Routed::Useless
             }
         }
     }

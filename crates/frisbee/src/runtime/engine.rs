@@ -368,7 +368,7 @@ impl<R: Protocol> Engine<R> {
         match next {
             Routed::Continue => return false,
             Routed::Slow => return self.is_over(now),
-            Routed::Wasted => {
+            Routed::Useless => {
                 self.core.waste(length);
                 return false;
             }
@@ -537,7 +537,7 @@ impl<R: Protocol> Engine<R> {
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // One that is over here may not be over there yet.
-                let Some(stream) = stream else { return Routed::Wasted };
+                let Some(stream) = stream else { return Routed::Useless };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
                     _ => stream.handle_end(&body),
@@ -554,12 +554,12 @@ impl<R: Protocol> Engine<R> {
                 self.router.cancelled(session, id, body, self.core.outbox());
                 // Work that was begun in vain is waste as well: calls that are cancelled at once cost more than any
                 // other.
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.going_away(session);

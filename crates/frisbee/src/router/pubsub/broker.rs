@@ -417,7 +417,7 @@ impl Protocol for Broker {
                     && let Err((reason, text)) = session.may_publish(permit, topic)
                 {
                     refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
@@ -428,7 +428,7 @@ impl Protocol for Broker {
                     }
                     Err(error) => {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                 }
             }
@@ -444,7 +444,7 @@ impl Protocol for Broker {
                     }
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                 }
             }
@@ -453,7 +453,7 @@ impl Protocol for Broker {
             Some(Kind::Lagged | Kind::Refused) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
-                return Routed::Wasted;
+                return Routed::Useless;
             }
         }
         Routed::Continue

@@ -35,14 +35,14 @@ impl<R: Protocol> Engine<R> {
                 drop(inner);
                 if !is_free {
                     self.answer(HandOffAnswer::Busy, &Bytes::new());
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::GivenUp => {
                 self.handle.0.mailbox.set_handing_off(HandingOff::GivenUp);
-                Routed::Wasted
+                Routed::Useless
             }
             HandOffEvent::Answered { answer, body } => {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };

@@ -87,7 +87,7 @@ impl<R: Protocol> Engine<R> {
             let why = if is_full { "too many streams" } else { NO_ROOM };
             let tell = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
             tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
-            return if is_full { Routed::Wasted } else { Routed::Continue };
+            return if is_full { Routed::Useless } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
