@@ -416,7 +416,7 @@ impl Connection {
         let _ = self.0.home.set(home);
     }
 
-    /// Sets the operation that is being routed, 0 for none. [`Protocol::held_up`](crate::Protocol::held_up) and the log name it
+    /// Sets the operation that is being routed, 0 for none. [`Protocol::blocked`](crate::Protocol::blocked) and the log name it
     /// if it blocks the thread. Connections set it for each packet; a router that routes several operations in one packet
     /// does so itself.
     #[inline(always)]

@@ -87,7 +87,7 @@ impl<R: Router> Protocol for R {
 /// |---|---|
 /// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
 /// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
-/// | backpressure and overload | [`when_full`](Self::when_full), [`shed`](Self::shed), [`cancelled`](Self::cancelled), [`held_up`](Self::held_up) |
+/// | backpressure and overload | [`when_full`](Self::when_full), [`shed`](Self::shed), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |
 /// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
 ///
@@ -217,11 +217,11 @@ pub trait Protocol: Send + Sync + 'static {
         let _ = (session, id, body, outbox);
     }
 
-    /// A packet of this operation has held up its connection's thread for some milliseconds, and still does: the other
-    /// connections of the thread go on in another one. Called from elsewhere, and only for connections that
-    /// [workers](crate::Workers) drive. A router that has its handlers run elsewhere from now on returns `true`, having
-    /// logged it if need be; by default the operation is named in the log, once.
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    /// A packet of this operation has blocked its connection's thread for some milliseconds, and still does: the other
+    /// connections of the thread go on in another one. Called on another thread, and only for connections that
+    /// [workers](crate::Workers) drive. A router that runs its handlers elsewhere from now on returns `true`, having
+    /// logged it if need be; by default the log names the operation, once.
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
     }
@@ -371,6 +371,6 @@ mod tests {
         assert_eq!(Plain.operations(), [10..=u16::MAX]);
         assert!(Plain.hello_items().is_empty() && Plain.check().is_ok());
         assert!(!Plain.closes_by_itself() && !Plain.is_busy(&mut ()));
-        assert!(!Plain.held_up(&connection, Operation::FIRST_USER));
+        assert!(!Plain.blocked(&connection, Operation::FIRST_USER));
     }
 }

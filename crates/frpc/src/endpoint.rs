@@ -373,12 +373,12 @@ impl Protocol for Endpoint {
         self.offer.mounts.idle(&mut session.mounted);
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let Some(Served { entry, running, .. }) = self.offer.table.get(operation.number()) else {
-            return self.offer.mounts.held_up(connection, operation);
+            return self.offer.mounts.blocked(connection, operation);
         };
         if running.policy == Policy::Inline {
-            running.trust.handle_held_up(connection, &entry.method);
+            running.trust.handle_blocked(connection, &entry.method);
         }
         running.policy == Policy::Inline
     }

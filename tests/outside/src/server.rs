@@ -88,8 +88,8 @@ where
         }
     }
 
-    fn held_up(&self, connection: &Connection, method: Operation) -> bool {
-        self.trust.handle_held_up(connection, &method);
+    fn blocked(&self, connection: &Connection, method: Operation) -> bool {
+        self.trust.handle_blocked(connection, &method);
         true
     }
 }

@@ -232,9 +232,9 @@ impl Protocol for Handlers {
         Routed::Continue
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let Some(handler) = self.table.get(operation) else { return false };
-        handler.0.held_up(connection, operation)
+        handler.0.blocked(connection, operation)
     }
 
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {
@@ -280,7 +280,7 @@ trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
     /// Takes in that it holds up a thread; whether that is for it to mend.
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A handler on a connection.
@@ -327,9 +327,9 @@ where
         })
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         if self.policy == Policy::Inline {
-            self.trust.handle_held_up(connection, &operation);
+            self.trust.handle_blocked(connection, &operation);
         }
         self.policy == Policy::Inline
     }
@@ -501,8 +501,8 @@ mod tests {
             handlers.table().insert(operation(number), says(policy, "x"));
         }
         let connection = connection();
-        let held_up = [10, 11, 12, 13].map(|number| handlers.held_up(&connection, operation(number)));
-        assert_eq!(held_up, [true, false, false, false]);
+        let blocked = [10, 11, 12, 13].map(|number| handlers.blocked(&connection, operation(number)));
+        assert_eq!(blocked, [true, false, false, false]);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -520,7 +520,7 @@ mod tests {
         };
         assert!(is_answered_in_place(10) && !is_answered_in_place(11));
         // It is tried again after a second, which may pass here on a busy machine.
-        let mut is_left = || handlers.held_up(&connection, operation(10)) && !is_answered_in_place(10);
+        let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_in_place(10);
         assert!((0..100).any(|_| is_left()));
     }
 

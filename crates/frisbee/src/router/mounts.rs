@@ -260,9 +260,9 @@ impl Protocol for Mounts {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let mount = self.find(operation.number()).and_then(|at| self.mounts.get(at));
-        mount.is_some_and(|mount| mount.router.held_up(connection, operation))
+        mount.is_some_and(|mount| mount.router.blocked(connection, operation))
     }
 
     fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
@@ -294,7 +294,7 @@ trait Erased: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
@@ -328,8 +328,8 @@ impl<R: Protocol> Erased for Of<R> {
         Box::new(Mounted { router: self.0.clone(), session: Some(self.0.connected(connection)) })
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        self.0.held_up(connection, operation)
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
+        self.0.blocked(connection, operation)
     }
 }
 
@@ -467,7 +467,7 @@ mod tests {
             (self.name == "b").then_some(turn.now)
         }
 
-        fn held_up(&self, _connection: &Connection, operation: Operation) -> bool {
+        fn blocked(&self, _connection: &Connection, operation: Operation) -> bool {
             operation.number() == 25
         }
 
@@ -509,8 +509,8 @@ mod tests {
         assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, told("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));
-        let held_up = [20, 25, 26, 31].map(|number| mounts.held_up(&connection, operation(number)));
-        assert_eq!(held_up, [false, true, false, false]);
+        let blocked = [20, 25, 26, 31].map(|number| mounts.blocked(&connection, operation(number)));
+        assert_eq!(blocked, [false, true, false, false]);
         mounts.disconnected(session, &CloseReason::Shutdown);
         let name = CloseReason::Shutdown.kind().name();
         assert_eq!(heard_of(), format!("a {name}, b {name}, c {name}"));

@@ -52,7 +52,7 @@ pub(crate) trait Watched: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Culprit {
     connection: Connection,
-    router: Arc<dyn HeldUp>,
+    router: Arc<dyn OnBlocked>,
 }
 
 impl Culprit {
@@ -73,13 +73,13 @@ impl fmt::Debug for Culprit {
 }
 
 /// Any router.
-trait HeldUp: Send + Sync {
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+trait OnBlocked: Send + Sync {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-impl<R: Protocol> HeldUp for R {
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        Protocol::held_up(self, connection, operation)
+impl<R: Protocol> OnBlocked for R {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
+        Protocol::blocked(self, connection, operation)
     }
 }
 
@@ -235,7 +235,7 @@ impl Reported {
     /// Tells the router, or if it does nothing about it the log, once.
     fn report(&mut self, culprit: Option<Culprit>, operation: Option<Operation>) {
         if let (Some(Culprit { connection, router }), Some(operation)) = (&culprit, operation)
-            && router.held_up(connection, operation)
+            && router.blocked(connection, operation)
         {
             return;
         }
