@@ -147,7 +147,7 @@ async fn requests_beyond_the_memory_of_a_server_are_rejected() {
     // The handlers of the first ones never reply.
     let rejected = calls.join_next().await.expect("there are calls").unwrap();
     assert_eq!(failed(rejected), "out of memory");
-    assert!(server.stats().shed() > 0);
+    assert!(server.stats().rejected() > 0);
 }
 
 #[tokio::test(start_paused = true)]

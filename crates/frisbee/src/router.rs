@@ -87,7 +87,7 @@ impl<R: Router> Protocol for R {
 /// |---|---|
 /// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
 /// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
-/// | backpressure and overload | [`when_full`](Self::when_full), [`shed`](Self::shed), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
+/// | backpressure and overload | [`when_full`](Self::when_full), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |
 /// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
 ///
@@ -207,7 +207,7 @@ pub trait Protocol: Send + Sync + 'static {
     /// connection, so that no caller waits for an answer.
     ///
     /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
-    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
         Routed::close("the server's memory limit for this client is reached")
     }

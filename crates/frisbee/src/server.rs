@@ -216,7 +216,7 @@ impl ServerBuilder {
     ///
     /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
     /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`shed`](Protocol::shed); unless it has another answer, as
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has another answer, as
     /// [`Handlers`](crate::Handlers) have not, the connection is closed. What has begun may overdraw the memory by a
     /// request. A reply that does not fit is replaced by `ResourceExhausted`; what else is sent to such a connection fails
     /// with [`SendError::TooLong`](crate::SendError::TooLong) or waits. What handlers keep for themselves is not counted.

@@ -25,7 +25,7 @@ pub(crate) fn check_growth(context: &ForeignContext, before: usize, bytes: usize
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
         return Ok(());
     }
-    connection.count_shed();
+    connection.count_rejected();
     Err(overloaded())
 }
 

@@ -240,7 +240,7 @@ impl Protocol for Endpoint {
         Routed::Continue
     }
 
-    fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, ref body } = packet;
         let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
         if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
@@ -257,7 +257,7 @@ impl Protocol for Endpoint {
             }
         }
         if self.offer.mounts.contains(operation) {
-            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+            return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
         self.refuse_request(session, id, operation, &overloaded(), outbox);
         Routed::Continue
@@ -489,8 +489,8 @@ impl Endpoint {
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
         if self.calls.is_none() && session.caller.connection.is_overloaded() {
-            session.caller.connection.count_shed();
-            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+            session.caller.connection.count_rejected();
+            return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
         if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
             body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());

@@ -50,7 +50,7 @@ where
 
     fn route(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
         if session.connection.is_overloaded() {
-            return self.shed(session, packet, outbox);
+            return self.discarded(session, packet, outbox);
         }
         let Packet { id, operation: method, body } = packet;
         let memory = body_memory(body.len());
@@ -74,8 +74,8 @@ where
         WhenFull::Wait
     }
 
-    fn shed(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
-        session.connection.count_shed();
+    fn discarded(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
+        session.connection.count_rejected();
         put_error(outbox, packet.id, packet.operation, "out of memory");
         Routed::Continue
     }

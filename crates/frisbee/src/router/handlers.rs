@@ -212,7 +212,7 @@ impl Protocol for Handlers {
             return Routed::Useless;
         };
         if session.connection.is_overloaded() {
-            session.connection.count_shed();
+            session.connection.count_rejected();
             return Routed::close("the server's memory limit for this client is reached");
         }
         let running = session.running.entry(operation);

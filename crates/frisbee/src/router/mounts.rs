@@ -228,9 +228,9 @@ impl Protocol for Mounts {
         }
     }
 
-    fn shed(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
-            Some(mounted) => mounted.shed(packet, outbox),
+            Some(mounted) => mounted.discarded(packet, outbox),
             // It would have been dropped anyway.
             None => Routed::Continue,
         }
@@ -302,7 +302,7 @@ trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn when_full(&self, packet: &Packet) -> WhenFull;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
+    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
     fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOffRequest) -> Routed;
@@ -354,9 +354,9 @@ impl<R: Protocol> ErasedSession for Mounted<R> {
         self.router.stream(session, first, stream)
     }
 
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.shed(session, packet, outbox)
+        self.router.discarded(session, packet, outbox)
     }
 
     fn peer_known(&mut self, peer: &PeerKind) {

@@ -257,7 +257,7 @@ impl Connection<'_> {
         let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, waiting);
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
-            self.context.connection().count_shed();
+            self.context.connection().count_rejected();
             self.session.fail(&overloaded());
             self.end_reading();
         }

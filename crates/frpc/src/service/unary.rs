@@ -189,7 +189,7 @@ where
             watcher.begin_unary(length, trace, caller.tally().is_none());
         }
         if caller.connection.is_overloaded() {
-            caller.connection.count_shed();
+            caller.connection.count_rejected();
             return self.refuse(caller, reply, overloaded(), Served::Shed);
         }
         let Accepted { message, terms, memory, is_slow } = match self.accept(caller, options, body) {

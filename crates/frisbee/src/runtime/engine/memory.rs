@@ -47,8 +47,8 @@ impl<R: Protocol> Engine<R> {
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
-        let Some(packet) = self.core.shed() else { return Ok(()) };
-        self.handle.0.mailbox.account.budget().counts.count_shed();
+        let Some(packet) = self.core.discard_body() else { return Ok(()) };
+        self.handle.0.mailbox.account.budget().counts.count_rejected();
         if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
             self.shed_of_stream(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
@@ -62,7 +62,7 @@ impl<R: Protocol> Engine<R> {
             return Ok(());
         }
         let next = self.guarded(|engine| match &mut engine.session {
-            Some(session) => engine.router.shed(session, packet, engine.core.outbox()),
+            Some(session) => engine.router.discarded(session, packet, engine.core.outbox()),
             None => Routed::Continue,
         })?;
         if let Routed::Close(reason) = next {

@@ -83,7 +83,7 @@ impl<R: Protocol> Engine<R> {
         let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
-            self.handle.count_shed();
+            self.handle.count_rejected();
             let why = if is_full { "too many streams" } else { NO_ROOM };
             let tell = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
             tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
