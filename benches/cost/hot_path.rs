@@ -20,6 +20,7 @@
 //! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
 //! ```
 
+use ::outside::Replies;
 use benches::BoxError;
 use benches::background::{Bound, one_core};
 use benches::flows::{self, Flows};
@@ -30,12 +31,12 @@ use benches::proto::benchmark::{
 use benches::proto::flows::FlowsClient;
 use benches::proto::mixed::Order;
 use benches::rivals::frpc::{Service, serve};
-use benches::rivals::{Client, Setup};
+use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
-use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Principal, Proof, Request, Response, ServerBuilder, Status, Workers};
 use frpc_access::{Access, Who};
@@ -58,10 +59,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 31] = [
+const CASES: [(&str, u64); 33] = [
     ("frames_10_in_flight", 5000),
-    ("unary_1_in_flight", 3000),
-    ("unary_10_in_flight", 5000),
+    (UNARY_1, 3000),
+    (WITHOUT_DOORS, 5000),
+    (OUTSIDE_1, 3000),
+    (OUTSIDE_10, 5000),
     ("connecting", 500),
     ("balanced_1_in_flight", 3000),
     ("balanced_10_in_flight", 5000),
@@ -95,6 +98,14 @@ const CASES: [(&str, u64); 31] = [
 /// Calls by fRPC's own client to a server whose doors are all open, and those to one without doors, to be compared.
 const BESIDE_DOORS: &str = "unary_10_beside_doors";
 const WITHOUT_DOORS: &str = "unary_10_in_flight";
+
+/// Calls of a protocol on the public API of frisbee, to be compared with frpc's.
+const OUTSIDE_1: &str = "outside_1_in_flight";
+const OUTSIDE_10: &str = "outside_10_in_flight";
+const UNARY_1: &str = "unary_1_in_flight";
+
+/// How far calls of frpc and of such a protocol may differ, since frpc uses the same public API.
+const OUTSIDE_TOLERANCE: f64 = 1.05;
 
 /// Calls of a caller who is known to a server with rules, to be compared with those to one without.
 const WITH_RULES: &str = "ruled_10_in_flight";
@@ -139,8 +150,10 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "wide" | "wide_32" => wide(10, calls).await,
             "wide_alone" => wide(1, calls).await,
             "frames_10_in_flight" => frames(10, calls).await,
-            "unary_1_in_flight" => unary(1, calls).await,
-            "unary_10_in_flight" => unary(10, calls).await,
+            UNARY_1 => unary(1, calls).await,
+            WITHOUT_DOORS => unary(10, calls).await,
+            OUTSIDE_1 => outside(1, calls).await,
+            OUTSIDE_10 => outside(10, calls).await,
             "connecting" => connecting(calls).await,
             "balanced_1_in_flight" => balanced(BALANCED, 1, calls).await,
             "balanced_10_in_flight" => balanced(BALANCED, 10, calls).await,
@@ -185,6 +198,17 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::task::yield_now().await;
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`], by a protocol that has frisbee's public API alone.
+async fn outside(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    let server = frisbee::Server::builder().workers(Workers::Caller);
+    tokio::spawn(async move { outside::serve_with(Setup::new(in_flight), server, bound).await });
+    tokio::task::yield_now().await;
+    let client = frisbee::Client::builder().connect(address.recv()??, Replies).await?;
+    drive(&::outside::Caller::new(client), in_flight, 32, calls).await;
     Ok(())
 }
 
@@ -529,7 +553,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
 /// Sends packets back; as a client, until there have been as many as asked for.
 struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
-impl Router for Mirror {
+impl Protocol for Mirror {
     type Session = u64;
 
     fn connected(&self, _connection: &Connection) -> u64 {
@@ -575,6 +599,13 @@ fn check() -> Result<ExitCode, BoxError> {
         let ratio = beside / without;
         println!("native calls beside open doors take {ratio:.3}x as many instructions as without doors");
         worse |= ratio > DOORS_TOLERANCE;
+    }
+    for (outside, unary) in [(OUTSIDE_1, UNARY_1), (OUTSIDE_10, WITHOUT_DOORS)] {
+        if let (Some(outside), Some(unary)) = (figures.get(outside), figures.get(unary)) {
+            let ratio = outside / unary;
+            println!("calls of a protocol on the public API take {ratio:.3}x as many instructions as calls of frpc");
+            worse |= ratio > OUTSIDE_TOLERANCE;
+        }
     }
     if let (Some(ruled), Some(without)) = (figures.get(WITH_RULES), figures.get(WITHOUT_DOORS)) {
         let more = ruled - without;

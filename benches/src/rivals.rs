@@ -1,6 +1,7 @@
 //! The ways of making the echo call that are compared, each behind the same two traits.
 
 pub mod frpc;
+pub mod outside;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 

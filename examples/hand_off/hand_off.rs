@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, RawTransport, Requests, Routed,
-    Router, Server, TakeOver,
+    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, Protocol, RawTransport, Requests,
+    Routed, Server, TakeOver,
 };
 use std::error::Error;
 use std::io;
@@ -24,7 +24,7 @@ const fn operation(number: u16) -> Operation {
 /// The server's protocol, before a connection is handed off.
 struct Door;
 
-impl Router for Door {
+impl Protocol for Door {
     /// Whether the client has logged in.
     type Session = bool;
 

@@ -10,7 +10,7 @@
 
 use bytes::Bytes;
 use clap::{Parser, Subcommand};
-use frisbee::{Client, Connection, Handlers, Outbox, Packet, Routed, Router, Server, Stream};
+use frisbee::{Client, Connection, Handlers, Outbox, Packet, Protocol, Routed, Server, Stream};
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
@@ -77,7 +77,7 @@ struct Tunnels {
     allowed: Arc<Vec<String>>,
 }
 
-impl Router for Tunnels {
+impl Protocol for Tunnels {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

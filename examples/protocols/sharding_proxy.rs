@@ -5,8 +5,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, RequestError, Requests, Routed,
-    Router, Server,
+    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RequestError, Requests,
+    Routed, Server,
 };
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -104,7 +104,7 @@ impl Proxy {
     }
 }
 
-impl Router for Proxy {
+impl Protocol for Proxy {
     type Session = Connection;
 
     fn connected(&self, client: &Connection) -> Connection {

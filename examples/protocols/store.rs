@@ -2,7 +2,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    Connection, Operation, Outbox, Packet, RequestError, Requests, Routed, Router, SendError, Stream, TooLong, opening,
+    Connection, Operation, Outbox, Packet, Protocol, RequestError, Requests, Routed, SendError, Stream, TooLong,
+    opening,
 };
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -39,7 +40,7 @@ impl Store {
     }
 }
 
-impl Router for Store {
+impl Protocol for Store {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

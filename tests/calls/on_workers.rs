@@ -1,5 +1,5 @@
 //! Handlers on the workers of their connections: which thread polls them, what belongs to the runtime of their caller
-//! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/held_up.rs`.
+//! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/blocked.rs`.
 
 use frisbee_tests::interop::{AddRequest, Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
 use frisbee_tests::{backends, left_to_service, serve, until};

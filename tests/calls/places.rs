@@ -1,6 +1,6 @@
 //! Places for calls at either end: permits of handlers, and slots for which callers wait.
 
-use frisbee::{Config, Connection, Outbox, Packet, Routed, Router};
+use frisbee::{Config, Connection, Outbox, Packet, Protocol, Routed};
 use frisbee_tests::interop::{Empty, Interop, InteropClient, InteropServer, Payload, Range};
 use frisbee_tests::{left_to_service, serve};
 use frpc::{Channel, Code, Policy, Request, Response, Server, Status};
@@ -15,7 +15,7 @@ use tokio::sync::{Notify, Semaphore};
 /// Says when it is told that its connection is unused.
 struct Unused(events::UnboundedSender<()>);
 
-impl Router for Unused {
+impl Protocol for Unused {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

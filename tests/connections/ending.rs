@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use frisbee::{
     Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, Handlers, HeaderForm, Operation,
-    Outbox, Packet, PacketId, Routed, Router, Stream, StreamEnd, TakeOver, Turn, Workers,
+    Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, TakeOver, Turn, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -34,7 +34,7 @@ fn send_much(connection: &Connection, count: u16) {
 }
 
 /// A client of a server in memory, which know each other, and the end of the server's side.
-async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
+async fn connected<R: Protocol>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
     let (here, there) = frisbee::memory();
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
@@ -203,7 +203,7 @@ async fn a_shutdown_waits_for_a_silent_client_for_the_time_of_its_first_bytes_on
 /// Says farewell by its handle when the server goes away.
 struct Farewell;
 
-impl Router for Farewell {
+impl Protocol for Farewell {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {
@@ -240,7 +240,7 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
 /// Has a request of its own in progress for as long as it is told.
 struct Asking(Arc<AtomicBool>);
 
-impl Router for Asking {
+impl Protocol for Asking {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -329,7 +329,7 @@ async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_le
 /// each connection to which it has said it.
 struct Hasty(Arc<Semaphore>);
 
-impl Router for Hasty {
+impl Protocol for Hasty {
     type Session = bool;
 
     fn connected(&self, _connection: &Connection) -> bool {
@@ -398,7 +398,7 @@ async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
 /// Decides about a hand-off after five seconds, and panics when it is asked whether it is busy.
 struct Hesitant;
 
-impl Router for Hesitant {
+impl Protocol for Hesitant {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

@@ -1,7 +1,7 @@
 //! Which connections are found to be unused, in virtual time: those that carry nothing but signs of life.
 
 use bytes::Bytes;
-use frisbee::{Client, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream};
+use frisbee::{Client, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server, Stream};
 use frisbee_tests::far_apart;
 use frisbee_tests::raw::packet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ impl Counting {
     }
 }
 
-impl Router for Counting {
+impl Protocol for Counting {
     type Session = Vec<Stream>;
 
     fn connected(&self, connection: &Connection) -> Vec<Stream> {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
-    Outbox, Packet, PacketId, PeerKind, Policy, Routed, Router, Server, Stream, TakeOver, Turn, opening,
+    Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream, TakeOver, Turn, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -27,7 +27,7 @@ fn operation(number: u16) -> Operation {
 /// Says something by its handle as soon as there is a connection, and in its first turn.
 struct Eager;
 
-impl Router for Eager {
+impl Protocol for Eager {
     type Session = Vec<Bytes>;
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
@@ -89,7 +89,7 @@ impl Named {
     }
 }
 
-impl Router for Named {
+impl Protocol for Named {
     type Session = (Connection, bool);
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -115,7 +115,7 @@ impl Router for Named {
         Routed::Continue
     }
 
-    fn shed(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let told = outbox.push(packet.id, packet.operation, Bytes::from(format!("{} has no room", self.name)));
         told.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
@@ -271,7 +271,7 @@ async fn a_router_that_says_nothing_about_bodies_without_memory_has_its_connecti
     // What has not been written when the server closes is lost.
     let _ = AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
     raw.closed().await;
-    assert_eq!((stats.shed(), stats.closed_by(CloseKind::Router)), (1, 1));
+    assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
 }
 
 /// Closes at the first packet, and counts those that come.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router,
+    Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed,
     Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
@@ -122,7 +122,7 @@ impl Spawning {
     }
 }
 
-impl Router for Spawning {
+impl Protocol for Spawning {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {
@@ -254,7 +254,7 @@ async fn a_connection_that_is_over_leaves_nothing_behind() {
 /// Keeps a thread that drives connections busy, as any router may, once it has been asked to.
 struct Busy;
 
-impl Router for Busy {
+impl Protocol for Busy {
     type Session = bool;
 
     fn connected(&self, _connection: &Connection) -> bool {

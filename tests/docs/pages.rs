@@ -85,44 +85,48 @@ pub(crate) mod routers {
         statements!("routers-1");
     }
 
+    mod router {
+        items!("routers-2");
+    }
+
     async fn server() -> Outcome {
         let (shouting, Anything) = (Answers::new(), Answers::new());
-        statements!("routers-2");
+        statements!("routers-3");
         Ok(())
     }
 
     async fn client() -> Outcome {
         let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
-        statements!("routers-3");
+        statements!("routers-4");
         Ok(())
     }
 
     fn attachments(connection: &frisbee::Connection, request: &frpc::Request<()>, name: String) {
-        statements!("routers-4");
+        statements!("routers-5");
     }
 
     async fn requests() -> Outcome {
         use frisbee::{Client, Requests};
         use std::time::Duration;
         let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
-        statements!("routers-5");
+        statements!("routers-6");
         Ok(())
     }
 
     async fn reconnecting(requests: frisbee::Requests, shout: frisbee::Operation) -> Outcome {
         use frisbee::Client;
-        statements!("routers-6");
+        statements!("routers-7");
         Ok(())
     }
 
     fn fan_out(subscribers: Vec<frisbee::Connection>, shout: frisbee::Operation, payload: Vec<u8>) -> Outcome {
         use frisbee::{HeaderForm, Outbox};
-        statements!("routers-7");
+        statements!("routers-8");
         Ok(())
     }
 
     fn middleware(channel: frpc::Channel) {
-        statements!("routers-8");
+        statements!("routers-9");
     }
 }
 

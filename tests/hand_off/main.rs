@@ -9,7 +9,7 @@ mod tunnels;
 use bytes::Bytes;
 use frisbee::{
     Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox,
-    Packet, PacketId, Routed, Router, Server, Stream, TakeOver,
+    Packet, PacketId, Protocol, Routed, Router, Server, Stream, TakeOver,
 };
 use frisbee_tests::raw;
 use std::future::poll_fn;
@@ -49,7 +49,7 @@ async fn echo(raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     write.shutdown().await
 }
 
-impl Router for Gateway {
+impl Protocol for Gateway {
     type Session = (Connection, Vec<Stream>);
 
     fn connected(&self, connection: &Connection) -> Self::Session {

@@ -3,7 +3,8 @@
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream,
+    Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server,
+    Stream,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tokio::task::JoinSet;
 /// Echoes packets, and streams as their first packet says.
 struct Tunnels;
 
-impl Router for Tunnels {
+impl Protocol for Tunnels {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

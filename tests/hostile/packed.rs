@@ -1,6 +1,6 @@
 //! Packed messages that are none, lie about their length, or come where none may.
 
-use frisbee::{Connection, Outbox, Packet, Routed, Router, Turn};
+use frisbee::{Connection, Outbox, Packet, Protocol, Routed, Turn};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
 use frisbee_tests::packed::{EXAMPLE, body, hello, parts};
@@ -125,7 +125,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
     assert!(denser.len() > frame.len() && denser.len() * 256 > mixed.len() && denser.len() < 100_000);
     let text = refusal(&mut peer, &body(mixed.len() as u64, &denser)).await;
     assert!(text.contains("the memory limit for its sender is reached"), "{text}");
-    assert!(stats.shed() > 0);
+    assert!(stats.rejected() > 0);
     drop(peer);
     until("its memory is free", || stats.memory_held() == 0).await;
 }
@@ -152,7 +152,7 @@ async fn a_caller_without_permission_is_refused_before_a_frame_is_looked_at() {
 /// Counts the turns of a connection.
 struct Turns(Arc<AtomicU64>);
 
-impl Router for Turns {
+impl Protocol for Turns {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

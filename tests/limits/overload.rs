@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
+    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Stats, Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::pki::Authority;
@@ -53,7 +53,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
         peer.write(&request[..MIB]).await;
         peers.push(peer);
     }
-    until("most are refused", || stats.shed() >= 44).await;
+    until("most are refused", || stats.rejected() >= 44).await;
     // The connections of one address may hold three quarters.
     assert!(stats.memory_held() <= 6 * MIB, "{} bytes are held", stats.memory_held());
     // Whoever was accepted is served, and the others live as well.
@@ -107,7 +107,7 @@ async fn the_limit_of_waiting_output_is_configurable() {
 /// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
 struct Turns(Arc<AtomicU64>, UnboundedSender<u64>);
 
-impl Router for Turns {
+impl Protocol for Turns {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -297,7 +297,7 @@ struct Echoing {
     turns: Arc<AtomicU64>,
 }
 
-impl Router for Echoing {
+impl Protocol for Echoing {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -345,7 +345,7 @@ async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_t
     let (client, stats) = asking(0).await;
     let refused = client.echo_payload(Payload::default()).await.expect_err("nothing is begun");
     assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
-    assert_eq!(stats.shed(), 1);
+    assert_eq!(stats.rejected(), 1);
 }
 
 /// It waited until the connection was closed for its silence.
@@ -354,6 +354,6 @@ async fn a_call_that_asks_for_the_connection_with_a_body_for_which_there_is_no_m
     let (client, stats) = asking(MIB).await;
     let lost = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
     assert_eq!(lost.code(), Code::Unavailable, "{lost}");
-    assert_eq!((stats.shed(), stats.closed_by(CloseKind::Router)), (1, 1));
+    assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
     client.echo_payload(Payload::default()).await.expect("the next connection is served");
 }

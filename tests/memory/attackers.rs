@@ -85,7 +85,7 @@ pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
 /// Writes as long as the server reads; gives up once `stats` say that so many requests were refused.
 pub(crate) async fn write_until_shed(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, shed: u64) {
     let watching = async {
-        while stats.shed() < shed {
+        while stats.rejected() < shed {
             tokio::task::yield_now().await;
         }
     };

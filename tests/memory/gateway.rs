@@ -119,7 +119,7 @@ async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
             }
         }
     });
-    let is_refused = || stats.shed() > 0 || refused.load(Ordering::SeqCst) > 0;
+    let is_refused = || stats.rejected() > 0 || refused.load(Ordering::SeqCst) > 0;
     let mut sent = 0;
     while !is_refused() {
         assert!(sent < most, "{} calls wait", service.begun.load(Ordering::SeqCst));

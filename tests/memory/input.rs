@@ -36,7 +36,7 @@ async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_serve
     until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
     let held = stats.memory_held();
     assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
-    assert_eq!(stats.shed(), 0);
+    assert_eq!(stats.rejected(), 0);
 }
 
 /// It was refused for what was charged for it while it arrived.
@@ -48,7 +48,7 @@ async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served()
     let mut client = peer(&acceptor);
     client.write_all(&request(1, 2 * MIB)).await.expect("the server reads");
     let (refused, _) = replies(&mut client, 1).await;
-    assert_eq!((refused, acceptor.stats().shed()), (0, 0));
+    assert_eq!((refused, acceptor.stats().rejected()), (0, 0));
 }
 
 #[tokio::test]
@@ -61,12 +61,12 @@ async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served(
     for _ in 0..50 {
         let mut hog = peer(&acceptor);
         let requests: Vec<_> = (0..200).flat_map(|id| request(id, 100)).collect();
-        let shed = stats.shed() + 1;
+        let shed = stats.rejected() + 1;
         write_until_shed(&mut hog, &requests, &stats, shed).await;
         witness.is_served(20).await;
         hogs.push(hog);
     }
-    assert!(stats.shed() > 0, "more was asked for than there is");
+    assert!(stats.rejected() > 0, "more was asked for than there is");
     assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     release.send(true).expect("handlers wait");
     until("nothing is held", || stats.memory_held() == 0).await;
@@ -105,6 +105,6 @@ async fn a_message_that_takes_a_hundred_times_its_length_is_refused_where_that_i
     encoder.list(polyglot::Kind::Any, 200_000).expect("it is no longer than 2^32");
     body.resize(body.len() + 200_000, 0);
     write_until_shed(&mut hog, &packet(1, 12, &body), &stats, 1).await;
-    until("it is refused", || stats.shed() == 1).await;
+    until("it is refused", || stats.rejected() == 1).await;
     witness.is_served(10).await;
 }

@@ -59,7 +59,7 @@ async fn waiting_handlers() {
         peer.write(&requests).await;
         peers.push(peer);
     }
-    until("no more are begun", || stats.shed() > 0).await;
+    until("no more are begun", || stats.rejected() > 0).await;
 }
 
 /// Subscribers that read nothing of small messages.

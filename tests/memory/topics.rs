@@ -101,7 +101,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
         one.write_all(&opens).await.expect("the server reads");
         peers.push(one);
     }
-    until("some are refused", || stats.shed() > 0).await;
+    until("some are refused", || stats.rejected() > 0).await;
     let held = stats.memory_held();
     assert!((MIB / 2..MIB).contains(&held), "{held} bytes are held");
     super::attackers::Witness::of(&acceptor).await.is_served(10).await;

@@ -217,7 +217,7 @@ fn system_calls_that_are_interrupted_or_told_to_come_back_lose_nothing() {
 /// Hands each connection off to an echo, when it is asked for or at a packet that says so.
 struct Echoes;
 
-impl frisbee::Router for Echoes {
+impl frisbee::Protocol for Echoes {
     type Session = ();
 
     fn connected(&self, _connection: &frisbee::Connection) {}

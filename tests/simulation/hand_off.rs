@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router,
+    Client, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed,
     Server, Stream, TakeOver,
 };
 use frisbee_sim::{FaultKind, Faults, World, sim_test};
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// Hands its connections over as requests say, and echoes packets; the new owner greets and echoes bytes.
 struct Gateway;
 
-impl Router for Gateway {
+impl Protocol for Gateway {
     type Session = Vec<Stream>;
 
     fn connected(&self, _: &Connection) -> Self::Session {

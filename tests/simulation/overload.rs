@@ -102,7 +102,7 @@ async fn a_request_without_memory_is_discarded_and_the_connection_lives(world: W
     assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
     assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
     expect_sum(&mut peer, 8).await;
-    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
+    assert_eq!((stats.rejected(), stats.memory_held()), (1, 0));
 
     let client = client(&world);
     let refused = client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await.expect_err("no memory");
@@ -133,7 +133,7 @@ async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered(world: 
     let (operation, code) = if is_ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
     assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
     expect_sum(&mut peer, 8).await;
-    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
+    assert_eq!((stats.rejected(), stats.memory_held()), (1, 0));
 }
 
 #[sim_test(seeds = 30)]
@@ -189,7 +189,7 @@ async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_befo
     let mut peer = peer(&world).await;
     let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
-    world.eventually("the rest is refused", MINUTE, || stats.shed() > u64::from(SENT) - 300).await;
+    world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 300).await;
     client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
     // Those that had begun end well; whatever came behind them is answered too.
     gated.open();
@@ -197,7 +197,7 @@ async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_befo
     for _ in 0..SENT {
         answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
     }
-    assert_eq!(answered as u64 + stats.shed(), u64::from(SENT));
+    assert_eq!(answered as u64 + stats.rejected(), u64::from(SENT));
     assert!((200..300).contains(&answered), "{answered} were answered");
     leave(&world, peer, &stats).await;
 }
@@ -278,7 +278,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
         assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
         assert!(error_text(&refused.body).is_some_and(|text| text.contains(&format!("{most} calls"))));
     }
-    assert_eq!(stats.shed(), u64::from(SENT - most));
+    assert_eq!(stats.rejected(), u64::from(SENT - most));
     gated.open();
     for _ in 0..most {
         assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
@@ -312,7 +312,7 @@ async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go(wor
     let loops = (1..=1_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
     peer.write(&loops.collect::<Vec<_>>()).await;
     // 256 that are open, and as many again that are about to go.
-    world.eventually("the rest is refused", MINUTE, || stats.shed() == 1_000 - 512).await;
+    world.eventually("the rest is refused", MINUTE, || stats.rejected() == 1_000 - 512).await;
     assert_eq!(kept.lock().expect("it is whole").len(), 512);
     kept.lock().expect("it is whole").clear();
     peer.write(&packet(3_000, 2, b"open")).await;

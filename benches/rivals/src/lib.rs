@@ -8,7 +8,7 @@ pub use benches::{BoxError, background, cost, flows, load, proto, text};
 
 /// The contestants.
 pub mod rivals {
-    pub use benches::rivals::{Client, Rival, Setup, tonic};
+    pub use benches::rivals::{Client, Rival, Setup, outside, tonic};
 
     pub mod axum;
     pub mod doors;

@@ -294,9 +294,9 @@ impl Connection {
         self.decoder.held()
     }
 
-    /// Throws away the body that is arriving; see [`Decoder::shed`].
-    pub fn shed(&mut self) -> Option<Packet> {
-        self.decoder.shed()
+    /// Throws away the body that is arriving; see [`Decoder::discard_body`].
+    pub fn discard_body(&mut self) -> Option<Packet> {
+        self.decoder.discard_body()
     }
 
     /// Notes that a write took `count` bytes, which is 0 if the peer accepts none at present.

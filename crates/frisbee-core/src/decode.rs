@@ -66,7 +66,7 @@ struct Partial {
     /// `header.length - received.len()`, above zero; of a body that is discarded, the bytes still to come.
     missing: usize,
     /// There is no memory for it: bytes that come are discarded.
-    shed: bool,
+    is_discarded: bool,
     /// The length of the body before it.
     last: u32,
 }
@@ -173,7 +173,7 @@ impl Decoder {
     /// A driver may append up to that many bytes to it, straight from the socket, and then call
     /// [`next`](Self::next) with an empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.shed)?;
+        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
@@ -185,9 +185,9 @@ impl Decoder {
 
     /// Discards the body that has begun to arrive, including the bytes still to come. Returns its packet, with up to 64
     /// bytes from the beginning of the body; `None` if there is no such body or it is discarded already.
-    pub fn shed(&mut self) -> Option<Packet> {
-        let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
-        partial.shed = true;
+    pub fn discard_body(&mut self) -> Option<Packet> {
+        let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
+        partial.is_discarded = true;
         let received = std::mem::take(&mut partial.received);
         let received = received.as_ref();
         let body = Bytes::copy_from_slice(received.get(..SHED_KEEPS).unwrap_or(received));
@@ -288,7 +288,7 @@ impl Decoder {
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
         let Header { length, .. } = header;
         let received = BodyMemory::default();
-        let mut partial = Partial { header, received, missing: length as usize, shed: false, last: self.last };
+        let mut partial = Partial { header, received, missing: length as usize, is_discarded: false, last: self.last };
         partial.grow(input.len(), self.pool);
         self.body = Some(Box::new(partial));
         self.continue_body(input)
@@ -297,7 +297,7 @@ impl Decoder {
     #[inline(never)]
     fn continue_body(&mut self, input: &mut Bytes) -> Option<Packet> {
         let partial = self.body.as_mut()?;
-        if partial.shed {
+        if partial.is_discarded {
             let thrown_away = input.len().min(partial.missing);
             input.advance(thrown_away);
             partial.missing = partial.missing.saturating_sub(thrown_away);

@@ -36,7 +36,7 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 /// assert_eq!(outbox.take_bytes(), [0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'][..]);
 /// # Ok::<(), frisbee_core::TooLong>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outbox {
     form: HeaderForm,
     /// The longest body that the peer takes.
@@ -56,12 +56,21 @@ pub struct Outbox {
 impl Outbox {
     /// An empty outbox for headers of `form`, with bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
-        Self { form, limit: crate::BODY_MAX, room: crate::BODY_MAX, ..Self::default() }
+        Self {
+            form,
+            limit: crate::BODY_MAX,
+            room: crate::BODY_MAX,
+            buffer: Vec::new(),
+            written: 0,
+            bulk: VecDeque::new(),
+            bulk_len: 0,
+            tail: LastPacket::default(),
+        }
     }
 
     /// An empty outbox with the same form and limit.
     pub fn new_like(&self) -> Self {
-        Self { form: self.form, limit: self.limit, room: self.room, ..Self::default() }
+        Self { limit: self.limit, room: self.room, ..Self::new(self.form) }
     }
 
     /// Sets the longest body that may be sent.
@@ -354,6 +363,13 @@ impl Outbox {
         if self.buffer.capacity() > KEEP_CAPACITY {
             self.buffer.shrink_to(KEEP_CAPACITY);
         }
+    }
+}
+
+/// As [`Outbox::new`] with the current form of headers.
+impl Default for Outbox {
+    fn default() -> Self {
+        Self::new(HeaderForm::default())
     }
 }
 

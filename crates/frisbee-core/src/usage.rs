@@ -3,7 +3,7 @@
 //! # Decisions
 //!
 //! A connection is idle when it carries only PINGs and PONGs. Silence is no criterion, since each interval has a sign of life. An
-//! idle connection frees the memory left by bursts: outbox, mailbox, jobs, and, by `Router::idle`, call slots. Counters of ids
+//! idle connection frees the memory left by bursts: outbox, mailbox, jobs, and, by `Protocol::idle`, call slots. Counters of ids
 //! continue, since they distinguish a call or job from its successors.
 
 use std::time::{Duration, Instant};

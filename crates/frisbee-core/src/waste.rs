@@ -3,7 +3,7 @@
 //! # Decisions
 //!
 //! Bounded turns do not stop a flood: thousands of skipped or refused packets can occupy a core, turn after turn. The core
-//! charges packets that the protocol skips, routers charge others by `Routed::Wasted`, and a peer beyond its allowance is not
+//! charges packets that the protocol skips, routers charge others by `Routed::Useless`, and a peer beyond its allowance is not
 //! read for a while.
 
 use std::time::{Duration, Instant};

@@ -24,7 +24,7 @@ use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, Driver, Running, Tasks};
 use crate::transport::{Io, proxied};
 use crate::workers::executor::settle;
-use crate::{CloseReason, RawTransport, Router};
+use crate::{CloseReason, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ impl<R> Clone for Acceptor<R> {
     }
 }
 
-impl<R: Router> Acceptor<R> {
+impl<R: Protocol> Acceptor<R> {
     /// Serves a connection to its end and returns the reason. The current tokio runtime drives it; handlers run in the
     /// runtime in which the acceptor was made.
     ///
@@ -151,7 +151,7 @@ impl<R> Host<R> {
     }
 }
 
-impl<R: Router> Host<R> {
+impl<R: Protocol> Host<R> {
     /// Makes a connection of a socket that was admitted. The engine is made where it is driven.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
@@ -284,7 +284,7 @@ impl<R: Router> Host<R> {
     }
 }
 
-impl<R: Router> Host<R> {
+impl<R: Protocol> Host<R> {
     fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let Some(entry) = Open::admit_within(&self.open) else { return Box::pin(async { CloseReason::Shutdown }) };
@@ -293,7 +293,7 @@ impl<R: Router> Host<R> {
     }
 }
 
-impl<R: Router> Within for Host<R> {
+impl<R: Protocol> Within for Host<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
         self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
     }
@@ -319,7 +319,7 @@ impl<R: Router> Within for Host<R> {
 /// A connection that is being served; returns the reason for its end. Written by hand, with rare states in a box, since
 /// this is most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
-pub(crate) enum Serving<'a, T, R: Router> {
+pub(crate) enum Serving<'a, T, R: Protocol> {
     /// The server has waited long enough for its connections.
     Refused,
     Driven(Running<T, R, TokioTimer>, Option<Entry>),
@@ -327,7 +327,7 @@ pub(crate) enum Serving<'a, T, R: Router> {
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
-impl<T: Io, R: Router> Future for Serving<'_, T, R> {
+impl<T: Io, R: Protocol> Future for Serving<'_, T, R> {
     type Output = CloseReason;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {

@@ -12,7 +12,7 @@ use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::executor::settle;
 use crate::workers::{Place, Pool, Worker, Workers};
-use crate::{Config, Error, HeaderForm, IoBackend, RawTransport, Router};
+use crate::{Config, Error, HeaderForm, IoBackend, Protocol, RawTransport};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -233,11 +233,11 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required and does not work,
-    /// or the router reports a [defect](Router::check).
+    /// or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
     /// Dropping the future gives up, and closes the sockets that are connected.
-    pub async fn connect<R: Router>(
+    pub async fn connect<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
@@ -247,7 +247,7 @@ impl ClientBuilder {
     }
 
     /// As [`connect`](Self::connect), with a router that has been checked.
-    async fn connect_shared<R: Router>(
+    async fn connect_shared<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: Arc<R>,
@@ -268,7 +268,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// If the TLS handshake does not succeed within the time for connecting, or the router reports a
-    /// [defect](Router::check).
+    /// [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -278,7 +278,7 @@ impl ClientBuilder {
     pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-        R: Router,
+        R: Protocol,
     {
         let name = String::from("the given transport");
         router.check()?;
@@ -293,7 +293,7 @@ impl ClientBuilder {
     }
 
     #[cfg_attr(not(all(feature = "uring", target_os = "linux")), allow(unused_mut))]
-    async fn dial<R: Router>(
+    async fn dial<R: Protocol>(
         mut self,
         address: impl ToSocketAddrs,
         name: String,
@@ -353,7 +353,7 @@ impl ClientBuilder {
     }
 
     /// Begins the connection on a transport, driven by the worker if there is one.
-    async fn begin<T: Io, R: Router>(
+    async fn begin<T: Io, R: Protocol>(
         self,
         io: T,
         ends: Ends,
@@ -386,7 +386,7 @@ impl ClientBuilder {
     }
 
     /// Has the connection driven. Fails if the transport cannot be moved to its worker.
-    fn drive<T: Io, R: Router>(
+    fn drive<T: Io, R: Protocol>(
         mut self,
         mut io: T,
         ends: Ends,
@@ -422,7 +422,7 @@ impl ClientBuilder {
 
     /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
     /// is returned, wherever the engine goes.
-    fn prepare<R: Router>(&mut self, ends: Ends, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
+    fn prepare<R: Protocol>(&mut self, ends: Ends, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a client");

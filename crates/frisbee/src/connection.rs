@@ -278,7 +278,7 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
     }
 
-    /// Wakes the connection's own task, so that its router gets a [turn](crate::Router::turn) soon.
+    /// Wakes the connection's own task, so that its router gets a [turn](crate::Protocol::turn) soon.
     ///
     /// For routers that keep the packets they want to send in queues of their own.
     pub fn wake(&self) {
@@ -416,7 +416,7 @@ impl Connection {
         let _ = self.0.home.set(home);
     }
 
-    /// Sets the operation that is being routed, 0 for none. [`Router::held_up`](crate::Router::held_up) and the log name it
+    /// Sets the operation that is being routed, 0 for none. [`Protocol::blocked`](crate::Protocol::blocked) and the log name it
     /// if it blocks the thread. Connections set it for each packet; a router that routes several operations in one packet
     /// does so itself.
     #[inline(always)]
@@ -479,7 +479,7 @@ impl Connection {
     ///     fn route(&self, (connection, stored): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
     ///         let bytes = body_memory(packet.body.len());
     ///         if connection.is_overloaded() || !connection.has_room(bytes) {
-    ///             connection.count_shed();
+    ///             connection.count_rejected();
     ///             return outbox.push(packet.id, packet.operation, "full").into();
     ///         }
     ///         let charge = connection.hold(bytes);
@@ -493,7 +493,7 @@ impl Connection {
     }
 
     /// Whether a server is short of memory and holds more for this peer than its share, so that no further work should
-    /// begin for it. A router then refuses requests, and [counts](Self::count_shed) the refusals.
+    /// begin for it. A router then refuses requests, and [counts](Self::count_rejected) the refusals.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.0.mailbox.account.is_over()
@@ -505,9 +505,9 @@ impl Connection {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).
-    pub fn count_shed(&self) {
-        self.0.mailbox.account.budget().counts.count_shed();
+    /// Counts a request that was refused for want of memory or a place, in [`Stats::rejected`](crate::Stats::rejected).
+    pub fn count_rejected(&self) {
+        self.0.mailbox.account.budget().counts.count_rejected();
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.

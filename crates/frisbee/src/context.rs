@@ -148,7 +148,7 @@ impl Connection {
         &self.0.attachments
     }
 
-    /// Runs something when the connection has ended: behind [`Router::disconnected`](crate::Router::disconnected), in
+    /// Runs something when the connection has ended: behind [`Protocol::disconnected`](crate::Protocol::disconnected), in
     /// the order of registration, on the connection's own task, so it must not block. Runs it at once if the connection
     /// has ended already.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {

@@ -127,7 +127,7 @@ pub mod hand_off {
     //!
     //! ```
     //! use bytes::Bytes;
-    //! use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Router, Server};
+    //! use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
     //! use frisbee::{TakeOver, memory};
     //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
     //!
@@ -135,13 +135,13 @@ pub mod hand_off {
     //!
     //! struct Door;
     //!
-    //! impl Router for Door {
+    //! impl Protocol for Door {
     //!     type Session = ();
     //!
     //!     fn connected(&self, _connection: &Connection) {}
     //!
     //!     fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-    //!         Routed::Wasted
+    //!         Routed::Useless
     //!     }
     //!
     //!     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {

@@ -27,7 +27,7 @@ pub struct HandOffAccepted {
 ///
 /// ```
 /// use bytes::Bytes;
-/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Router, Server};
+/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
 /// use frisbee::{TakeOver, memory};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
@@ -35,12 +35,12 @@ pub struct HandOffAccepted {
 ///
 /// struct Door;
 ///
-/// impl Router for Door {
+/// impl Protocol for Door {
 ///     // `connected` and `route` as for any router.
 /// #   type Session = ();
 /// #   fn connected(&self, _connection: &Connection) {}
 /// #   fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-/// #       Routed::Wasted
+/// #       Routed::Useless
 /// #   }
 ///
 ///     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {
@@ -126,7 +126,7 @@ impl fmt::Debug for TakeOver {
     }
 }
 
-/// A peer that asks for the connection itself; see [`Router::hand_off`](crate::Router::hand_off).
+/// A peer that asks for the connection itself; see [`Protocol::hand_off`](crate::Protocol::hand_off).
 ///
 /// The peer sends nothing until it is answered, and the connection is closed if that takes longer than
 /// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this tells the peer that this end hands off

@@ -104,7 +104,7 @@ pub struct WorkerView {
     pub ready: usize,
     /// How often tasks had their turn since the worker began.
     pub polls: u64,
-    /// How many threads it has given up since their tasks [held them up](crate::Router::held_up).
+    /// How many threads it has given up since their tasks [held them up](crate::Protocol::blocked).
     pub threads_given_up: usize,
 }
 

@@ -7,6 +7,7 @@
 //! The [`guide`] has a page for each subject.
 //!
 //! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
+//!   [`Protocol`] adds streams, the end of batches, overload and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Requests`] is the router of an end that sends requests and waits for their replies.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
@@ -49,6 +50,7 @@ mod client;
 mod connection;
 mod context;
 mod deferred;
+pub mod driver;
 mod error;
 mod foreign;
 pub mod guide;
@@ -87,7 +89,7 @@ pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
-    Outbox, Pace, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, WriteProgress, tlv,
+    Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
@@ -99,7 +101,7 @@ pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::pubsub;
 pub use router::requests::{PendingReply, RequestError, Requests, RequestsSession};
-pub use router::{Routed, Router, Turn, WhenFull, opening};
+pub use router::{Protocol, Routed, Router, Turn, WhenFull, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
 pub use settings::{ClientSettings, ServerSettings, SettingError};

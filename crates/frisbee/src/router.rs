@@ -1,4 +1,9 @@
-//! The trait of protocols that are built on frisbee.
+//! The traits of protocols that are built on frisbee.
+//!
+//! # Decisions
+//!
+//! A first router implements two methods and reads about two. All other events are methods of [`Protocol`], which every
+//! [`Router`] implements with its defaults: static dispatch, and a router that grows changes the name of the trait alone.
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
@@ -18,25 +23,18 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// A protocol: the treatment of the packets of a connection.
+/// Handles the packets of connections.
 ///
 /// One router serves any number of connections; the state of one of them is its [`Session`](Self::Session). The methods
 /// are called on the connection's own task, never two at a time for one connection, and must not block: a router with
-/// longer work passes it to [`Connection::spawn`]. A router that panics has lost its state, so its connection ends,
-/// which is logged as an error.
+/// longer work passes it to [`Connection::spawn`]. The session is dropped when the connection has ended. A router that
+/// panics has lost its state, so its connection ends, which is logged as an error.
 ///
-/// A first router needs [`connected`](Self::connected) and [`route`](Self::route) alone. All other methods have defaults:
-///
-/// | purpose | methods |
-/// |---|---|
-/// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
-/// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
-/// | backpressure and overload | [`when_full`](Self::when_full), [`shed`](Self::shed), [`cancelled`](Self::cancelled), [`held_up`](Self::held_up) |
-/// | hand-off | [`hand_off`](Self::hand_off) |
-/// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
+/// Every router is a [`Protocol`], the trait that servers and clients accept. To handle streams, the end of batches,
+/// overload or hand-off as well, implement [`Protocol`] instead: it has the same two required methods.
 ///
 /// ```
-/// use frisbee::{Connection, Routed, Outbox, Packet, Router};
+/// use frisbee::{Connection, Outbox, Packet, Routed, Router};
 ///
 /// /// Sends each packet back and counts them.
 /// struct Echo;
@@ -63,6 +61,74 @@ pub trait Router: Send + Sync + 'static {
 
     /// Handles a packet, in wire order. Packets that are put into `outbox` leave in one write with the rest of the
     /// batch.
+    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
+}
+
+impl<R: Router> Protocol for R {
+    type Session = R::Session;
+
+    #[inline]
+    fn connected(&self, connection: &Connection) -> R::Session {
+        Router::connected(self, connection)
+    }
+
+    #[inline]
+    fn route(&self, session: &mut R::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        Router::route(self, session, packet, outbox)
+    }
+}
+
+/// Handles all events of connections: a [`Router`] with further methods.
+///
+/// [`connected`](Self::connected) and [`route`](Self::route) are required. The defaults of the other methods are the
+/// behaviour of a [`Router`]:
+///
+/// | purpose | methods |
+/// |---|---|
+/// | streams, batches, the end | [`stream`](Self::stream), [`turn`](Self::turn), [`disconnected`](Self::disconnected) |
+/// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
+/// | backpressure and overload | [`when_full`](Self::when_full), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
+/// | hand-off | [`hand_off`](Self::hand_off) |
+/// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
+///
+/// ```
+/// use frisbee::{Connection, Outbox, Packet, PeerKind, Protocol, Routed};
+///
+/// /// Sends packets back to native peers.
+/// struct Echo;
+///
+/// impl Protocol for Echo {
+///     type Session = bool;
+///
+///     fn connected(&self, _connection: &Connection) -> bool {
+///         false
+///     }
+///
+///     fn route(&self, is_native: &mut bool, packet: Packet, outbox: &mut Outbox) -> Routed {
+///         if !*is_native {
+///             return Routed::close("this server needs a peer that sends HELLO");
+///         }
+///         outbox.forward(&packet).into()
+///     }
+///
+///     fn peer_known(&self, is_native: &mut bool, peer: &PeerKind) {
+///         *is_native = peer.hello().is_some();
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` handles no packets",
+    label = "this is neither a `Router` nor a `Protocol`",
+    note = "implement `frisbee::Router`, or `frisbee::Protocol` to handle more than packets"
+)]
+pub trait Protocol: Send + Sync + 'static {
+    /// The protocol's state for one connection.
+    type Session: Send + 'static;
+
+    /// A connection has been established.
+    fn connected(&self, connection: &Connection) -> Self::Session;
+
+    /// Handles a packet; see [`Router::route`].
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
     /// Handles a stream that the peer has opened; `first` is the packet that opened it. Dropping the stream closes it,
@@ -141,7 +207,7 @@ pub trait Router: Send + Sync + 'static {
     /// connection, so that no caller waits for an answer.
     ///
     /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
-    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
         Routed::close("the server's memory limit for this client is reached")
     }
@@ -151,11 +217,11 @@ pub trait Router: Send + Sync + 'static {
         let _ = (session, id, body, outbox);
     }
 
-    /// A packet of this operation has held up its connection's thread for some milliseconds, and still does: the other
-    /// connections of the thread go on in another one. Called from elsewhere, and only for connections that
-    /// [workers](crate::Workers) drive. A router that has its handlers run elsewhere from now on returns `true`, having
-    /// logged it if need be; by default the operation is named in the log, once.
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    /// A packet of this operation has blocked its connection's thread for some milliseconds, and still does: the other
+    /// connections of the thread go on in another one. Called on another thread, and only for connections that
+    /// [workers](crate::Workers) drive. A router that runs its handlers elsewhere from now on returns `true`, having
+    /// logged it if need be; by default the log names the operation, once.
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
     }
@@ -193,7 +259,7 @@ pub trait Router: Send + Sync + 'static {
     }
 }
 
-/// The end of a batch; see [`Router::turn`].
+/// The end of a batch; see [`Protocol::turn`].
 #[derive(Debug)]
 pub struct Turn<'a> {
     /// The time at which the turn began.
@@ -212,7 +278,7 @@ impl Turn<'_> {
     }
 }
 
-/// The treatment of a packet while as many bytes wait to be written as may; see [`Router::when_full`].
+/// The treatment of a packet while as many bytes wait to be written as may; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WhenFull {
@@ -236,7 +302,7 @@ pub enum Routed {
     Continue,
     /// It continues. The packet was useless, and no honest peer sends many such: one that does is read more slowly, see
     /// [`Config::waste_rate`](crate::Config::waste_rate).
-    Wasted,
+    Useless,
     /// It continues. The packet has taken long, so the end of the turn, for the sake of other connections, is checked
     /// before the next packet instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
     Slow,
@@ -305,6 +371,6 @@ mod tests {
         assert_eq!(Plain.operations(), [10..=u16::MAX]);
         assert!(Plain.hello_items().is_empty() && Plain.check().is_ok());
         assert!(!Plain.closes_by_itself() && !Plain.is_busy(&mut ()));
-        assert!(!Plain.held_up(&connection, Operation::FIRST_USER));
+        assert!(!Plain.blocked(&connection, Operation::FIRST_USER));
     }
 }

@@ -13,7 +13,7 @@ use crate::inspect::Inspector;
 use crate::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::transport::{Socket, second};
 use crate::workers::{Pool, Workers};
-use crate::{Config, Error, IoBackend, RawTransport, Router};
+use crate::{Config, Error, IoBackend, Protocol, RawTransport};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
@@ -216,7 +216,7 @@ impl ServerBuilder {
     ///
     /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
     /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`shed`](Router::shed); unless it has another answer, as
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded); unless it has another answer, as
     /// [`Handlers`](crate::Handlers) have not, the connection is closed. What has begun may overdraw the memory by a
     /// request. A reply that does not fit is replaced by `ResourceExhausted`; what else is sent to such a connection fails
     /// with [`SendError::TooLong`](crate::SendError::TooLong) or waits. What handlers keep for themselves is not counted.
@@ -383,11 +383,11 @@ impl ServerBuilder {
     /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
     /// # Errors
-    /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
+    /// If no address can be bound, or the router finds something [wrong](Protocol::check) with itself.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
-    pub async fn bind<R: Router>(
+    pub async fn bind<R: Protocol>(
         self,
         address: impl ToSocketAddrs + fmt::Debug,
         router: R,
@@ -403,12 +403,12 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If another process listens there, the path is not a socket, the system refuses, memory is to be shared by rings that
-    /// there cannot be, or the router reports a [defect](Router::check).
+    /// there cannot be, or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
     /// The future is ready at once.
     #[cfg(unix)]
-    pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
+    pub async fn bind_unix<R: Protocol>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
         let path = path.as_ref();
         let failed = |source| Error::Bind { address: path.display().to_string(), source };
@@ -421,11 +421,11 @@ impl ServerBuilder {
     /// they are brought in, and handlers run in the current one.
     ///
     /// # Errors
-    /// If the router finds something [wrong](Router::check) with itself.
+    /// If the router finds something [wrong](Protocol::check) with itself.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
+    pub fn build<R: Protocol>(self, router: R) -> Result<Acceptor<R>, Error> {
         router.check()?;
         Ok(Acceptor(self.bound((), router).into_host().1))
     }
@@ -440,7 +440,7 @@ impl ServerBuilder {
         Ok(None)
     }
 
-    fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
+    fn bound<L, R: Protocol>(mut self, listener: L, router: R) -> Bound<L, R> {
         if self.log_settings {
             tracing::info!(settings = ?self.describe(), "settings of a server");
         }
@@ -451,7 +451,7 @@ impl ServerBuilder {
     }
 }
 
-impl<R: Router> Server<R> {
+impl<R: Protocol> Server<R> {
     /// The address that is listened on, with the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
@@ -491,7 +491,7 @@ impl<R: Router> Server<R> {
     }
 }
 
-impl<L, R: Router> Bound<L, R> {
+impl<L, R: Protocol> Bound<L, R> {
     pub(crate) fn stats(&self) -> Stats {
         Stats::new(self.budget.clone())
     }
@@ -526,7 +526,7 @@ impl<L, R: Router> Bound<L, R> {
     }
 }
 
-impl<L: Listener, R: Router> Bound<L, R> {
+impl<L: Listener, R: Protocol> Bound<L, R> {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let pool =
             Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;

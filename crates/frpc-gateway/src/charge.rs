@@ -1,7 +1,8 @@
 //! The charge for requests and replies to the memory of the server.
 
-use crate::timed::{Alarm, now};
+use crate::clock::now;
 use frisbee::MemoryCharge;
+use frisbee::driver::Alarm;
 use frpc::{ForeignContext, Status};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
@@ -24,7 +25,7 @@ pub(crate) fn check_growth(context: &ForeignContext, before: usize, bytes: usize
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
         return Ok(());
     }
-    connection.count_shed();
+    connection.count_rejected();
     Err(overloaded())
 }
 

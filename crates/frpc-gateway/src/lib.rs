@@ -12,6 +12,7 @@
 #[cfg(feature = "http")]
 mod base64;
 mod charge;
+mod clock;
 #[cfg(feature = "http")]
 mod connect;
 #[cfg(feature = "console")]
@@ -31,7 +32,6 @@ mod locks;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;
-mod timed;
 mod trailers;
 #[cfg(feature = "http")]
 pub mod web_socket;

@@ -172,7 +172,7 @@ fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Requ
 
 /// The only message of a request, and the time that is left for the call.
 async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
-    let begun = crate::timed::now();
+    let begun = crate::clock::now();
     let reading = async {
         let Some(message) = messages.next().await.transpose()? else {
             return Err(Status::unimplemented("the request has no message, and the method takes one"));
@@ -185,7 +185,7 @@ async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
     let late = |_| Status::deadline_exceeded("the request did not come in time");
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
-    Ok((message, Some(timeout.saturating_sub(crate::timed::now() - begun))))
+    Ok((message, Some(timeout.saturating_sub(crate::clock::now() - begun))))
 }
 
 /// The body of a response: messages in envelopes, and what ends them.

@@ -41,7 +41,7 @@ use crate::wire::report;
 use crate::{Policy, Status, deadline};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
     Turn, WhenFull,
 };
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Endpoint {
     }
 }
 
-impl Router for Endpoint {
+impl Protocol for Endpoint {
     type Session = Session;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -182,18 +182,18 @@ impl Router for Endpoint {
             _ if offer.mounts.has_fallback() => {
                 if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
                     refuse(&stream, &status);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             Opening::Malformed if offer.mounts.is_empty() => {
                 refuse(&stream, &body::malformed("request"));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             _ if stream.is_extended() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 refuse(&stream, &status);
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
             // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
@@ -206,7 +206,7 @@ impl Router for Endpoint {
         if let Some(status) = session.refused(operation) {
             self.count_unserved();
             refuse(&stream, &status);
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         match offer.table.get(operation) {
             Some(served @ Served { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
@@ -215,7 +215,7 @@ impl Router for Endpoint {
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 if let Some(status) = session.denied(operation) {
                     refuse(&stream, &status);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
@@ -230,13 +230,13 @@ impl Router for Endpoint {
             _ => {
                 self.count_unserved();
                 refuse(&stream, &Status::unimplemented(format!("{operation} is not a streaming method")));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
         }
         Routed::Continue
     }
 
-    fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, ref body } = packet;
         let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
         if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
@@ -253,7 +253,7 @@ impl Router for Endpoint {
             }
         }
         if self.offer.mounts.contains(operation) {
-            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+            return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
         self.refuse_request(session, id, operation, &overloaded(), outbox);
         Routed::Continue
@@ -305,7 +305,7 @@ impl Router for Endpoint {
         let Some(served) = self.offer.table.get(operation.number()) else {
             if let Some(status) = session.denied(operation.number()) {
                 asked.refuse(hand_off::refusal_of(&status, operation));
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             return self.offer.mounts.hand_off(&mut session.mounted, asked);
         };
@@ -313,15 +313,15 @@ impl Router for Endpoint {
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
             drop(asked); // Which says so.
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         if let Some(status) = session.refused(operation.number()) {
             asked.refuse(hand_off::refusal(&status, method));
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         let Some(envelope) = Envelope::parse(asked.request().clone()) else {
             asked.refuse(hand_off::refusal(&body::malformed("request"), method));
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
@@ -369,12 +369,12 @@ impl Router for Endpoint {
         self.offer.mounts.idle(&mut session.mounted);
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let Some(Served { entry, running, .. }) = self.offer.table.get(operation.number()) else {
-            return self.offer.mounts.held_up(connection, operation);
+            return self.offer.mounts.blocked(connection, operation);
         };
         if running.policy == Policy::Inline {
-            running.trust.handle_held_up(connection, &entry.method);
+            running.trust.handle_blocked(connection, &entry.method);
         }
         running.policy == Policy::Inline
     }
@@ -477,7 +477,7 @@ impl Endpoint {
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
         body::put_refusal(outbox, id, operation, &status, session.caller.style());
-        Routed::Wasted
+        Routed::Useless
     }
 
     /// Routes a packet of a mounted router, if the schemas and the rules let its sender.
@@ -485,12 +485,12 @@ impl Endpoint {
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
         if self.calls.is_none() && session.caller.connection.is_overloaded() {
-            session.caller.connection.count_shed();
-            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+            session.caller.connection.count_rejected();
+            return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
         if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
             body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
-            return Routed::Wasted;
+            return Routed::Useless;
         }
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
@@ -506,7 +506,7 @@ impl Endpoint {
             Parsed::Malformed => {
                 let status = body::malformed("request");
                 self.refuse_request(session, id, operation, &status, outbox);
-                Routed::Wasted
+                Routed::Useless
             }
             // Replies are passed to their calls when the turn ends.
             Parsed::Reply(body) => {
@@ -514,7 +514,7 @@ impl Endpoint {
                     Some(calls) => calls.handle_prefix(&body),
                     None if session.calls().is_none() => {
                         session.strays += 1;
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                     None => {}
                 }
@@ -562,7 +562,7 @@ fn open(session: &Session, served: &Served, opens: &dyn Streamed, prefix: Option
     if let Err(status) = admit(served.guard(session.rules.as_ref()).as_ref(), &mut options) {
         refuse(&stream, &status);
         watched.into_iter().for_each(|watched| watched.end(status.code(), 0));
-        return Routed::Wasted;
+        return Routed::Useless;
     }
     let options = options.unwrap_or_default();
     let reading = session.reading(method);

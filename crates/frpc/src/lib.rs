@@ -92,8 +92,8 @@ pub use frisbee::shm;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{
-    ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Router, ServerSettings,
-    SettingError, Stats, Workers, memory,
+    ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
+    ServerSettings, SettingError, Stats, Workers, memory,
 };
 pub use http::Extensions;
 pub use polyglot::{Undecoded, Utf8Bytes};

@@ -2,7 +2,9 @@
 
 use super::Config;
 use bytes::Bytes;
-use frisbee::{CloseReason, Connection, Handlers, Operation, Outbox, Packet, Routed, Router, Server, Stream, TakeOver};
+use frisbee::{
+    CloseReason, Connection, Handlers, Operation, Outbox, Packet, Protocol, Routed, Router, Server, Stream, TakeOver,
+};
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
 use std::time::Duration;
@@ -29,7 +31,7 @@ fn echo() -> Handlers {
 }
 
 /// A server with a peer that has sent so much as to be sent back, and takes nothing of it.
-async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
+async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
     let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });

@@ -3,7 +3,7 @@
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router,
+    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RawTransport, Routed,
     Server, Stream, TakeOver,
 };
 use std::time::Duration;
@@ -18,7 +18,7 @@ async fn echo(raw: RawTransport) {
     let _ = write.shutdown().await;
 }
 
-impl Router for Gateway {
+impl Protocol for Gateway {
     type Session = (Connection, Vec<Stream>);
 
     fn connected(&self, connection: &Connection) -> Self::Session {

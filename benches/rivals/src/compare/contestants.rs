@@ -57,7 +57,7 @@ enum Kind {
 /// made one by one.
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
+        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, outside::Outside, frpc::PerCore, frpc::Shared,
             frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, frpc::SharesText, tonic::Tonic,
             tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings, volo::Shares, axum::Axum,
             observed::Counted, observed::Traced, observed::TonicTraced, observed::TonicCoresTraced,
@@ -70,7 +70,7 @@ macro_rules! dispatch {
             frpc::SecuredShares, tls::Tonic)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
+        dispatch!(@ $name, $run($argument), outside::Outside, frpc::PerCore, frpc::Shared, frpc::Plain, frpc::Uring, frpc::Busy, frpc::Apart,
             frpc::Concurrent, frpc::AtMost, tonic::Tonic, tonic::PerCore, tarpc::Tarpc, tarpc::InPlace, volo::Strings,
             axum::Axum, tls::RawCallPerCore, tls::RawCallShared, frpc::SecuredPerCore, frpc::SecuredPlain, tls::Tonic)
     };
@@ -94,10 +94,11 @@ pub(crate) use dispatch;
 
 /// Whether clients of this name run on a thread for each core.
 pub(crate) fn is_per_core(name: &str) -> bool {
-    use rivals::rivals::{doors, frpc, observed, one_host, raw, router, tarpc, tls, tonic};
+    use rivals::rivals::{doors, frpc, observed, one_host, outside, raw, router, tarpc, tls, tonic};
     [
         <raw::PerCore as Contestant>::NAME,
         <router::Routers as Contestant>::NAME,
+        <outside::Outside as Contestant>::NAME,
         <frpc::PerCore as Contestant>::NAME,
         <frpc::Uring as Contestant>::NAME,
         <frpc::Busy as Contestant>::NAME,
@@ -145,6 +146,7 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        ("frisbee-rpc", "calls of a protocol on frisbee's public API, as frpc, without messages", PER_CORE, Kind::Calls),
         (
             "frpc-plain",
             "fRPC with its defaults: a server with a thread for each core, clients on tokio's multi-thread runtime",

@@ -5,7 +5,7 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
+use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, Router, Server};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ struct Calling {
     done: mpsc::UnboundedSender<Result<u64, BoxError>>,
 }
 
-impl Router for Calling {
+impl Protocol for Calling {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

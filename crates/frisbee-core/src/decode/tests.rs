@@ -210,10 +210,10 @@ fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
         let mut input = wire.slice(..cut);
         while decoder.next(&mut input).unwrap().is_some() {}
         assert!(decoder.held() >= cut - 1_000);
-        let shed = decoder.shed().unwrap();
-        assert_eq!((shed.id, shed.operation), (PacketId(3), operation(20)));
-        assert_eq!(shed.body, packets[2].body[..64]);
-        assert_eq!((decoder.held(), decoder.shed()), (0, None));
+        let discarded = decoder.discard_body().unwrap();
+        assert_eq!((discarded.id, discarded.operation), (PacketId(3), operation(20)));
+        assert_eq!(discarded.body, packets[2].body[..64]);
+        assert_eq!((decoder.held(), decoder.discard_body()), (0, None));
         assert!(decoder.body_mut().is_none() && decoder.is_mid_packet());
         let rest = [&wire[cut..], &following].concat();
         let mut read = Vec::new();

@@ -20,6 +20,13 @@ fn fill(outbox: &mut Outbox, sizes: &[usize]) -> Vec<u8> {
 const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
 
 #[test]
+fn default_outbox_accepts_packets() {
+    let mut outbox = Outbox::default();
+    outbox.push(PacketId(1), OPERATION, "body").unwrap();
+    assert_eq!(outbox.limit(), crate::BODY_MAX);
+}
+
+#[test]
 fn slices_hold_pending_bytes_up_to_the_requested_length() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let expected = fill(&mut outbox, SIZES);

@@ -22,7 +22,7 @@ const CONNECTION: &str = "frisbee::connection";
 pub(crate) struct Counts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
-    shed: AtomicU64,
+    rejected: AtomicU64,
     unaccepted: AtomicU64,
     /// The unwritten output that is charged, in bytes.
     output: AtomicUsize,
@@ -80,8 +80,8 @@ impl Counts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
-    pub(crate) fn count_shed(&self) {
-        self.shed.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_rejected(&self) {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a failure to accept, and logs it.
@@ -162,8 +162,8 @@ impl Stats {
     }
 
     /// Requests, streams and messages that were refused because a limit of this server had been reached.
-    pub fn shed(&self) -> u64 {
-        self.0.counts.shed.load(Ordering::Relaxed)
+    pub fn rejected(&self) -> u64 {
+        self.0.counts.rejected.load(Ordering::Relaxed)
     }
 
     /// How often the system has refused to accept a connection, for lack of file descriptors for instance.
@@ -224,7 +224,7 @@ impl Stats {
 impl fmt::Debug for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stats = f.debug_struct("Stats");
-        stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
+        stats.field("opened", &self.opened()).field("open", &self.open()).field("rejected", &self.rejected());
         stats.field("bytes_read", &self.bytes_read()).field("bytes_written", &self.bytes_written());
         stats.field("streams", &self.streams()).field("output_waiting", &self.output_waiting());
         stats.field("holds", &self.holds());
@@ -249,7 +249,7 @@ mod tests {
         times(9, &|| counts.count_opened());
         times(2, &|| counts.count_closed(None, &CloseReason::Local, now));
         times(3, &|| counts.count_refused(None, &CloseReason::Truncated, now));
-        times(4, &|| counts.count_shed());
+        times(4, &|| counts.count_rejected());
         times(5, &|| counts.count_unaccepted(&io::ErrorKind::OutOfMemory.into(), Duration::ZERO, now));
         let traffic = [Traffic::Read, Traffic::Written, Traffic::StreamsOpened, Traffic::StreamsEnded];
         traffic.into_iter().zip([6, 7, 8, 3]).for_each(|(what, count)| counts.of_server().add(what, count));
@@ -258,7 +258,7 @@ mod tests {
         counts.change_holds(20);
         counts.change_holds(3_usize.wrapping_neg());
         budget.charge(11);
-        assert_eq!([stats.opened(), stats.open(), stats.shed(), stats.not_accepted()], [12, 7, 4, 5]);
+        assert_eq!([stats.opened(), stats.open(), stats.rejected(), stats.not_accepted()], [12, 7, 4, 5]);
         assert_eq!([CloseKind::Local, CloseKind::Truncated].map(|kind| stats.closed_by(kind)), [2, 3]);
         assert_eq!(stats.closed().map(|(_, count)| count).sum::<u64>(), 5);
         let traffic = [stats.bytes_read(), stats.bytes_written(), stats.streams_opened(), stats.streams()];

@@ -1,7 +1,7 @@
 //! A client that replaces its connection when that is lost.
 
 use super::ClientBuilder;
-use crate::{Client, Connection, Error, Router};
+use crate::{Client, Connection, Error, Protocol};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -62,13 +62,13 @@ impl ClientBuilder {
     /// Addresses are those of [`connect`](Self::connect). Between failed attempts it pauses for up to 5 s.
     ///
     /// # Errors
-    /// If the address is malformed, or the router reports a [defect](Router::check).
+    /// If the address is malformed, or the router reports a [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn connect_lazy<R>(self, address: impl Into<String>, router: R) -> Result<ReconnectingClient, Error>
     where
-        R: Router,
+        R: Protocol,
     {
         let address = address.into();
         Client::check_address(&address)?;
@@ -120,7 +120,7 @@ impl State {
     }
 }
 
-async fn keep_connected<R: Router>(
+async fn keep_connected<R: Protocol>(
     builder: ClientBuilder,
     address: String,
     router: Arc<R>,

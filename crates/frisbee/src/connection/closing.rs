@@ -12,14 +12,14 @@ impl Connection {
     }
 
     /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
-    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Router::turn). The reason is
-    /// passed to the log, [`closed`](Self::closed) and [`Router::disconnected`](crate::Router::disconnected).
+    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::turn). The reason is
+    /// passed to the log, [`closed`](Self::closed) and [`Protocol::disconnected`](crate::Protocol::disconnected).
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
     /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
-    /// written, no work that makes its router [busy](crate::Router::is_busy). A server announces this to an extended
+    /// written, no work that makes its router [busy](crate::Protocol::is_busy). A server announces this to an extended
     /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
     /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
     pub fn close_when_idle(&self) {

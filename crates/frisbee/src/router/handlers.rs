@@ -5,7 +5,7 @@ use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::{Trust, TrustHandle};
 use crate::work::Executor;
-use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
+use crate::{Connection, Operation, Outbox, Packet, Policy, Protocol, Routed, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -185,7 +185,7 @@ impl fmt::Debug for Handler {
     }
 }
 
-impl Router for Handlers {
+impl Protocol for Handlers {
     type Session = HandlersSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -209,10 +209,10 @@ impl Router for Handlers {
         let operation = packet.operation.number();
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         if session.connection.is_overloaded() {
-            session.connection.count_shed();
+            session.connection.count_rejected();
             return Routed::close("the server's memory limit for this client is reached");
         }
         let running = session.running.entry(operation);
@@ -232,9 +232,9 @@ impl Router for Handlers {
         Routed::Continue
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let Some(handler) = self.table.get(operation) else { return false };
-        handler.0.held_up(connection, operation)
+        handler.0.blocked(connection, operation)
     }
 
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {
@@ -280,7 +280,7 @@ trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
     /// Takes in that it holds up a thread; whether that is for it to mend.
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A handler on a connection.
@@ -327,9 +327,9 @@ where
         })
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         if self.policy == Policy::Inline {
-            self.trust.handle_held_up(connection, &operation);
+            self.trust.handle_blocked(connection, &operation);
         }
         self.policy == Policy::Inline
     }
@@ -476,7 +476,7 @@ mod tests {
             let routed = handlers.route(&mut session, packet, &mut outbox);
             let bytes = outbox.take_bytes();
             let body = String::from_utf8_lossy(bytes.get(10..).unwrap_or_default()).into_owned();
-            assert_eq!(matches!(routed, Routed::Wasted), body.is_empty());
+            assert_eq!(matches!(routed, Routed::Useless), body.is_empty());
             body
         };
         assert_eq!([10, 11].map(&mut answer), ["echo", ""]);
@@ -501,8 +501,8 @@ mod tests {
             handlers.table().insert(operation(number), says(policy, "x"));
         }
         let connection = connection();
-        let held_up = [10, 11, 12, 13].map(|number| handlers.held_up(&connection, operation(number)));
-        assert_eq!(held_up, [true, false, false, false]);
+        let blocked = [10, 11, 12, 13].map(|number| handlers.blocked(&connection, operation(number)));
+        assert_eq!(blocked, [true, false, false, false]);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -520,7 +520,7 @@ mod tests {
         };
         assert!(is_answered_in_place(10) && !is_answered_in_place(11));
         // It is tried again after a second, which may pass here on a busy machine.
-        let mut is_left = || handlers.held_up(&connection, operation(10)) && !is_answered_in_place(10);
+        let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_in_place(10);
         assert!((0..100).any(|_| is_left()));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::router::opening;
 use crate::{
-    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Stream,
     Turn, WhenFull,
 };
 use bytes::Bytes;
@@ -55,8 +55,8 @@ impl Mounts {
 
     /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
     ///
-    /// [`check`](Router::check) reports an invalid range, and so do binding and connecting.
-    pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
+    /// [`check`](Protocol::check) reports an invalid range, and so do binding and connecting.
+    pub fn mount<R: Protocol>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
             let start = match range.start_bound() {
@@ -83,7 +83,7 @@ impl Mounts {
     }
 
     /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
-    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+    pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
         self
@@ -160,7 +160,7 @@ impl MountsSession {
     }
 }
 
-impl Router for Mounts {
+impl Protocol for Mounts {
     type Session = MountsSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -192,7 +192,7 @@ impl Router for Mounts {
         let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
             session.0.get_or_insert_default().unknown += 1;
-            return Routed::Wasted;
+            return Routed::Useless;
         };
         mounted.route(packet, outbox)
     }
@@ -217,20 +217,20 @@ impl Router for Mounts {
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
-            None => Routed::Wasted,
+            None => Routed::Useless,
         }
     }
 
     fn hand_off(&self, session: &mut MountsSession, asked: HandOffRequest) -> Routed {
         match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(asked),
-            None => Routed::Wasted,
+            None => Routed::Useless,
         }
     }
 
-    fn shed(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
-            Some(mounted) => mounted.shed(packet, outbox),
+            Some(mounted) => mounted.discarded(packet, outbox),
             // It would have been dropped anyway.
             None => Routed::Continue,
         }
@@ -260,9 +260,9 @@ impl Router for Mounts {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let mount = self.find(operation.number()).and_then(|at| self.mounts.get(at));
-        mount.is_some_and(|mount| mount.router.held_up(connection, operation))
+        mount.is_some_and(|mount| mount.router.blocked(connection, operation))
     }
 
     fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
@@ -294,7 +294,7 @@ trait Erased: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
@@ -302,7 +302,7 @@ trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn when_full(&self, packet: &Packet) -> WhenFull;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
+    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
     fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOffRequest) -> Routed;
@@ -315,7 +315,7 @@ trait ErasedSession: Send {
 
 struct Of<R>(Arc<R>);
 
-impl<R: Router> Erased for Of<R> {
+impl<R: Protocol> Erased for Of<R> {
     fn check(&self) -> Result<(), MountError> {
         self.0.check()
     }
@@ -328,18 +328,18 @@ impl<R: Router> Erased for Of<R> {
         Box::new(Mounted { router: self.0.clone(), session: Some(self.0.connected(connection)) })
     }
 
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        self.0.held_up(connection, operation)
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
+        self.0.blocked(connection, operation)
     }
 }
 
-struct Mounted<R: Router> {
+struct Mounted<R: Protocol> {
     router: Arc<R>,
     /// Taken when the connection has ended, behind which nothing is called.
     session: Option<R::Session>,
 }
 
-impl<R: Router> ErasedSession for Mounted<R> {
+impl<R: Protocol> ErasedSession for Mounted<R> {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.route(session, packet, outbox)
@@ -354,9 +354,9 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.stream(session, first, stream)
     }
 
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
+    fn discarded(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
-        self.router.shed(session, packet, outbox)
+        self.router.discarded(session, packet, outbox)
     }
 
     fn peer_known(&mut self, peer: &PeerKind) {
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    impl Router for Told {
+    impl Protocol for Told {
         type Session = ();
 
         fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -467,7 +467,7 @@ mod tests {
             (self.name == "b").then_some(turn.now)
         }
 
-        fn held_up(&self, _connection: &Connection, operation: Operation) -> bool {
+        fn blocked(&self, _connection: &Connection, operation: Operation) -> bool {
             operation.number() == 25
         }
 
@@ -494,7 +494,7 @@ mod tests {
         for (number, told) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);
-            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Wasted)), (told, told.is_empty()));
+            assert_eq!((heard_of().as_str(), matches!(routed, Routed::Useless)), (told, told.is_empty()));
         }
         mounts.peer_known(&mut session, &PeerKind::Plain);
         assert_eq!(heard_of(), "a peer, b peer, c peer");
@@ -509,8 +509,8 @@ mod tests {
         assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, told("a"));
         assert!(!idle.is_busy(&mut idle.connected(&connection)));
-        let held_up = [20, 25, 26, 31].map(|number| mounts.held_up(&connection, operation(number)));
-        assert_eq!(held_up, [false, true, false, false]);
+        let blocked = [20, 25, 26, 31].map(|number| mounts.blocked(&connection, operation(number)));
+        assert_eq!(blocked, [false, true, false, false]);
         mounts.disconnected(session, &CloseReason::Shutdown);
         let name = CloseReason::Shutdown.kind().name();
         assert_eq!(heard_of(), format!("a {name}, b {name}, c {name}"));

@@ -3,7 +3,7 @@
 mod table;
 
 use crate::{
-    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, SendError, TooLong,
+    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
     WhenFull,
 };
 use bytes::Bytes;
@@ -38,11 +38,11 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
 ///   first; [`try_call`](Self::try_call) fails.
 /// * **Giving up**, by dropping the future or by the timeout, frees the place and tells an extended peer, whose router
-///   gets [`Router::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
+///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
 ///   of the connection have been given up.
 /// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets
 ///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
-///   slowly ([`Routed::Wasted`]).
+///   slowly ([`Routed::Useless`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
@@ -69,13 +69,13 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
 ///
 /// ```
-/// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Router, WhenFull};
+/// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Protocol, WhenFull};
 ///
 /// const NEWS: Operation = Operation::user(12).expect("users have 10 and up");
 ///
 /// struct Reader(Requests);
 ///
-/// impl Router for Reader {
+/// impl Protocol for Reader {
 ///     type Session = RequestsSession;
 ///
 ///     fn connected(&self, connection: &Connection) -> RequestsSession {
@@ -251,7 +251,7 @@ impl fmt::Debug for Requests {
     }
 }
 
-impl Router for Requests {
+impl Protocol for Requests {
     type Session = RequestsSession;
 
     fn connected(&self, connection: &Connection) -> RequestsSession {
@@ -273,7 +273,7 @@ impl Router for Requests {
             }
             Replied::Stray => {
                 self.counts.strays.fetch_add(1, Ordering::Relaxed);
-                Routed::Wasted
+                Routed::Useless
             }
         }
     }

@@ -89,7 +89,7 @@ impl Trust {
     /// Takes in that a handler of `method` holds up the thread of a connection, and says so in the log once. Handlers
     /// get tasks unless those would hold up the whole runtime.
     #[cold]
-    pub fn handle_held_up(&self, connection: &Connection, method: &dyn fmt::Display) {
+    pub fn handle_blocked(&self, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();
         let now = Instant::now();
         let is_first = if has_threads { self.lose(now) } else { self.note(now) };
@@ -198,7 +198,7 @@ mod tests {
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
             let trust = Trust::default();
-            trust.handle_held_up(&connection, &"a method");
+            trust.handle_blocked(&connection, &"a method");
             assert!(trust.apart.lock().has_begun());
             assert_eq!(!trust.is_lost.load(Ordering::Relaxed), is_kept);
         }

@@ -18,7 +18,7 @@ use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::Culprit;
-use crate::{CloseReason, Operation, Outbox, Packet, ProtocolError, Routed, Router, Turn};
+use crate::{CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ const PACKETS_PER_TURN: usize = 1024;
 const PACKETS_PER_LOOK: usize = 32;
 
 /// A connection's protocol state and its router, owned by the connection's task.
-pub(crate) struct Engine<R: Router> {
+pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
@@ -146,7 +146,7 @@ fn log_panic(peer: Option<SocketAddr>) {
 /// The reason for the end of a connection whose router has panicked, which is a defect of the router.
 const PANICKED: &str = "the router panicked";
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
         core.set_pool(&POOL);
         let role = core.role();
@@ -368,7 +368,7 @@ impl<R: Router> Engine<R> {
         match next {
             Routed::Continue => return false,
             Routed::Slow => return self.is_over(now),
-            Routed::Wasted => {
+            Routed::Useless => {
                 self.core.waste(length);
                 return false;
             }
@@ -537,7 +537,7 @@ impl<R: Router> Engine<R> {
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // One that is over here may not be over there yet.
-                let Some(stream) = stream else { return Routed::Wasted };
+                let Some(stream) = stream else { return Routed::Useless };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
                     _ => stream.handle_end(&body),
@@ -554,12 +554,12 @@ impl<R: Router> Engine<R> {
                 self.router.cancelled(session, id, body, self.core.outbox());
                 // Work that was begun in vain is waste as well: calls that are cancelled at once cost more than any
                 // other.
-                return Routed::Wasted;
+                return Routed::Useless;
             }
             Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.going_away(session);
@@ -579,7 +579,7 @@ impl<R: Router> Engine<R> {
     }
 }
 
-impl<R: Router> Drop for Engine<R> {
+impl<R: Protocol> Drop for Engine<R> {
     /// However the task ends, even with its runtime, no task that waits on a handle waits for ever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);

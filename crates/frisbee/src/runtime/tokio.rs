@@ -24,7 +24,7 @@ use super::timer::{NEVER, Timer, now};
 use crate::mailbox::{Mail, Order};
 use crate::transport::Io;
 use crate::workers::executor::wake_last;
-use crate::{CloseReason, Router};
+use crate::{CloseReason, Protocol};
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
@@ -86,7 +86,7 @@ thread_local! {
 
 /// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
 /// come, which relies on the waker staying the same.
-pub(crate) struct Driver<T, R: Router, C> {
+pub(crate) struct Driver<T, R: Protocol, C> {
     io: T,
     engine: Engine<R>,
     /// The runtime whose timers and sockets handlers use, if it is not the one that drives.
@@ -179,15 +179,15 @@ enum Phase {
 
 /// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and
 /// that of the state that it keeps while it waits.
-pub(crate) struct Running<T, R: Router, C>(Option<Driver<T, R, C>>);
+pub(crate) struct Running<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
 /// Nothing in it relies on its place.
-impl<T, R: Router, C> Unpin for Running<T, R, C> {}
+impl<T, R: Protocol, C> Unpin for Running<T, R, C> {}
 
 impl<T, R, C> Future for Running<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
-    R: Router,
+    R: Protocol,
     C: Timer,
 {
     type Output = Ended<T>;
@@ -226,7 +226,7 @@ enum Read {
 impl<T, R, C> Driver<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
-    R: Router,
+    R: Protocol,
     C: Timer,
 {
     pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>, timer: C, busy: BusyPoll) -> Self {

@@ -6,7 +6,7 @@ use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
 use crate::work::Home;
 use crate::workers::watchdog::{self, Culprit, ThreadClock, Turn, Watched};
-use crate::{RawTransport, Router};
+use crate::{Protocol, RawTransport};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Spawner, Worker};
 use parking_lot::Mutex;
@@ -180,7 +180,7 @@ impl Rings {
     }
 
     /// Drives a connection to its end, within the context of `runtime`. `entry` is dropped then.
-    pub(crate) fn drive<R: Router>(
+    pub(crate) fn drive<R: Protocol>(
         &self,
         socket: TcpStream,
         engine: impl FnOnce(Instant) -> Engine<R> + Send + 'static,

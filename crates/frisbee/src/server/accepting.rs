@@ -10,7 +10,7 @@
 //! worker. Accepted by the first worker it wakes one, and its socket is registered with one reactor.
 
 use super::Listener;
-use crate::Router;
+use crate::Protocol;
 use crate::acceptor::{Arrived, Entry, Host, Open};
 use crate::connection::Ends;
 use crate::transport::{Movable, Socket};
@@ -40,7 +40,7 @@ pub(super) struct Listening<L> {
 
 impl<L: Listener> Listening<L> {
     /// Also a future that accepts connections. It is for the first of the workers, if there are some.
-    pub(super) fn new<R: Router>(
+    pub(super) fn new<R: Protocol>(
         mut listener: L,
         host: &Arc<Host<R>>,
         pool: &Arc<Pool>,
@@ -66,7 +66,7 @@ impl<L> Drop for Listening<L> {
 }
 
 /// Accepts connections until the listener is closed.
-async fn accept<L: Listener, R: Router>(
+async fn accept<L: Listener, R: Protocol>(
     listener: Arc<Mutex<Option<L>>>,
     mut is_closed: oneshot::Receiver<()>,
     host: Arc<Host<R>>,
@@ -127,7 +127,7 @@ async fn accept<L: Listener, R: Router>(
 }
 
 /// Has a connection driven where it belongs.
-fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends, entry: Entry) {
+fn place<R: Protocol>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends, entry: Entry) {
     let runtime = match place {
         Place::Caller => None,
         Place::Worker(worker) => Some(*worker),
@@ -152,7 +152,7 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
+fn spawn<R: Protocol, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
     let arrived = Box::new(Arrived { ends, entry });

@@ -1,7 +1,7 @@
 //! Servers on sockets that listen already: passed by the process before, by a service manager, or made by the program.
 
 use super::{Server, ServerBuilder};
-use crate::{Error, Router};
+use crate::{Error, Protocol};
 use std::net;
 use tokio::net::TcpListener;
 
@@ -34,11 +34,11 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If it is not a listening TCP socket (whether it listens is seen on Linux only), or the router finds something
-    /// [wrong](Router::check) with itself.
+    /// [wrong](Protocol::check) with itself.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn listen_on<R: Router>(self, listener: impl Into<net::TcpListener>, router: R) -> Result<Server<R>, Error> {
+    pub fn listen_on<R: Protocol>(self, listener: impl Into<net::TcpListener>, router: R) -> Result<Server<R>, Error> {
         router.check()?;
         let listener = listener.into();
         let failed = |source| Error::Bind { address: String::from("a socket that was passed"), source };
@@ -79,7 +79,7 @@ impl ServerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     #[cfg(unix)]
-    pub fn listen_on_unix<R: Router>(
+    pub fn listen_on_unix<R: Protocol>(
         self,
         listener: impl Into<unix::net::UnixListener>,
         router: R,

@@ -24,13 +24,13 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ended, that is an error, after the bytes before have been read; with a Go peer a close is an end.
 ///
 /// ```
-/// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
+/// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Protocol, Server, Stream};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// /// Echoes what comes on streams.
 /// struct Echo;
 ///
-/// impl Router for Echo {
+/// impl Protocol for Echo {
 ///     type Session = Connection;
 ///
 ///     fn connected(&self, connection: &Connection) -> Connection {

@@ -390,7 +390,7 @@ impl StreamShared {
             return Err(message);
         }
         if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
-            self.account.budget().counts.count_shed();
+            self.account.budget().counts.count_rejected();
             return Ok(Self::overflow(inner));
         }
         inner.bytes.received += message.len() as u64;
@@ -415,14 +415,14 @@ impl StreamShared {
         if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
             let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
             if !inner.hold(memory, &self.account) {
-                self.account.budget().counts.count_shed();
+                self.account.budget().counts.count_rejected();
                 return Some(Self::overflow(inner));
             }
             inner.inbox.push_batch(body);
         } else {
             for message in Batch::new(body).flatten() {
                 if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
-                    self.account.budget().counts.count_shed();
+                    self.account.budget().counts.count_rejected();
                     return Some(Self::overflow(inner));
                 }
                 inner.inbox.push(body.slice_ref(message));

@@ -3,7 +3,7 @@
 use super::{Socket, second};
 use crate::connection::{Ends, UnixCredentials};
 use crate::server::{Bound, Listener};
-use crate::{Error, Router};
+use crate::{Error, Protocol};
 use std::future::pending;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -19,7 +19,7 @@ pub struct UnixServer<R> {
     pub(crate) bound: Bound<UnixSocket, R>,
 }
 
-impl<R: Router> UnixServer<R> {
+impl<R: Protocol> UnixServer<R> {
     /// The path that is listened on; empty if a socket that was [passed](crate::ServerBuilder::listen_on_unix) has none.
     pub fn local_path(&self) -> &Path {
         &self.bound.listener.path

@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_millis(1);
 const LONG_POLLS: u32 = 3;
 
 /// After a single poll of this length, too: by then the watchdog has noticed it, or was about to.
-const HELD_UP: Duration = Duration::from_millis(8);
+const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker that drives a connection.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Resident {
             return;
         }
         self.long_polls += 1;
-        if (self.long_polls >= LONG_POLLS || took >= HELD_UP) && self.connection.has_threads() {
+        if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && self.connection.has_threads() {
             self.is_slow = true;
             self.connection.0.work.send_away(now);
         }

@@ -46,7 +46,7 @@ const LAST_AT_ONCE: usize = 4;
 
 /// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. Handlers that hold up
 /// threads get tasks elsewhere, so they reach no such number; only this limit bounds routers, which block in place.
-const HELD_UP_MAX: usize = 32;
+const BLOCKED_MAX: usize = 32;
 
 /// A handle of a worker. The worker ends, with its tasks, when this is dropped.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ pub(super) struct Core {
     runtime: Runtime,
     name: String,
     /// Threads that are held up.
-    held_up: AtomicUsize,
+    blocked: AtomicUsize,
     /// What the system says of the thread whose turn it is.
     clock: Mutex<watchdog::ThreadClock>,
 }
@@ -158,7 +158,7 @@ impl Worker {
             shared: shared.clone(),
             runtime,
             name: format!("frisbee-{number}"),
-            held_up: AtomicUsize::new(0),
+            blocked: AtomicUsize::new(0),
             clock: Mutex::default(),
         });
         core.start_thread(None)?;
@@ -386,8 +386,8 @@ impl Watched for Core {
     }
 
     fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()> {
-        if self.held_up.load(Ordering::Relaxed) >= HELD_UP_MAX {
-            return Err(io::Error::other(format!("{HELD_UP_MAX} threads of its worker are held up")));
+        if self.blocked.load(Ordering::Relaxed) >= BLOCKED_MAX {
+            return Err(io::Error::other(format!("{BLOCKED_MAX} threads of its worker are held up")));
         }
         self.start_thread(Some(turn))
     }
@@ -406,13 +406,13 @@ impl Core {
                 },
             };
             if instead.is_some() {
-                core.held_up.fetch_add(1, Ordering::Relaxed);
+                core.blocked.fetch_add(1, Ordering::Relaxed);
             }
             *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
             CURRENT.set(Some(core.shared.clone()));
             if !core.turns(number) {
                 // Its task has returned at last.
-                core.held_up.fetch_sub(1, Ordering::Relaxed);
+                core.blocked.fetch_sub(1, Ordering::Relaxed);
             }
             CURRENT.set(None);
         };

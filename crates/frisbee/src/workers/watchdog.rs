@@ -3,7 +3,7 @@
 //! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
 //! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
 
-use crate::{Connection, Operation, Router};
+use crate::{Connection, Operation, Protocol};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -52,11 +52,11 @@ pub(crate) trait Watched: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Culprit {
     connection: Connection,
-    router: Arc<dyn HeldUp>,
+    router: Arc<dyn OnBlocked>,
 }
 
 impl Culprit {
-    pub(crate) fn new<R: Router>(connection: &Connection, router: &Arc<R>) -> Self {
+    pub(crate) fn new<R: Protocol>(connection: &Connection, router: &Arc<R>) -> Self {
         Self { connection: connection.clone(), router: router.clone() }
     }
 
@@ -73,13 +73,13 @@ impl fmt::Debug for Culprit {
 }
 
 /// Any router.
-trait HeldUp: Send + Sync {
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+trait OnBlocked: Send + Sync {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-impl<R: Router> HeldUp for R {
-    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
-        Router::held_up(self, connection, operation)
+impl<R: Protocol> OnBlocked for R {
+    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
+        Protocol::blocked(self, connection, operation)
     }
 }
 
@@ -235,7 +235,7 @@ impl Reported {
     /// Tells the router, or if it does nothing about it the log, once.
     fn report(&mut self, culprit: Option<Culprit>, operation: Option<Operation>) {
         if let (Some(Culprit { connection, router }), Some(operation)) = (&culprit, operation)
-            && router.held_up(connection, operation)
+            && router.blocked(connection, operation)
         {
             return;
         }

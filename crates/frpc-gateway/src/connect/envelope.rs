@@ -4,10 +4,9 @@
 use crate::charge::{CHARGED_MIN, check_growth};
 use crate::gzip;
 use crate::inbound::Inbound;
-use crate::timed::{Alarm, now};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
-use frisbee_core::Pace;
+use frisbee::driver::MessagePace;
 use frpc::{ForeignContext, Status};
 use futures_core::Stream;
 use http_body::Body;
@@ -69,14 +68,11 @@ pub(crate) struct Messages {
     buffer: BytesMut,
     hold: Option<MemoryCharge>,
     context: ForeignContext,
-    received: u64,
-    pace: Pace,
-    alarm: Alarm,
+    pace: MessagePace,
 }
 
 impl Messages {
     pub(crate) fn new(body: Inbound, is_text: bool, encoding: Encoding, context: &ForeignContext) -> Self {
-        let config = context.config();
         Self {
             body: Some(body),
             text: is_text.then(BytesMut::new),
@@ -84,9 +80,7 @@ impl Messages {
             buffer: BytesMut::new(),
             hold: None,
             context: context.clone(),
-            received: 0,
-            pace: Pace::new(config.least_rate_window, config.least_rate),
-            alarm: Alarm::default(),
+            pace: MessagePace::new(context.config()),
         }
     }
 
@@ -125,7 +119,7 @@ impl Messages {
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
         // Nothing else keeps the bodies of many streams within the memory of the server.
         check_growth(&self.context, self.buffer.len(), part.len())?;
-        self.received = self.received.saturating_add(part.len() as u64);
+        self.pace.handle_read(part.len());
         match &mut self.text {
             None => self.buffer.extend_from_slice(part),
             Some(text) => {
@@ -169,12 +163,8 @@ impl Messages {
                 }
                 Poll::Pending if self.buffer.is_empty() => return Poll::Pending,
                 Poll::Pending => {
-                    self.pace.waiting(self.received, now());
-                    let Some(due) = self.pace.deadline() else { return Poll::Pending };
-                    ready!(self.alarm.poll(task, due));
-                    if self.pace.too_slow(self.received, now()) {
-                        return Poll::Ready(Some(Err(Status::cancelled("the request came too slowly"))));
-                    }
+                    ready!(self.pace.poll_too_slow(task));
+                    return Poll::Ready(Some(Err(Status::cancelled("the request came too slowly"))));
                 }
             }
         }

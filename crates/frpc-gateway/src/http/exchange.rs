@@ -2,7 +2,7 @@
 
 use super::half_close;
 use super::head::Malformed;
-use crate::timed::now;
+use crate::clock::now;
 use crate::web_socket::Upgrade;
 use frpc::Metadata;
 use parking_lot::Mutex;

@@ -12,14 +12,14 @@ use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
 use super::written;
 use crate::charge::check_room;
+use crate::clock::now;
 use crate::connect::{get, unary};
 use crate::locks::Pass;
 use crate::scratch::{self, READ_MAX};
-use crate::timed::{Alarm, LINGER, Timed, now};
 use crate::{Gateway, Http};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee_core::Pace;
+use frisbee::driver::ForeignDriver;
 use frpc::{ForeignContext, ForeignMethod, Metadata};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -27,7 +27,7 @@ use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWrite as _};
 
 /// When so many bytes of responses wait, they are written before the next request is looked at.
 const OUTPUT_MAX: usize = 64 * 1024;
@@ -77,16 +77,13 @@ pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
     http: &'a Http,
     context: &'a ForeignContext,
-    transport: Timed<RawTransport>,
-    alarm: Alarm,
+    transport: ForeignDriver<RawTransport>,
     /// What has been read and not been looked at.
     input: BytesMut,
     /// It stands in the buffer of the thread.
     is_borrowed: bool,
     /// Where no end of a head is in `input`.
     scanned: usize,
-    /// The bytes that have been received.
-    received: u64,
     /// Responses that have not been written.
     output: Vec<u8>,
     /// Since when a request is waited for that has to come in time. The first head has to even if its first byte came
@@ -110,12 +107,10 @@ impl<'a> FastPath<'a> {
             gateway,
             http,
             context,
-            transport: Timed::new(transport, context.config()),
-            alarm: Alarm::default(),
+            transport: ForeignDriver::new(transport, context.config()),
             input: BytesMut::new(),
             is_borrowed: false,
             scanned: 0,
-            received: 0,
             output: Vec::new(),
             begun: Some(now()),
             is_told: false,
@@ -124,7 +119,7 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    pub(crate) fn into_transport(self) -> Timed<RawTransport> {
+    pub(crate) fn into_transport(self) -> ForeignDriver<RawTransport> {
         self.transport
     }
 
@@ -223,32 +218,19 @@ impl<'a> FastPath<'a> {
                     if if told { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
                         return Poll::Ready(Ok(ReadOutcome::Stopping));
                     }
-                    self.alarm.poll(task, *due).map(|()| Ok(ReadOutcome::Late))
+                    self.transport.poll_deadline(task, *due).map(|()| Ok(ReadOutcome::Late))
                 }
-                ReadDeadline::Head(due) => self.alarm.poll(task, *due).map(|()| Ok(ReadOutcome::Late)),
+                ReadDeadline::Head(due) => self.transport.poll_deadline(task, *due).map(|()| Ok(ReadOutcome::Late)),
             }
         })
         .await
-    }
-
-    /// Ready when a body comes too slowly.
-    fn poll_pace(&mut self, task: &mut Context<'_>, pace: &mut Pace) -> Poll<()> {
-        loop {
-            pace.waiting(self.received, now());
-            let Some(due) = pace.deadline() else { return Poll::Pending };
-            ready!(self.alarm.poll(task, due));
-            if pace.too_slow(self.received, now()) {
-                return Poll::Ready(());
-            }
-        }
     }
 
     /// Reads once into the buffer of the thread.
     fn poll_read(&mut self, task: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut buffer = scratch::take_input();
         let polled = pin!(self.transport.read_buf(&mut buffer)).poll(task);
-        if let Poll::Ready(Ok(count)) = &polled {
-            self.received = self.received.saturating_add(*count as u64);
+        if let Poll::Ready(Ok(_)) = &polled {
             if self.input.is_empty() {
                 (self.input, self.is_borrowed) = (buffer.split(), true);
             } else {
@@ -389,8 +371,6 @@ impl<'a> FastPath<'a> {
         }
         // Until then the client may wait for responses.
         self.flush(&[]).await?;
-        let config = self.context.config();
-        let mut pace = Pace::new(config.least_rate_window, config.least_rate);
         let mut body = BytesMut::new();
         body.reserve(length.min(BODY_BEGINS.max(2 * self.input.len())));
         body.extend_from_slice(&self.input);
@@ -413,12 +393,12 @@ impl<'a> FastPath<'a> {
                 let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
                 match polled {
                     Poll::Ready(read) => Poll::Ready(read.map(Some)),
-                    Poll::Pending => self.poll_pace(task, &mut pace).map(|()| Ok(None)),
+                    Poll::Pending => self.transport.poll_too_slow(task).map(|()| Ok(None)),
                 }
             });
             match read.await? {
                 Some(0) => return Ok(Err(NextAction::HandOver(Handover::Nothing))),
-                Some(read) => self.received = self.received.saturating_add(read as u64),
+                Some(_) => {}
                 None => {
                     let answer = Answer::refusal(408, "the body of the request came too slowly");
                     self.write(&answer, Pass::default(), true).await?;
@@ -426,6 +406,7 @@ impl<'a> FastPath<'a> {
                 }
             }
         }
+        self.transport.message_complete();
         // The call is charged for it from now on.
         drop(hold);
         Ok(Ok(body.freeze()))
@@ -459,7 +440,7 @@ impl<'a> FastPath<'a> {
                 if now() >= end {
                     return Poll::Ready(Ok(None));
                 }
-                ready!(self.alarm.poll(task, end.min(now() + half_close::INTERVAL)));
+                ready!(self.transport.poll_deadline(task, end.min(now() + half_close::INTERVAL)));
                 probe.look(&mut self.transport, task, false)?;
             }
         })
@@ -526,22 +507,7 @@ impl<'a> FastPath<'a> {
     /// Ends the connection behind the last response.
     async fn close(&mut self) -> io::Result<()> {
         self.flush(&[]).await?;
-        self.transport.shutdown().await?;
-        // A socket that is closed with bytes unread takes back what the client has not received.
-        let due = now() + LINGER;
-        poll_fn(|task| {
-            loop {
-                self.input.clear();
-                match self.poll_read(task) {
-                    Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
-                    Poll::Ready(Ok(_)) if now() < due => {}
-                    Poll::Ready(Ok(_)) => return Poll::Ready(()),
-                    Poll::Pending => return self.alarm.poll(task, due),
-                }
-            }
-        })
-        .await;
-        Ok(())
+        self.transport.close().await
     }
 }
 

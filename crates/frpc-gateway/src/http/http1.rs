@@ -7,10 +7,11 @@ use super::guard::{Guard, Rewound};
 use super::head::Malformed;
 use super::service::Service;
 use super::written;
-use crate::timed::{Alarm, LINGER, Timed, linger, now};
+use crate::clock::now;
 use crate::web_socket::Upgrade;
 use bytes::BytesMut;
 use frisbee::RawTransport;
+use frisbee::driver::{Alarm, ForeignDriver, drain};
 use frpc::Metadata;
 use http::Request;
 use hyper::body::Incoming;
@@ -44,7 +45,7 @@ pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,
     early: BytesMut,
-    transport: Timed<RawTransport>,
+    transport: ForeignDriver<RawTransport>,
 ) -> io::Result<Option<Upgraded>> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     let head_timeout = context.first_header_timeout();
@@ -108,6 +109,6 @@ pub(crate) async fn serve(
         }
         End::Idle => transport.shutdown().await,
     };
-    Box::pin(linger(&mut transport, LINGER)).await;
+    Box::pin(drain(&mut transport)).await;
     served.map(|()| None)
 }

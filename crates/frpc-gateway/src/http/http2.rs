@@ -4,9 +4,10 @@ use super::exchange::Deadline;
 use super::guard::Rewound;
 use super::head::HEAD_MAX;
 use super::service::Service;
-use crate::timed::{Alarm, LINGER, Timed, now};
+use crate::clock::now;
 use bytes::BytesMut;
 use frisbee::RawTransport;
+use frisbee::driver::{Alarm, ForeignDriver, LINGER};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use http::Request;
 use hyper::body::Incoming;
@@ -34,7 +35,7 @@ pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,
     early: BytesMut,
-    transport: Timed<RawTransport>,
+    transport: ForeignDriver<RawTransport>,
 ) -> io::Result<()> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     exchange.handle_head(true);

@@ -11,11 +11,10 @@ use crate::connect::{get, unary};
 use crate::inbound::Inbound;
 use crate::locks::without_port;
 use crate::streams::{self, Replies};
-use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
 use frisbee::MemoryCharge;
-use frisbee_core::Pace;
+use frisbee::driver::MessagePace;
 use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Request, Response, StatusCode, Version, request};
@@ -306,23 +305,14 @@ impl Service {
         if length > limit {
             return Err(Answer::too_long(limit));
         }
-        let mut pace = Pace::new(config.least_rate_window, config.least_rate);
-        let mut alarm = Alarm::default();
+        let mut pace = MessagePace::new(config);
         // Memory follows the bytes that come, and not those that are promised.
         let mut whole = BytesMut::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(BODY_BEGINS));
         let mut held = None;
         loop {
-            let received = whole.len() as u64;
             let frame = poll_fn(|task| match Pin::new(&mut body).poll_frame(task) {
                 Poll::Ready(frame) => Poll::Ready(Some(frame)),
-                Poll::Pending => loop {
-                    pace.waiting(received, now());
-                    let Some(due) = pace.deadline() else { return Poll::Pending };
-                    ready!(alarm.poll(task, due));
-                    if pace.too_slow(received, now()) {
-                        return Poll::Ready(None);
-                    }
-                },
+                Poll::Pending => pace.poll_too_slow(task).map(|()| None),
             });
             match frame.await {
                 None => return Err(Answer::refusal(408, "the body of the request came too slowly")),
@@ -335,6 +325,7 @@ impl Service {
                     }
                     check_growth(&self.context, whole.len(), part.len()).map_err(|status| unary::failure(&status))?;
                     whole.extend_from_slice(&part);
+                    pace.handle_read(part.len());
                     let capacity = whole.capacity();
                     if capacity >= CHARGED_MIN && held.as_ref().is_none_or(|(_, charged)| *charged != capacity) {
                         held = Some((self.context.hold(capacity), capacity));

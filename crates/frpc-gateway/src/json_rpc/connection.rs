@@ -3,22 +3,21 @@
 //! has come whole, and writes all replies at once.
 
 use super::framing::{Framed, Framing};
-use super::session::{BYTE_ORDER_MARK, Session, now};
+use super::session::{BYTE_ORDER_MARK, Session};
 use crate::Gateway;
 use crate::charge::{Charge, overloaded};
+use crate::clock::now;
 use crate::scratch::{self, READ_MAX};
-use crate::timed::{LINGER, linger};
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::{Pace, WriteProgress};
+use frisbee::driver::ForeignDriver;
 use frpc::{ForeignContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::Sleep;
+use tokio::io::{AsyncReadExt, AsyncWrite};
 
 /// A message that has begun has room for another read of this much, in bytes.
 const READ_LEAST: usize = 4 * 1024;
@@ -33,7 +32,7 @@ const KEPT: usize = 4 * 1024;
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
     let config = context.config();
     let mut connection = Connection {
-        transport,
+        transport: ForeignDriver::new(transport, config),
         context,
         session: Session::new(gateway, context, Metadata::new()),
         idle_timeout: gateway.idle_timeout,
@@ -43,13 +42,9 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         framing: Framing::default(),
         written: 0,
         is_flushing: false,
-        received: 0,
-        pace: Pace::new(config.least_rate_window, config.least_rate),
-        uptake: WriteProgress::new(config.write_timeout, config.least_rate),
         charge: Charge::default(),
         active: now(),
         reading: Reading::Open,
-        sleep: None,
     };
     let mut stopping = pin!(context.stopping());
     // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
@@ -69,7 +64,8 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         polled
     })
     .await?;
-    connection.linger().await;
+    // It has ended either way.
+    let _ = connection.transport.close().await;
     Ok(())
 }
 
@@ -83,7 +79,7 @@ enum Reading {
 }
 
 struct Connection<'a> {
-    transport: RawTransport,
+    transport: ForeignDriver<RawTransport>,
     context: &'a ForeignContext,
     session: Session,
     idle_timeout: Duration,
@@ -98,17 +94,11 @@ struct Connection<'a> {
     written: usize,
     /// The transport may hold some of them.
     is_flushing: bool,
-    /// All bytes that have come.
-    received: u64,
-    pace: Pace,
-    uptake: WriteProgress,
     /// The charge for input and output that waits here.
     charge: Charge,
     /// When something has come or gone last.
     active: Instant,
     reading: Reading,
-    /// The next look at the time, if one is due.
-    sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl Connection<'_> {
@@ -120,7 +110,7 @@ impl Connection<'_> {
             // A pass for the calls that have ended, and another one if there was more than fits.
             let _ = self.session.poll(task);
             self.charge();
-            let has_written = self.write(task, now)?;
+            let has_written = self.write(task)?;
             if has_read || has_written {
                 self.active = now;
                 continue;
@@ -129,7 +119,7 @@ impl Connection<'_> {
             if self.reading == Reading::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
                 return Poll::Ready(Ok(()));
             }
-            return self.poll_time(task, now);
+            return self.poll_time(task);
         }
         task.waker().wake_by_ref();
         Poll::Pending
@@ -143,7 +133,7 @@ impl Connection<'_> {
         if !self.pending.is_empty() {
             let pending = std::mem::take(&mut self.pending);
             self.handle(pending, now);
-            self.wait_for_rest(now);
+            self.wait_for_rest();
             return Ok(true);
         }
         if self.reading == Reading::Ended {
@@ -173,13 +163,12 @@ impl Connection<'_> {
             self.end_reading();
             return Ok(true);
         }
-        self.received += count as u64;
         let bytes = if is_new { scratch.split().freeze() } else { self.take_whole() };
         if !bytes.is_empty() {
             self.handle(bytes, now);
         }
         scratch::put_input(scratch);
-        self.wait_for_rest(now);
+        self.wait_for_rest();
         Ok(true)
     }
 
@@ -191,7 +180,7 @@ impl Connection<'_> {
         self.reading = Reading::Ended;
         self.session.cut_off(&reason);
         self.input = BytesMut::new();
-        self.pace.complete();
+        self.transport.message_complete();
     }
 
     /// Takes the message that has begun out of the input, with what is behind it, if its end has come or it is refused.
@@ -255,12 +244,10 @@ impl Connection<'_> {
         self.end_reading();
     }
 
-    /// Watches the message that has begun, if one has.
-    fn wait_for_rest(&mut self, now: Instant) {
+    /// Times the message that has begun, if one has.
+    fn wait_for_rest(&mut self) {
         if self.input.is_empty() {
-            self.pace.complete();
-        } else {
-            self.pace.waiting(self.received, now);
+            self.transport.message_complete();
         }
         self.charge();
     }
@@ -270,15 +257,15 @@ impl Connection<'_> {
         let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, waiting);
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
-            self.context.connection().count_shed();
+            self.context.connection().count_rejected();
             self.session.fail(&overloaded());
             self.end_reading();
         }
     }
 
     /// Writes the output as far as the client takes it. `false` if nothing was written.
-    fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
-        let Self { transport, session, written, uptake, received, .. } = self;
+    fn write(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
+        let Self { transport, session, written, .. } = self;
         let mut has_written = false;
         while session.output().len() > *written {
             let rest = session.output().get(*written..).unwrap_or_default();
@@ -287,13 +274,9 @@ impl Connection<'_> {
                 Poll::Ready(Ok(count)) => {
                     *written += count;
                     has_written = true;
-                    uptake.handle_written(count, session.output().len() > *written, *received, now);
                 }
                 Poll::Ready(Err(error)) => return Err(error),
-                Poll::Pending => {
-                    uptake.handle_written(0, true, *received, now);
-                    break;
-                }
+                Poll::Pending => break,
             }
         }
         if has_written && session.output().len() == *written {
@@ -317,48 +300,18 @@ impl Connection<'_> {
     }
 
     /// Closes the connection if the client is too slow or silent for too long, and has the task woken for the next look.
-    fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<()>> {
-        let waiting = self.session.output().len() - self.written;
-        if self.pace.too_slow(self.received, now) {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "a message arrived too slowly")));
-        }
-        if self.uptake.is_too_slow(waiting, self.received, now) {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client took too few replies")));
+    fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.input.is_empty() {
+            let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");
+            return self.transport.poll_too_slow(task).map(|()| Err(late()));
         }
         // A client that sends no more, and for which nothing is written, may be gone for good: its calls go on as long as
         // a connection may be idle, and no longer.
         let has_ended = self.reading == Reading::Ended;
-        let is_idle = (has_ended || self.session.calls() == 0) && waiting == 0 && self.input.is_empty();
-        let idle = self.active.checked_add(self.idle_timeout).filter(|_| is_idle);
-        if idle.is_some_and(|end| now >= end) {
-            return Poll::Ready(Ok(()));
-        }
-        let Some(due) = [self.pace.deadline(), self.uptake.deadline(), idle].into_iter().flatten().min() else {
-            return Poll::Pending;
-        };
-        // A timer that is due too early costs a look; one that is due too late is set anew. The waker of a task stays the
-        // same, so that one which is not due has not to be polled.
-        let sleep = match &mut self.sleep {
-            Some(sleep) => {
-                let set_to = sleep.deadline().into_std();
-                if set_to <= due && now < set_to {
-                    return Poll::Pending;
-                }
-                sleep.as_mut().reset(due.into());
-                sleep
-            }
-            none => none.insert(Box::pin(tokio::time::sleep_until(due.into()))),
-        };
-        ready!(sleep.as_mut().poll(task));
-        task.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    /// Closes the direction of replies, and waits until the client has closed its own.
-    async fn linger(&mut self) {
-        let shut = tokio::time::timeout(LINGER, self.transport.shutdown()).await;
-        if matches!(shut, Ok(Ok(()))) {
-            linger(&mut self.transport, LINGER).await;
+        let is_idle = (has_ended || self.session.calls() == 0) && self.session.output().len() == self.written;
+        match self.active.checked_add(self.idle_timeout).filter(|_| is_idle) {
+            Some(due) => self.transport.poll_deadline(task, due).map(Ok),
+            None => Poll::Pending,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::mail::{CallNumber, Letter, Mail};
 use super::{discover, metadata, reply};
 use crate::Gateway;
 use crate::charge::check_room;
+use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
@@ -600,9 +601,4 @@ fn shortened(name: &str) -> String {
 
 fn too_long(length: usize, max: usize) -> Status {
     Status::resource_exhausted(format!("a reply of {length} bytes exceeds the limit of {max}"))
-}
-
-/// The runtime's clock, which tests may stop.
-pub(super) fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }

@@ -3,12 +3,13 @@
 
 use super::frame::{CloseCode, End, Event, Fault, Kind};
 use super::sending::Sending;
-use super::transport::{Ending, Wire, now};
+use super::transport::{Ending, Wire};
 use crate::charge::Charge;
+use crate::clock::now;
 use crate::json_rpc::Session;
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::Config;
-use frisbee::{Pace, WriteProgress};
+use frisbee::driver::ForeignDriver;
 use frisbee_core::{Keepalive, Liveness};
 use frpc::ForeignContext;
 use std::future::poll_fn;
@@ -18,7 +19,6 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
 
 /// How much one read takes at most, in bytes. It is read to the stack: an idle connection keeps no buffer.
 const READ_MAX: usize = 16 * 1024;
@@ -101,19 +101,15 @@ where
 {
     let start = now();
     let mut connection = Connection {
-        wire: Wire::new(io, End::Server, config.body_limit().into()),
+        wire: Wire::new(ForeignDriver::new(io, config), End::Server, config.body_limit().into()),
         talk,
         context,
         backlog_max: config.backlog_max,
         input: BytesMut::new(),
         message: Message::default(),
-        received: 0,
         output: Charge::default(),
         keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, start),
-        pace: Pace::new(config.least_rate_window, config.least_rate),
-        uptake: WriteProgress::new(config.write_timeout, config.least_rate),
         stops: false,
-        sleep: None,
     };
     let mut stopping = pin!(async {
         match context {
@@ -135,23 +131,18 @@ where
 
 /// A connection, and how far its messages have come.
 struct Connection<'a, T, K> {
-    wire: Wire<T>,
+    wire: Wire<ForeignDriver<T>>,
     talk: K,
     context: Option<&'a ForeignContext>,
     backlog_max: usize,
     /// Bytes that were read and not looked at.
     input: BytesMut,
     message: Message,
-    /// All bytes that have come.
-    received: u64,
     /// The charge for frames that wait to be written.
     output: Charge,
     keepalive: Keepalive,
-    pace: Pace,
-    uptake: WriteProgress,
     /// The server stops: nothing more is read.
     stops: bool,
-    sleep: Option<Pin<Box<Sleep>>>,
 }
 
 /// A message in fragments that has begun.
@@ -206,7 +197,6 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         if left < before {
             self.keepalive.said(now);
         }
-        self.uptake.handle_written(before - left, left > 0, self.received, now);
         match flushed {
             Poll::Ready(flushed) => flushed,
             Poll::Pending => Ok(()),
@@ -234,10 +224,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
             self.input.extend_from_slice(chunk.filled());
             self.take_message(now);
         }
-        if self.wire.decoder.is_mid_message() {
-            self.pace.waiting(self.received, now);
-        } else {
-            self.pace.complete();
+        if !self.wire.decoder.is_mid_message() {
+            self.wire.io.message_complete();
         }
         Ok(true)
     }
@@ -246,7 +234,6 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.received += count as u64;
         self.keepalive.heard(now);
         Ok(())
     }
@@ -347,11 +334,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let waiting = self.wire.sending.waiting();
-        if self.pace.too_slow(self.received, now) {
+        if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
-        }
-        if self.uptake.is_too_slow(waiting, self.received, now) {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client took too few replies")));
         }
         match self.keepalive.poll(now) {
             Liveness::Alive => {}
@@ -365,20 +349,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
             Liveness::Dead if waiting > 0 => self.keepalive.heard(now),
             Liveness::Dead => return late("the client is silent"),
         }
-        let deadlines = [self.pace.deadline(), self.uptake.deadline(), self.keepalive.deadline()];
-        let Some(due) = deadlines.into_iter().flatten().min() else { return Poll::Pending };
-        let sleep = match &mut self.sleep {
-            Some(sleep) => {
-                // One that is due too early costs a look.
-                let set_to = sleep.deadline().into_std();
-                if set_to > due || now >= set_to {
-                    sleep.as_mut().reset(due.into());
-                }
-                sleep
-            }
-            none => none.insert(Box::pin(tokio::time::sleep_until(due.into()))),
-        };
-        if sleep.as_mut().poll(task).is_ready() {
+        let Some(due) = self.keepalive.deadline() else { return Poll::Pending };
+        if self.wire.io.poll_deadline(task, due).is_ready() {
             task.waker().wake_by_ref();
         }
         Poll::Pending

@@ -2,17 +2,15 @@
 
 use super::frame::{CloseCode, Decoder, End, Event, Fault, Kind};
 use super::sending::Sending;
+use crate::clock::now;
+use frisbee::driver::{LINGER, drain};
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
-
-/// How long a peer has to take note of the end, as on native connections.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Reads at one time that may bring nothing but control frames.
 const READS_AT_ONCE: usize = 4;
@@ -162,10 +160,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
                 return Ok(());
             }
             // Closing with unread bytes of the peer would reset the connection, and CLOSE would be lost.
-            let mut discarded = [0; 1024];
-            while self.io.read(&mut discarded).await? > 0 {
-                tokio::task::yield_now().await;
-            }
+            drain(&mut self.io).await;
             io::Result::Ok(())
         };
         // It has ended either way.
@@ -238,9 +233,4 @@ impl<T> fmt::Debug for Binary<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Binary").finish_non_exhaustive()
     }
-}
-
-/// The runtime's clock, which tests may stop.
-pub(crate) fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }

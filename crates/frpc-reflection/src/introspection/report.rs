@@ -47,7 +47,7 @@ pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
         memory_held: number(stats.memory_held()),
         opened: stats.opened(),
         open: stats.open(),
-        shed: stats.shed(),
+        shed: stats.rejected(),
         not_accepted: stats.not_accepted(),
         closes: stats.closed().filter(|(_, count)| *count > 0).map(count).collect(),
         last_closes: inspector.last_closed().into_iter().map(close).collect(),

@@ -231,7 +231,7 @@ fn put_stats(to: &mut Figures, stats: &Stats) {
     let help = "Bytes of long requests and replies of other protocols, and what handlers hold.";
     to.gauge("frisbee_holds_bytes", help, stats.holds() as u64);
     let help = "Requests, streams and messages that were refused because of a limit.";
-    to.counter("frisbee_shed_total", help, stats.shed());
+    to.counter("frisbee_shed_total", help, stats.rejected());
     to.counter("frisbee_accept_failures_total", "Failures to accept a connection.", stats.not_accepted());
     let help = "Bytes that are held for peers and charged to the memory limit: input, queues of output, streams.";
     to.gauge("frisbee_memory_held_bytes", help, stats.memory_held() as u64);

@@ -25,7 +25,7 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
         ("frisbee.bytes.written", "Bytes that were written to peers.", Stats::bytes_written),
         ("frisbee.streams.opened", "Streams that were ever opened.", Stats::streams_opened),
         ("frisbee.connections.opened", "Connections that were ever driven.", Stats::opened),
-        ("frisbee.shed", "Requests, streams and messages that were refused because of a limit.", Stats::shed),
+        ("frisbee.shed", "Requests, streams and messages that were refused because of a limit.", Stats::rejected),
         ("frisbee.accept_failures", "Failures to accept a connection.", Stats::not_accepted),
     ];
     for (name, description, read) in counters {

@@ -11,7 +11,7 @@ use crate::service::load::Load;
 use crate::service::methods::{Methods, Service};
 use crate::wire::packed::Packing;
 use crate::{Error, Middleware, Policy};
-use frisbee::{Connection, Hello, Mounts, Router};
+use frisbee::{Connection, Hello, Mounts, Protocol};
 use polyglot::Nesting;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -74,11 +74,11 @@ impl Offering {
         self.services.push(Arc::new(move || service.methods()));
     }
 
-    pub(crate) fn mount<R: Router>(&mut self, range: impl RangeBounds<u16>, router: R) {
+    pub(crate) fn mount<R: Protocol>(&mut self, range: impl RangeBounds<u16>, router: R) {
         self.mounts = std::mem::take(&mut self.mounts).mount(range, router);
     }
 
-    pub(crate) fn fallback<R: Router>(&mut self, router: R) {
+    pub(crate) fn fallback<R: Protocol>(&mut self, router: R) {
         self.mounts = std::mem::take(&mut self.mounts).fallback(router);
     }
 
@@ -211,14 +211,18 @@ macro_rules! offering_setters {
             /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening)
             /// one. Services have the operations from 10 on, as many as they have methods, and calls of a channel must
             /// not have operations of a mounted router.
-            pub fn mount<R: frisbee::Router>(mut self, operations: impl std::ops::RangeBounds<u16>, router: R) -> Self {
+            pub fn mount<R: frisbee::Protocol>(
+                mut self,
+                operations: impl std::ops::RangeBounds<u16>,
+                router: R,
+            ) -> Self {
                 self.offering.mount(operations, router);
                 self
             }
 
             /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
             /// a late message of a stream that has ended, if the peer is plain.
-            pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
+            pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 self.offering.fallback(router);
                 self
             }

@@ -334,7 +334,7 @@ impl ForeignMethod {
         let caller = &self.methods.caller;
         let connection = &caller.connection;
         if connection.is_overloaded() {
-            connection.count_shed();
+            connection.count_rejected();
             return Err(overloaded());
         }
         let (messages, timeout, _, extras) = request.apart();
@@ -408,7 +408,7 @@ impl InProgress {
         let runtime = caller.connection.runtime_handle().clone();
         let call = Self { caller: caller.clone(), runtime, watched: None, trace: None, expires: None };
         if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
-            caller.connection.count_shed();
+            caller.connection.count_rejected();
             return Err(too_many(&caller.connection));
         }
         Ok(call)

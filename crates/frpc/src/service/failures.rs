@@ -56,7 +56,7 @@ pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
 fn has_no_room(connection: &Connection, memory: usize) -> bool {
     let has_room = connection.has_room(memory);
     if !has_room {
-        connection.count_shed();
+        connection.count_rejected();
     }
     !has_room
 }

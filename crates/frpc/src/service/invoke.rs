@@ -99,7 +99,7 @@ impl From<Served> for Routed {
         match served {
             Served::Begun | Served::Shed => Self::Continue,
             Served::Slow => Self::Slow,
-            Served::Refused => Self::Wasted,
+            Served::Refused => Self::Useless,
         }
     }
 }

@@ -182,7 +182,7 @@ where
             watcher.begin_unary(length, trace, caller.tally().is_none());
         }
         if caller.connection.is_overloaded() {
-            caller.connection.count_shed();
+            caller.connection.count_rejected();
             return self.refuse(caller, reply, overloaded(), Served::Shed);
         }
         if let Err(status) = admit(self.guard.as_ref(), &mut options) {

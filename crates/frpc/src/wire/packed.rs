@@ -177,7 +177,7 @@ fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Unread
 
     frames::check(frame, length)?;
     if !by.has_room(length) {
-        by.count_shed();
+        by.count_rejected();
         return Err(Unreadable::NoRoom);
     }
     let _hold = by.hold(length);

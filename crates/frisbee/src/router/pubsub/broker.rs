@@ -5,7 +5,7 @@ use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, check_topic};
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn, WhenFull};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, WhenFull};
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt;
@@ -383,7 +383,7 @@ impl fmt::Debug for BrokerSession {
     }
 }
 
-impl Router for Broker {
+impl Protocol for Broker {
     type Session = BrokerSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -417,7 +417,7 @@ impl Router for Broker {
                     && let Err((reason, text)) = session.may_publish(permit, topic)
                 {
                     refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
@@ -428,7 +428,7 @@ impl Router for Broker {
                     }
                     Err(error) => {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                 }
             }
@@ -444,7 +444,7 @@ impl Router for Broker {
                     }
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                 }
             }
@@ -453,7 +453,7 @@ impl Router for Broker {
             Some(Kind::Lagged | Kind::Refused) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
-                return Routed::Wasted;
+                return Routed::Useless;
             }
         }
         Routed::Continue

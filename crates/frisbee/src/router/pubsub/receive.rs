@@ -9,7 +9,7 @@ use super::inbox::{Entry, Inbox, Message};
 use super::{FIRST_OPERATION, Kind, split_name};
 use crate::budget::LineLimit;
 use crate::router::topics::{TopicError, check_topic};
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn, WhenFull};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Protocol, Routed, Turn, WhenFull};
 use bytes::{Buf, Bytes};
 use frisbee_core::tlv;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ struct Route {
     inboxes: Inboxes,
 }
 
-impl Router for ClientRouter {
+impl Protocol for ClientRouter {
     type Session = ClientSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {

@@ -5,7 +5,7 @@ mod bounds;
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
 use crate::budget::Budget;
 use crate::connection::Ends;
-use crate::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Turn};
+use crate::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Turn};
 use bytes::Bytes;
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm, PeerKind, tlv};
 use std::io::IoSlice;

@@ -16,7 +16,7 @@ enum Got {
 
 struct Peer(UnboundedSender<Got>);
 
-impl Router for Peer {
+impl Protocol for Peer {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {
@@ -34,7 +34,7 @@ impl Router for Peer {
 }
 
 /// A connection whose router is `router`, and what its peer gets.
-async fn connected<R: Router>(router: R) -> (Connection, UnboundedReceiver<Got>) {
+async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
     let (told, got) = unbounded_channel();
     let server = Server::builder().build(Peer(told)).expect("a router like any other");
     let (here, there) = memory();

@@ -3,7 +3,7 @@
 use super::{Engine, PANICKED, Reading, Routing, log_panic};
 use crate::budget::LineLimit;
 use crate::mailbox::{HandingOff, Order};
-use crate::{CloseReason, Operation, PacketId, Router};
+use crate::{CloseReason, Operation, PacketId, Protocol};
 use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(super) enum Goodbye {
     Answered,
 }
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Whether the connection is to end, by an order or since its peer has closed its half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {

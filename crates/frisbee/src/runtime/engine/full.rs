@@ -11,12 +11,12 @@
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::Waiting;
-use crate::{CloseReason, Operation, Packet, PacketId, Routed, Router, WhenFull};
+use crate::{CloseReason, Operation, Packet, PacketId, Protocol, Routed, WhenFull};
 use bytes::Bytes;
 use frisbee_core::Event;
 use std::time::Instant;
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Whether more input may be taken: always, except while deferred packets are to be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {

@@ -1,7 +1,7 @@
 //! The beginning of a connection: the kind of the peer, its HELLO, and mail that waits for the form of headers.
 
 use super::Engine;
-use crate::{HeaderForm, Hello, PeerKind, Routed, Router};
+use crate::{HeaderForm, Hello, PeerKind, Protocol, Routed};
 use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ thread_local! {
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Handles the kind of the peer, which has just become known.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {

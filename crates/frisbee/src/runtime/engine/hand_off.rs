@@ -5,7 +5,7 @@ use crate::budget::LineLimit;
 use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
 use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
-use crate::{CloseReason, HandOffError, Routed, Router};
+use crate::{CloseReason, HandOffError, Protocol, Routed};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
@@ -14,13 +14,13 @@ use tokio::runtime::Handle;
 pub(super) enum Departure {
     None,
     /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
-    PendingWrite(Box<TakeOver>),
+    AtPacketEnd(Box<TakeOver>),
     /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
     /// bytes here were read of it.
     Decided(Box<(TakeOver, Bytes)>),
 }
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Handles an extended peer's part of a hand-off.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
@@ -35,14 +35,14 @@ impl<R: Router> Engine<R> {
                 drop(inner);
                 if !is_free {
                     self.answer(HandOffAnswer::Busy, &Bytes::new());
-                    return Routed::Wasted;
+                    return Routed::Useless;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::GivenUp => {
                 self.handle.0.mailbox.set_handing_off(HandingOff::GivenUp);
-                Routed::Wasted
+                Routed::Useless
             }
             HandOffEvent::Answered { answer, body } => {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
@@ -125,7 +125,7 @@ impl<R: Router> Engine<R> {
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
-            self.departure = Departure::PendingWrite(Box::new(take_over));
+            self.departure = Departure::AtPacketEnd(Box::new(take_over));
         }
     }
 
@@ -145,13 +145,13 @@ impl<R: Router> Engine<R> {
     /// Whether the connection is left as soon as nothing keeps it.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
-        matches!(self.departure, Departure::PendingWrite(_))
+        matches!(self.departure, Departure::AtPacketEnd(_))
     }
 
     /// Leaves the connection if nothing keeps it any more.
     #[cold]
     pub(super) fn leave_later(&mut self) {
-        if let Departure::PendingWrite(take_over) = std::mem::replace(&mut self.departure, Departure::None) {
+        if let Departure::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, Departure::None) {
             self.leave(*take_over);
         }
     }
@@ -190,7 +190,7 @@ pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, Connection, Handlers, Operation, Outbox, Packet, Server};
+    use crate::{Client, Connection, Handlers, Operation, Outbox, Packet, Router, Server};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::mpsc;
 

@@ -5,14 +5,14 @@ use super::streams::NO_ROOM;
 use crate::budget::READ_BUFFER;
 use crate::mailbox::Order;
 use crate::stream::RESOURCE_EXHAUSTED;
-use crate::{CloseReason, Operation, PacketId, Routed, Router};
+use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
 /// What a body may grow by although its connection holds its share, if that is of replies, in bytes: what one read
 /// brings.
 const ONE_READ: usize = READ_BUFFER / 2;
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     /// Charges the part of a body that has arrived to the server's memory. If there is none, the body is discarded as
     /// it comes.
     #[cold]
@@ -47,8 +47,8 @@ impl<R: Router> Engine<R> {
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
-        let Some(packet) = self.core.shed() else { return Ok(()) };
-        self.handle.0.mailbox.account.budget().counts.count_shed();
+        let Some(packet) = self.core.discard_body() else { return Ok(()) };
+        self.handle.0.mailbox.account.budget().counts.count_rejected();
         if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
             self.shed_of_stream(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
@@ -62,7 +62,7 @@ impl<R: Router> Engine<R> {
             return Ok(());
         }
         let next = self.guarded(|engine| match &mut engine.session {
-            Some(session) => engine.router.shed(session, packet, engine.core.outbox()),
+            Some(session) => engine.router.discarded(session, packet, engine.core.outbox()),
             None => Routed::Continue,
         })?;
         if let Routed::Close(reason) = next {

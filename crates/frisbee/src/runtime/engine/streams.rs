@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared};
-use crate::{CloseReason, Operation, PacketId, ProtocolError, Routed, Router};
+use crate::{CloseReason, Operation, PacketId, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
 use frisbee_core::{BatchSize, StreamSignal};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// Why a stream is reset of which more came than there is memory or credit for.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
-impl<R: Router> Engine<R> {
+impl<R: Protocol> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Messages of one stream often come in a row. Invariant: `last` receives messages only while it is in the
@@ -83,11 +83,11 @@ impl<R: Router> Engine<R> {
         let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
-            self.handle.count_shed();
+            self.handle.count_rejected();
             let why = if is_full { "too many streams" } else { NO_ROOM };
             let tell = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
             tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
-            return if is_full { Routed::Wasted } else { Routed::Continue };
+            return if is_full { Routed::Useless } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {

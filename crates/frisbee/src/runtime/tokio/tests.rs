@@ -2,7 +2,7 @@ use super::*;
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
-use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, Routed};
+use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

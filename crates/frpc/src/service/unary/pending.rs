@@ -101,7 +101,7 @@ where
         };
         match refused {
             Some(reply) => {
-                connection.count_shed();
+                connection.count_rejected();
                 self.refuse(caller, reply, too_many(connection), Served::Refused)
             }
             None if is_slow => Served::Slow,

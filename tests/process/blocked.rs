@@ -1,7 +1,7 @@
 //! Handlers that hold up the thread which drives their connections: other connections go on, and the method is named
 //! in the log. Alone in its process, since it listens to all of the log.
 
-use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::service::Service;
@@ -451,7 +451,7 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
 
 /// Lets a router or handler hold up its thread, and other connections go on meanwhile. The handlers of an operation that is
 /// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
-async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (Connection, Vec<String>) {
+async fn hold_one_and_echo_on_others(router: impl Protocol, held: &mut Held) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("loopback has free ports");
     let address = server.local_addr();

@@ -1,0 +1,405 @@
+//! Transports of foreign connections under the limits of their server.
+//!
+//! The server closes native connections whose peers send or read too slowly. A handler of
+//! [foreign connections](crate::ServerBuilder::foreign) applies the same limits to its protocol by a [`ForeignDriver`]
+//! around the transport: writes fail when the client takes too few bytes, and the parts of a message have to follow one
+//! another at the [least rate](crate::Config::least_rate).
+//!
+//! ```
+//! use frisbee::driver::ForeignDriver;
+//! use frisbee::{ForeignContext, Handlers, RawTransport, Server};
+//! use std::future::poll_fn;
+//! use std::io;
+//! use std::pin::Pin;
+//! use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+//!
+//! /// Answers lines by lines.
+//! async fn serve(transport: RawTransport, context: ForeignContext) -> io::Result<()> {
+//!     let mut driver = ForeignDriver::new(transport, context.config());
+//!     let mut line = Vec::new();
+//!     loop {
+//!         let mut buffer = [0; 256];
+//!         let mut read = ReadBuf::new(&mut buffer);
+//!         poll_fn(|task| {
+//!             let polled = Pin::new(&mut driver).poll_read(task, &mut read);
+//!             // An idle client may be silent; one that has begun a line may not.
+//!             if polled.is_pending() && !line.is_empty() {
+//!                 return driver.poll_too_slow(task).map(|()| Err(io::ErrorKind::TimedOut.into()));
+//!             }
+//!             polled
+//!         })
+//!         .await?;
+//!         if read.filled().is_empty() || line.len() > 4096 {
+//!             return driver.close().await;
+//!         }
+//!         line.extend_from_slice(read.filled());
+//!         while let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+//!             let reply: Vec<u8> = line.drain(..=end).collect();
+//!             driver.write_all(&reply.to_ascii_uppercase()).await?;
+//!         }
+//!         if line.is_empty() {
+//!             driver.message_complete();
+//!         }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::builder().foreign(|beginning| beginning[0].is_ascii_alphabetic(), serve);
+//! # use tokio::io::AsyncReadExt;
+//! # let acceptor = server.build(Handlers::new())?;
+//! # let (mut here, there) = frisbee::memory();
+//! # tokio::spawn(async move { acceptor.serve_connection(there).await });
+//! # here.write_all(b"hello\n").await?;
+//! # let mut reply = [0; 6];
+//! # here.read_exact(&mut reply).await?;
+//! # assert_eq!(&reply, b"HELLO\n");
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::Config;
+use crate::runtime::timer::now;
+use frisbee_core::{Pace, WriteProgress};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::time::{Sleep, sleep_until};
+
+/// How long a client may still send bytes that are discarded, so that the system does not take back the last reply.
+/// A native client has as long to close.
+pub const LINGER: Duration = Duration::from_secs(1);
+
+/// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) when its peer takes bytes too slowly, by the rule for
+/// native packets: [`Config::write_timeout`]. It times messages that arrive if the reader reports their ends.
+#[derive(Debug)]
+pub struct ForeignDriver<T> {
+    io: T,
+    arrival: MessagePace,
+    progress: WriteProgress,
+    stalled: Alarm,
+    made: Instant,
+}
+
+impl<T> ForeignDriver<T> {
+    /// A driver of a transport with these limits.
+    pub fn new(io: T, config: &Config) -> Self {
+        Self {
+            io,
+            arrival: MessagePace::new(config),
+            progress: WriteProgress::new(config.write_timeout, config.least_rate),
+            stalled: Alarm::default(),
+            made: now(),
+        }
+    }
+
+    /// The transport, without its limits.
+    pub fn into_inner(self) -> T {
+        self.io
+    }
+
+    /// Stops the clock of arriving bytes: no message has begun that is not whole.
+    #[inline]
+    pub fn message_complete(&mut self) {
+        self.arrival.complete();
+    }
+
+    /// Ready if the message that has begun arrives too slowly: [`Config::least_rate`]. The clock runs from the first call
+    /// to [`message_complete`](Self::message_complete).
+    pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        self.arrival.poll_too_slow(task)
+    }
+
+    /// Ready at `due`: for the time to the first byte, or that of an idle connection. All deadlines of a driver share one
+    /// timer, so one poll of a task may look at several.
+    pub fn poll_deadline(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
+        self.arrival.alarm.poll(task, due)
+    }
+
+    /// Judges an attempt to write `waiting` bytes.
+    fn judge(
+        &mut self,
+        task: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+        waiting: usize,
+    ) -> Poll<io::Result<usize>> {
+        let given = self.arrival.received;
+        match written {
+            Poll::Ready(Ok(count)) => {
+                let is_timed = self.progress.is_stalled() || count < waiting;
+                // While nothing waits and nothing did, the time is of no importance.
+                let now = if is_timed { now() } else { self.made };
+                self.progress.handle_written(count, count < waiting, given, now);
+                Poll::Ready(Ok(count))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                self.progress.handle_written(0, true, given, now());
+                loop {
+                    let Some(due) = self.progress.deadline() else { return Poll::Pending };
+                    ready!(self.stalled.poll(task, due));
+                    if self.progress.is_too_slow(waiting, given, now()) {
+                        let error = io::Error::new(io::ErrorKind::TimedOut, "the client reads too slowly");
+                        return Poll::Ready(Err(error));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> ForeignDriver<T> {
+    /// Closes this direction, and discards what the client still sends, for a second at most.
+    ///
+    /// # Errors
+    /// If the transport does, or does not close within a second.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the transport as it is.
+    pub async fn close(&mut self) -> io::Result<()> {
+        tokio::time::timeout(LINGER, self.shutdown()).await??;
+        drain(&mut self.io).await;
+        Ok(())
+    }
+}
+
+/// Discards what a client still sends, such as the body of a request that was rejected by its head, until it closes the
+/// connection, for [a second](LINGER) at most. A socket that is closed with bytes unread takes back what the client has not
+/// received.
+///
+/// # Cancel safety
+/// Dropping the future loses nothing else.
+pub async fn drain(io: &mut (impl AsyncRead + Unpin)) {
+    let mut discarded = [0; 1024];
+    let reading = async {
+        while let Ok(1..) = io.read(&mut discarded).await {
+            tokio::task::yield_now().await;
+        }
+    };
+    // It has ended either way.
+    let _ = tokio::time::timeout(LINGER, reading).await;
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for ForeignDriver<T> {
+    fn poll_read(mut self: Pin<&mut Self>, task: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.io).poll_read(task, buffer);
+        self.arrival.handle_read(buffer.filled().len() - before);
+        polled
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for ForeignDriver<T> {
+    fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(task, bytes);
+        self.judge(task, written, bytes.len())
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write_vectored(task, slices);
+        let waiting = slices.iter().map(|slice| slice.len()).sum();
+        self.judge(task, written, waiting)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.io).poll_flush(task).map_ok(|()| 1);
+        self.judge(task, flushed, 1).map_ok(|_| ())
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.io).poll_shutdown(task).map_ok(|()| 1);
+        self.judge(task, shut, 1).map_ok(|_| ())
+    }
+}
+
+/// The pace of a message that arrives in parts, for readers that do not own the transport; a [`ForeignDriver`] has one.
+///
+/// ```
+/// use frisbee::Config;
+/// use frisbee::driver::MessagePace;
+/// use std::future::poll_fn;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let window = Duration::from_millis(10);
+/// let mut pace = MessagePace::new(&Config::default().least_rate_window(window).least_rate(100_000));
+/// pace.handle_read(10);
+/// // No further part arrives.
+/// poll_fn(|task| pace.poll_too_slow(task)).await;
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct MessagePace {
+    pace: Pace,
+    /// The bytes that have come, of this message and earlier ones.
+    received: u64,
+    alarm: Alarm,
+}
+
+impl MessagePace {
+    /// A pace with these limits: [`Config::least_rate`] and [`Config::least_rate_window`].
+    pub fn new(config: &Config) -> Self {
+        Self { pace: Pace::new(config.least_rate_window, config.least_rate), received: 0, alarm: Alarm::default() }
+    }
+
+    /// Counts bytes that have arrived.
+    #[inline]
+    pub fn handle_read(&mut self, count: usize) {
+        self.received = self.received.saturating_add(count as u64);
+    }
+
+    /// Stops the clock: no message has begun that is not whole.
+    #[inline]
+    pub fn complete(&mut self) {
+        self.pace.complete();
+    }
+
+    /// Ready if the message arrives too slowly. The clock runs from the first call to [`complete`](Self::complete).
+    pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        loop {
+            self.pace.waiting(self.received, now());
+            let Some(due) = self.pace.deadline() else { return Poll::Pending };
+            ready!(self.alarm.poll(task, due));
+            if self.pace.too_slow(self.received, now()) {
+                return Poll::Ready(());
+            }
+        }
+    }
+}
+
+/// A timer whose time is moved far more often than it is reached: it sleeps on, and looks again when it wakes.
+///
+/// ```
+/// use frisbee::driver::Alarm;
+/// use std::future::poll_fn;
+/// use std::time::Duration;
+/// use tokio::time::Instant;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut alarm = Alarm::default();
+/// let due = Instant::now() + Duration::from_millis(1);
+/// poll_fn(|task| alarm.poll(task, due.into_std())).await;
+/// assert!(Instant::now() >= due);
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct Alarm {
+    sleep: Option<Pin<Box<Sleep>>>,
+    /// The task that it wakes.
+    waker: Option<Waker>,
+}
+
+impl Alarm {
+    /// Ready at `due`.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
+    pub fn poll(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
+        let Self { sleep, waker } = self;
+        let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(due.into())));
+        if sleep.deadline().into_std() > due {
+            sleep.as_mut().reset(due.into());
+            *waker = None;
+        }
+        if waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) && !sleep.is_elapsed() {
+            return Poll::Pending;
+        }
+        loop {
+            if sleep.as_mut().poll(task).is_pending() {
+                *waker = Some(task.waker().clone());
+                return Poll::Pending;
+            }
+            *waker = None;
+            if now() >= due {
+                return Poll::Ready(());
+            }
+            sleep.as_mut().reset(due.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn config() -> Config {
+        Config::default().least_rate_window(5 * SECOND).least_rate(1000).write_timeout(10 * SECOND)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn write_fails_when_the_client_reads_nothing() {
+        let (here, _there) = tokio::io::duplex(64);
+        let mut driver = ForeignDriver::new(here, &config());
+        let began = now();
+        let error = driver.write_all(&[0; 65]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(now() - began >= 10 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn trickling_message_is_too_slow_and_flowing_one_is_not() {
+        let (here, mut there) = tokio::io::duplex(16 * 1024);
+        let mut driver = ForeignDriver::new(here, &config());
+        let mut late = async |part: usize| {
+            there.write_all(&vec![0; part]).await.unwrap();
+            let mut buffer = vec![0; part];
+            driver.read_exact(&mut buffer).await.unwrap();
+            tokio::time::timeout(4 * SECOND, poll_fn(|task| driver.poll_too_slow(task))).await.is_ok()
+        };
+        assert!(!late(10).await, "the window lasts 5 s");
+        assert!(!late(6000).await, "that is enough for a window");
+        assert!(late(10).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn complete_message_stops_the_clock() {
+        let mut pace = MessagePace::new(&config());
+        for _ in 0..3 {
+            pace.handle_read(1);
+            let waited = tokio::time::timeout(4 * SECOND, poll_fn(|task| pace.poll_too_slow(task))).await;
+            waited.expect_err("it has 5 s");
+            pace.complete();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn deadlines_of_one_driver_are_each_met() {
+        let (here, _there) = tokio::io::duplex(64);
+        let mut driver = ForeignDriver::new(here, &config());
+        let began = now();
+        for [first, second] in [[7, 1], [1, 7]] {
+            let due = [first, second].map(|seconds| now() + seconds * SECOND);
+            let ready = poll_fn(|task| {
+                let ready = due.map(|due| driver.poll_deadline(task, due).is_ready());
+                if ready == [false; 2] { Poll::Pending } else { Poll::Ready(ready) }
+            });
+            assert_eq!(ready.await, [first, second].map(|seconds| seconds == 1));
+        }
+        assert_eq!(now() - began, 2 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn close_waits_a_second_for_the_client() {
+        let (here, mut there) = tokio::io::duplex(64);
+        let mut driver = ForeignDriver::new(here, &config());
+        let began = now();
+        driver.close().await.unwrap();
+        assert_eq!(now() - began, SECOND);
+        assert_eq!(there.read(&mut [0]).await.unwrap(), 0);
+    }
+}

@@ -1,0 +1,277 @@
+//! The asking end: a table of requests in flight, whose slots hold the replies until their callers take them.
+
+use crate::RESULT;
+use frisbee::bytes::Bytes;
+use frisbee::{
+    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, SendError, TooLong,
+    WhenFull, tlv,
+};
+use parking_lot::Mutex;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// The most requests in flight on a connection.
+const IN_FLIGHT_MAX: usize = 1024;
+
+/// Replies of up to this length, in bytes, are copied, so that one that waits in its slot does not keep the buffer it
+/// was read into.
+const COPY_MAX: usize = 4096;
+
+/// The router of the asking end: it passes replies to the [`Caller`]s of its connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replies;
+
+/// Sends requests on a connection. Clones share its table of requests.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    connection: Connection,
+    table: Arc<Table>,
+}
+
+impl Caller {
+    /// For a connection with [`Replies`] as its router.
+    pub fn new(connection: Connection) -> Self {
+        let table = connection.attachments().get_or_insert::<Table>();
+        Self { connection, table }
+    }
+
+    /// Sends a request when there is room for it, and waits for its reply. For a deadline, wrap the call in a timeout.
+    ///
+    /// # Errors
+    /// If the handler fails, the connection ends, the body is too long, or 1024 requests are in flight.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request.
+    pub async fn call(&self, method: Operation, request: impl AsRef<[u8]>) -> Result<Bytes, CallError> {
+        let mut waiter = self.connection.waiter();
+        let request = request.as_ref();
+        let sent = poll_fn(|context| waiter.poll_send(context, |outbox| self.table.send(outbox, method, request)));
+        let id = sent.await.map_err(CallError::of_connection)??;
+        let mut reply = PendingReply { caller: self, method, id: Some(id) };
+        let body = poll_fn(|context| reply.poll(context)).await?;
+        match body.split_first() {
+            Some((&RESULT, _)) => Ok(body.slice(1..)),
+            Some((_, text)) => Err(CallError::Failed(String::from_utf8_lossy(text).into_owned())),
+            None => Err(CallError::Failed("the reply is empty".to_owned())),
+        }
+    }
+}
+
+/// A request in flight. Dropping it cancels the request.
+struct PendingReply<'a> {
+    caller: &'a Caller,
+    method: Operation,
+    /// Until the reply has been taken.
+    id: Option<PacketId>,
+}
+
+impl PendingReply<'_> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Bytes, CallError>> {
+        let Some(id) = self.id else { return Poll::Pending };
+        let polled = self.caller.table.0.lock().poll(id, context);
+        if polled.is_ready() {
+            self.id = None;
+        }
+        polled
+    }
+}
+
+impl Drop for PendingReply<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id else { return };
+        let Caller { connection, table } = self.caller;
+        let is_native = matches!(connection.peer(), PeerKind::Extended(_));
+        if table.0.lock().abandon(id) && is_native {
+            let mut body = Vec::with_capacity(3);
+            tlv::put_varint(&mut body, self.method.number().into());
+            // If the connection has ended, no handler runs.
+            let _ = connection.send_now(|outbox| outbox.push(id, Operation::CANCEL, body));
+        }
+    }
+}
+
+impl Protocol for Replies {
+    type Session = RepliesSession;
+
+    fn connected(&self, connection: &Connection) -> RepliesSession {
+        RepliesSession(connection.attachments().get_or_insert())
+    }
+
+    fn route(&self, session: &mut RepliesSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
+        let waker = session.0.0.lock().handle_reply(packet);
+        let Some(waker) = waker else { return Routed::Useless };
+        waker.wake();
+        Routed::Continue
+    }
+
+    /// Replies are answered with nothing.
+    fn when_full(&self, _session: &RepliesSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Route
+    }
+
+    /// A connection that is closed when idle waits for replies.
+    fn is_busy(&self, session: &mut RepliesSession) -> bool {
+        session.0.0.lock().in_flight() > 0
+    }
+
+    fn disconnected(&self, session: RepliesSession, reason: &CloseReason) {
+        let wakers = session.0.0.lock().end(reason);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The state of [`Replies`] for a connection.
+#[derive(Debug)]
+pub struct RepliesSession(Arc<Table>);
+
+/// The requests in flight on a connection.
+#[derive(Debug, Default)]
+struct Table(Mutex<Slots>);
+
+#[derive(Debug, Default)]
+struct Slots {
+    /// By id.
+    all: Vec<Slot>,
+    free: Vec<u16>,
+    ended: Option<CloseReason>,
+}
+
+/// ```text
+/// Free -> Waiting -> Replied -> Free
+///            |                   ^
+///            +---> Abandoned ----+   its caller has left, and the peer has yet to reply
+/// ```
+#[derive(Debug)]
+enum Slot {
+    Free,
+    Waiting(Waker),
+    Replied(Bytes),
+    Abandoned,
+}
+
+impl Table {
+    /// Takes a slot and puts the request into the outbox, under the connection's lock: it cannot end in between.
+    fn send(&self, outbox: &mut Outbox, method: Operation, request: &[u8]) -> Result<PacketId, CallError> {
+        let mut slots = self.0.lock();
+        if let Some(reason) = &slots.ended {
+            return Err(CallError::Closed(reason.clone()));
+        }
+        let id = slots.free.last().copied().or_else(|| slots.all.len().try_into().ok());
+        let id = id.filter(|id| usize::from(*id) < IN_FLIGHT_MAX).ok_or(CallError::Full)?;
+        outbox.push(PacketId(id), method, request).map_err(CallError::TooLong)?;
+        slots.begin(id);
+        Ok(PacketId(id))
+    }
+}
+
+impl Slots {
+    /// Takes the next free slot, which is the last one that became free or a new one.
+    fn begin(&mut self, id: u16) {
+        let waiting = Slot::Waiting(Waker::noop().clone());
+        match self.free.pop() {
+            Some(_) => self.all[usize::from(id)] = waiting,
+            None => self.all.push(waiting),
+        }
+    }
+
+    fn poll(&mut self, PacketId(id): PacketId, context: &Context<'_>) -> Poll<Result<Bytes, CallError>> {
+        let Some(slot) = self.all.get_mut(usize::from(id)) else { return Poll::Pending };
+        match slot {
+            Slot::Replied(body) => {
+                let body = std::mem::take(body);
+                *slot = Slot::Free;
+                self.free.push(id);
+                return Poll::Ready(Ok(body));
+            }
+            Slot::Waiting(waker) => waker.clone_from(context.waker()),
+            Slot::Free | Slot::Abandoned => {}
+        }
+        let ended = self.ended.as_ref().map(|reason| Err(CallError::Closed(reason.clone())));
+        ended.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Stores a reply. Returns its caller's waker; `None` if no request waits for it.
+    fn handle_reply(&mut self, Packet { id, mut body, .. }: Packet) -> Option<Waker> {
+        let slot = self.all.get_mut(usize::from(id.0))?;
+        match slot {
+            Slot::Waiting(waker) => {
+                let waker = std::mem::replace(waker, Waker::noop().clone());
+                if body.len() <= COPY_MAX {
+                    body = Bytes::copy_from_slice(&body);
+                }
+                *slot = Slot::Replied(body);
+                Some(waker)
+            }
+            Slot::Abandoned => {
+                *slot = Slot::Free;
+                self.free.push(id.0);
+                Some(Waker::noop().clone())
+            }
+            Slot::Free | Slot::Replied(_) => None,
+        }
+    }
+
+    /// The caller leaves; whether the peer has yet to reply.
+    fn abandon(&mut self, PacketId(id): PacketId) -> bool {
+        let Some(slot) = self.all.get_mut(usize::from(id)) else { return false };
+        let is_waiting = matches!(slot, Slot::Waiting(_));
+        *slot = if is_waiting { Slot::Abandoned } else { Slot::Free };
+        if !is_waiting {
+            self.free.push(id);
+        }
+        is_waiting
+    }
+
+    /// Fails all requests. Returns the wakers of their callers.
+    fn end(&mut self, reason: &CloseReason) -> Vec<Waker> {
+        self.ended = Some(reason.clone());
+        let waiting = self.all.iter().filter_map(|slot| match slot {
+            Slot::Waiting(waker) => Some(waker.clone()),
+            _ => None,
+        });
+        waiting.collect()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The handler failed, with this text.
+    Failed(String),
+    /// The connection has ended. The request may have been processed.
+    Closed(CloseReason),
+    /// The body is longer than the peer accepts.
+    TooLong(TooLong),
+    /// As many requests are in flight as may be.
+    Full,
+}
+
+impl CallError {
+    fn of_connection(error: SendError) -> Self {
+        match error {
+            SendError::Closed(reason) => Self::Closed(reason),
+            SendError::TooLong(error) => Self::TooLong(error),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(text) => f.write_str(text),
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+            Self::TooLong(error) => error.fmt(f),
+            Self::Full => write!(f, "{IN_FLIGHT_MAX} requests are in flight"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}

@@ -1,0 +1,167 @@
+//! The answering end: handlers in place, or else as tasks of their connection.
+
+use crate::{ERROR, RESULT};
+use frisbee::bytes::Bytes;
+use frisbee::tasks::{Cell, Executor, Parked, Polled, Task, Then, Trust, TrustHandle, Worked};
+use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, WhenFull, body_memory, tlv};
+use std::fmt;
+use std::sync::Arc;
+
+/// The result of a handler, or the text of an error for its caller.
+pub type Outcome = Result<Bytes, String>;
+
+/// Answers requests by an async function of the method and the body.
+pub struct Service<H> {
+    handler: H,
+    /// Whether handlers may run in place, or have blocked a thread.
+    trust: Arc<Trust>,
+}
+
+impl<H, F> Service<H>
+where
+    H: Fn(Operation, Bytes) -> F + Send + Sync + 'static,
+    F: Future<Output = Outcome> + Send + 'static,
+{
+    /// A service with this handler.
+    pub fn new(handler: H) -> Self {
+        Self { handler, trust: Arc::default() }
+    }
+}
+
+/// The state of a [`Service`] for a connection.
+pub struct ServiceSession<F> {
+    connection: Connection,
+    /// The place in which handlers are polled once.
+    cell: Cell<F, Reply>,
+    trust: TrustHandle,
+}
+
+impl<H, F> Protocol for Service<H>
+where
+    H: Fn(Operation, Bytes) -> F + Send + Sync + 'static,
+    F: Future<Output = Outcome> + Send + 'static,
+{
+    type Session = ServiceSession<F>;
+
+    fn connected(&self, connection: &Connection) -> ServiceSession<F> {
+        let trust = TrustHandle::of_connection(&self.trust);
+        ServiceSession { connection: connection.clone(), cell: Cell::default(), trust }
+    }
+
+    fn route(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
+        if session.connection.is_overloaded() {
+            return self.discarded(session, packet, outbox);
+        }
+        let Packet { id, operation: method, body } = packet;
+        let memory = body_memory(body.len());
+        if !session.trust.is_kept() {
+            let parked = Cell::park((self.handler)(method, body));
+            return session.spawn(id, method, memory, parked, Executor::Runtime, outbox);
+        }
+        match session.cell.poll(|| (self.handler)(method, body)) {
+            Polled::Ready(outcome) => put_reply(outbox, id, method, outcome),
+            Polled::Panicked(_) => put_error(outbox, id, method, "the handler panicked"),
+            Polled::Pending(parked) => {
+                let executor = Executor::Worker(method, session.trust.clone());
+                return session.spawn(id, method, memory, parked, executor, outbox);
+            }
+        }
+        Routed::Continue
+    }
+
+    /// Requests wait while the peer reads too few replies; cancellations and streams do not.
+    fn when_full(&self, _session: &ServiceSession<F>, _packet: &Packet) -> WhenFull {
+        WhenFull::Wait
+    }
+
+    fn discarded(&self, session: &mut ServiceSession<F>, packet: Packet, outbox: &mut Outbox) -> Routed {
+        session.connection.count_rejected();
+        put_error(outbox, packet.id, packet.operation, "out of memory");
+        Routed::Continue
+    }
+
+    /// The body of a CANCEL names the operation of the request.
+    fn cancelled(&self, session: &mut ServiceSession<F>, id: PacketId, body: Bytes, outbox: &mut Outbox) {
+        let method = tlv::whole_varint(&body).and_then(|number| Operation::user(number.try_into().ok()?));
+        if let Some(method) = method.filter(|method| session.connection.cancel_call(id, *method)) {
+            put_error(outbox, id, method, "cancelled");
+        }
+    }
+
+    fn blocked(&self, connection: &Connection, method: Operation) -> bool {
+        self.trust.handle_blocked(connection, &method);
+        true
+    }
+}
+
+impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
+    /// Runs a handler that has to wait as a task, and charges the memory of its request.
+    fn spawn(
+        &self,
+        id: PacketId,
+        method: Operation,
+        memory: usize,
+        parked: Parked<F, Reply>,
+        executor: Executor,
+        outbox: &mut Outbox,
+    ) -> Routed {
+        let job = |task| parked.then(Reply { task, id, method });
+        if !self.connection.spawn_call(Some((id, method)), memory, executor, job) {
+            put_error(outbox, id, method, "too many requests in flight");
+        }
+        Routed::Continue
+    }
+}
+
+/// The destination of the outcome of a handler that had to wait.
+struct Reply {
+    task: Task,
+    id: PacketId,
+    method: Operation,
+}
+
+impl Then<Outcome> for Reply {
+    fn then(self, worked: Worked<Outcome>) {
+        let Self { task, id, method } = self;
+        let outcome = worked.unwrap_or_else(|_panic| Err("the handler panicked".to_owned()));
+        // The connection may have ended, and its caller with it.
+        let _ = task.answer(|outbox| put_reply(outbox, id, method, outcome));
+    }
+}
+
+fn put_reply(outbox: &mut Outbox, id: PacketId, method: Operation, outcome: Outcome) {
+    let body = match outcome {
+        Ok(body) => body,
+        Err(text) => return put_error(outbox, id, method, &text),
+    };
+    let mut packet = outbox.packet(id, method);
+    packet.put_slice(&[RESULT]);
+    packet.put_owned(body);
+    if let Err(error) = packet.finish() {
+        put_error(outbox, id, method, &error.to_string());
+    }
+}
+
+/// An error that is longer than a packet may be is cut, so that it is sent in any case.
+fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
+    let mut packet = outbox.packet(id, method);
+    packet.put_slice(&[ERROR]);
+    packet.put_slice(text.as_bytes().get(..ERROR_MAX).unwrap_or(text.as_bytes()));
+    let sent = packet.finish();
+    debug_assert!(sent.is_ok(), "every peer takes {ERROR_MAX} bytes");
+}
+
+/// The longest text of an error, in bytes: within the limit of every peer.
+const ERROR_MAX: usize = 1024;
+
+impl<H> fmt::Debug for Service<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Debug for ServiceSession<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceSession").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
