@@ -85,7 +85,7 @@ async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -
 }
 
 #[tokio::test]
-async fn a_caller_is_known_by_the_names_in_its_certificate_at_every_door() {
+async fn certificate_names_identify_caller_on_every_protocol() {
     let authority = Authority::default();
     let till = "spiffe://example.org/shop/till";
     let who = Who::spiffe(till).or(Who::host("till.example.org")).or(Who::common_name("old till"));
@@ -111,7 +111,7 @@ async fn a_caller_is_known_by_the_names_in_its_certificate_at_every_door() {
 }
 
 #[tokio::test]
-async fn a_certificate_without_a_name_and_a_spiffe_certificate_that_is_none_are_nobody() {
+async fn nameless_or_malformed_spiffe_certificate_gives_no_principal() {
     let authority = Authority::default();
     let (address, _desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
     for names in [
@@ -129,7 +129,7 @@ async fn a_certificate_without_a_name_and_a_spiffe_certificate_that_is_none_are_
 }
 
 #[tokio::test]
-async fn a_certificate_counts_only_if_the_rules_say_so_and_a_limit_finds_its_principal() {
+async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
     let authority = Authority::default();
     let server = Server::builder().tls(authority.mutual_server()).add_service(InteropServer::new(Desk::default()));
     let address = serve(server.access(Access::new().allow([ADD], Who::known()))).await;
@@ -173,7 +173,7 @@ fn server() -> (Acceptor, Desk) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_a_connection_that_has_signed_in_need_no_token_until_that_expires() {
+async fn signed_in_connection_needs_no_token_until_expiry() {
     let (server, desk) = server();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({

@@ -321,7 +321,7 @@ async fn a_method_that_no_rule_names_is_closed_to_everybody() {
 }
 
 #[tokio::test]
-async fn a_rule_for_a_method_that_does_not_exist_is_an_error_of_binding() {
+async fn rule_for_unknown_method_fails_binding() {
     let access = Access::new().allow(["interop.Interop/Ad"], Who::anybody());
     let server = Server::builder().add_service(InteropServer::new(Service)).access(access);
     let error = server.bind("127.0.0.1:0").await.expect_err("there is no such method");

@@ -164,7 +164,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
 }
 
 #[tokio::test]
-async fn a_hand_off_call_of_a_method_that_does_not_offer_one_is_refused() {
+async fn hand_off_call_of_ordinary_method_is_refused() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
@@ -173,7 +173,7 @@ async fn a_hand_off_call_of_a_method_that_does_not_offer_one_is_refused() {
 }
 
 #[tokio::test]
-async fn calls_of_the_end_that_accepted_are_denied_by_the_end_that_dialled() {
+async fn dialling_end_denies_calls_of_accepting_end() {
     let (told, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
     let address = serve(server).await.to_string();

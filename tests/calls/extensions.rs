@@ -90,7 +90,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
 }
 
 #[tokio::test]
-async fn a_plain_call_does_not_wait_until_the_kind_of_the_peer_is_known() {
+async fn simple_call_does_not_wait_for_peer_kind() {
     let (address, accepted) = Raw::listen().await;
     let client = ExtensionClient::connect(address).await.expect("the server listens");
     let mut silent = accepted.await;
@@ -241,7 +241,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
 }
 
 #[tokio::test]
-async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
+async fn late_reading_server_slows_client_without_loss() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
     // Before the call, so that no pause of this thread can hide the wait.

@@ -200,7 +200,7 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
 }
 
 #[tokio::test]
-async fn a_generated_service_is_called_in_json_by_the_names_of_its_schema() {
+async fn generated_service_accepts_json_calls_by_schema_names() {
     let (give, mut given) = mpsc::unbounded_channel();
     let builder = Server::builder().add_service(InteropServer::new(Interop)).foreign(
         |_| true,
@@ -257,7 +257,7 @@ async fn a_middleware_that_denies_denies_foreign_calls_of_every_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_ends_the_handlers_of_foreign_calls_and_their_streams() {
+async fn deadline_ends_gateway_handlers_and_streams() {
     for policy in [Policy::Inline, Policy::Concurrent] {
         let mut door = Door::open(|builder| builder.policy(policy)).await;
         let mut request = Request::new(Bytes::from_static(b"a"));

@@ -192,7 +192,7 @@ async fn a_call_whose_layout_does_not_fit_has_not_run() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_is_not_mistaken_for_another_on_its_operations() {
+async fn missing_service_is_not_mistaken_for_its_successor() {
     let address = serve(Server::builder().add_service(stranger::CounterServer::new(Parrot))).await.to_string();
     let named = first::ParrotClient::connect(&address).await.unwrap();
     let by_server = named.say(old("a")).await.unwrap_err();
@@ -219,7 +219,7 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
 
 /// Such a client waited for what its server has to say, and span on it.
 #[tokio::test]
-async fn a_client_that_says_no_hello_takes_its_server_for_go_and_waits_for_nothing() {
+async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);
     let channel = Channel::builder().config(config).connect(serve_first().await.to_string()).await.unwrap();
     let client = first::ParrotClient::new(channel);

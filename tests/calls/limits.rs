@@ -26,7 +26,7 @@ fn most() -> Metadata {
 }
 
 #[tokio::test]
-async fn as_much_metadata_as_there_may_be_goes_along_with_every_kind_of_call_and_reply() {
+async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     let (client, _) = served().await;
     let with = |message| {
         let mut request = Request::new(message);
@@ -62,7 +62,7 @@ async fn a_failure_with_long_details_arrives_with_its_code() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_run() {
+async fn overlong_later_message_fails_call_as_maybe_run() {
     let (client, _) = served().await;
     let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
     let failed = client.sink(requests).await.expect_err("the second is too long");
@@ -71,7 +71,7 @@ async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_
 }
 
 #[tokio::test]
-async fn a_request_stream_that_fails_is_not_taken_for_the_servers_doing() {
+async fn failing_request_stream_is_not_blamed_on_server() {
     let address = serve_interop_with(Server::builder()).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     let (sender, requests) = RequestStream::channel(1);
@@ -104,7 +104,7 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_is_one() {
+async fn stream_call_starts_when_slot_becomes_free() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
     let (here, there) = frpc::memory();
@@ -121,7 +121,7 @@ async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_i
 }
 
 #[tokio::test]
-async fn a_reply_names_the_failure_of_the_request_stream_after_the_client_was_dropped() {
+async fn reply_names_request_stream_failure_after_client_drop() {
     let address = serve_interop_with(Server::builder()).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
     let connection = channel.connection().expect("it is connected");
@@ -160,7 +160,7 @@ async fn next_message(client: &mut Raw) -> Packet {
 }
 
 #[tokio::test]
-async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
+async fn stream_reply_with_excess_metadata_fails() {
     let mut client =
         Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
     // It takes 16 KiB, and gives credit enough.
@@ -175,7 +175,7 @@ async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_first_request_has_a_malformed_prefix_is_refused() {
+async fn stream_with_malformed_prefix_is_refused() {
     let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
     // More metadata than there may be, an item that is cut, and a key that is none.
@@ -256,7 +256,7 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
 
 /// They could wait for ever.
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {
+async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
     let builder = Server::builder().config(Config::default().streams_max(1));
     let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
@@ -290,7 +290,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
 
 /// It was kept for as long as its client did not end its direction, up to ten seconds.
 #[tokio::test(start_paused = true)]
-async fn a_stream_handler_is_dropped_at_its_deadline_without_help_of_the_client() {
+async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     let (mut client, held) = stuck();
     let (mut second, mut timeout) = (Vec::new(), Vec::new());
     tlv::put_varint(&mut second, 1_000_000);

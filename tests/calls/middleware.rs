@@ -136,7 +136,7 @@ async fn functions_and_closures_are_middleware_at_both_ends() {
 }
 
 #[tokio::test]
-async fn the_server_is_around_the_service_and_the_service_around_the_method() {
+async fn middleware_nests_server_then_service_then_method() {
     let witness = |name| Witness { name, ..Witness::default() };
     let service = InteropServer::new(Service)
         .with_method_middleware("Add", witness("method"))
@@ -168,7 +168,7 @@ async fn middleware_of_a_method_guards_that_method_alone_of_each_kind() {
 }
 
 #[tokio::test]
-async fn middleware_of_a_method_that_the_service_does_not_have_is_an_error_when_binding() {
+async fn middleware_for_unknown_method_fails_binding() {
     let service = InteropServer::new(Service).with_method_middleware("Subtract", stamp);
     let error = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap_err();
     assert!(error.to_string().contains("interop.Interop/Subtract"), "{error}");
@@ -261,7 +261,7 @@ fn by<T>(name: &str, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn extensions_pass_between_callers_middleware_and_handlers_and_are_not_sent() {
+async fn extensions_reach_handlers_locally_and_are_not_sent() {
     let builder = Server::builder().middleware(Introduction).add_service(InteropServer::new(Mirror));
     let channel = Channel::connect(serve(builder).await.to_string()).await.unwrap();
     let silent = InteropClient::new(channel.clone());
@@ -406,7 +406,7 @@ async fn errors_of_layers_become_statuses() {
 }
 
 #[tokio::test]
-async fn layers_of_tower_that_end_calls_do_so_with_the_status_that_fits() {
+async fn tower_layers_end_calls_with_matching_status() {
     async fn code<L, S>(layer: L) -> Code
     where
         L: tower::Layer<frpc::TowerNext, Service = S>,

@@ -13,7 +13,7 @@ async fn apart(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn the_rest_of_a_chain_may_run_in_a_task_of_its_own_at_both_ends() {
+async fn middleware_may_spawn_rest_of_chain_at_both_ends() {
     let builder = Server::builder().middleware(apart).middleware(apart);
     let channel = Channel::connect(serve_interop_with(builder).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.with_middleware(apart).with_middleware(apart));
@@ -47,7 +47,7 @@ impl Middleware for GivesUp {
 }
 
 #[tokio::test]
-async fn middleware_that_gives_the_rest_of_a_chain_up_leaves_the_next_call_as_it_was() {
+async fn middleware_that_drops_next_leaves_later_calls_intact() {
     let address = serve_interop_with(Server::builder().middleware(GivesUp::default())).await;
     let at_server = InteropClient::connect(address.to_string()).await.unwrap();
     let plain = Channel::connect(serve_interop().await.to_string()).await.unwrap();

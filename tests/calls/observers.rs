@@ -78,7 +78,7 @@ fn failing(code: Code) -> Failure {
 }
 
 #[tokio::test]
-async fn calls_of_each_kind_are_counted_at_both_ends_with_the_code_of_their_end() {
+async fn every_call_kind_is_counted_by_code_at_both_ends() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for _ in 0..3 {
@@ -115,7 +115,7 @@ async fn calls_of_each_kind_are_counted_at_both_ends_with_the_code_of_their_end(
 
 /// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.
 #[tokio::test(start_paused = true)]
-async fn sums_of_histograms_are_the_calls_that_were_made_though_many_are_cancelled_lost_or_retried() {
+async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     const CALLS: u64 = 3_000;
     let counters = Counters::new();
     let (server, state, client) = counted(&counters).await;
@@ -228,7 +228,7 @@ impl Observer for Noting {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attempts_between() {
+async fn observer_sees_begin_attempts_and_end_of_each_call() {
     let noting = Noting::default();
     let service = Service::default();
     let state = service.state.clone();
@@ -295,7 +295,7 @@ impl Observer for EveryOther {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_trace_all_the_same() {
+async fn unobserved_call_end_is_counted_and_keeps_trace() {
     let (watcher, counters) = (EveryOther::default(), Counters::new());
     let service = Service::default();
     let state = service.state.clone();
@@ -327,7 +327,7 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_knows_the_sizes_of_a_call_that_streams_requests_alone_also_if_it_gives_it_up() {
+async fn client_knows_sizes_of_cancelled_request_stream() {
     let noting = Noting::default();
     let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(Service::default()));
     let server = Cuttable::new(server.build().expect("the settings are valid"));

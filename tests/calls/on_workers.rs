@@ -127,7 +127,7 @@ fn assert_polled_on_a_worker(polls: usize, call: impl AsyncFn(InteropClient)) {
 }
 
 #[test]
-fn a_handler_that_waits_goes_on_on_its_worker_and_its_sockets_are_its_callers() {
+fn pending_handler_resumes_on_its_worker() {
     assert_polled_on_a_worker(5, async |client| {
         let spawned_on = client.describe(Scalars::default()).await.expect("it answers").into_inner().value;
         assert_eq!(spawned_on, CALLER);
@@ -144,7 +144,7 @@ fn streaming_handlers_run_on_the_worker_of_their_connection() {
 }
 
 #[test]
-fn handlers_that_are_to_run_at_the_same_time_run_in_the_runtime_of_their_caller() {
+fn concurrent_handlers_run_in_runtime_of_caller() {
     for one_method in [false, true] {
         let noting = Noting::default();
         caller().block_on(async {
@@ -195,7 +195,7 @@ impl Interop for Busy {
 }
 
 #[test]
-fn a_handler_that_always_has_something_to_do_gets_a_bounded_turn_of_its_worker() {
+fn always_ready_handler_gets_bounded_worker_turns() {
     for backend in backends() {
         let busy = Busy::default();
         caller().block_on(async {
@@ -245,7 +245,7 @@ impl Interop for Waiting {
 }
 
 #[test]
-fn handlers_that_are_given_up_are_dropped_in_the_context_of_their_callers_runtime() {
+fn cancelled_handlers_drop_in_runtime_of_caller() {
     for backend in backends() {
         let ((begun, mut begins), (dropped, mut drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         let serving = caller();

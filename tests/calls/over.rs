@@ -48,7 +48,7 @@ async fn read(messages: &mut Streaming<Text>, text: &mut Text) -> Option<String>
 }
 
 #[tokio::test]
-async fn a_stream_that_is_read_over_one_message_ends_as_it_does_otherwise() {
+async fn stream_reads_into_one_message_until_same_end() {
     let client = InteropClient::connect(serve_interop().await.to_string()).await.unwrap();
     let mut count = interop::Count { value: -1 };
     let mut counts = client.count_up(Range { from: 5, count: 3 }).await.unwrap().into_inner();

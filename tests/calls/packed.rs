@@ -43,7 +43,7 @@ fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn a_server_packs_long_replies_of_named_methods_for_clients_that_unpack_and_for_no_others() {
+async fn server_packs_named_long_replies_only_for_able_clients() {
     let cases = [
         (server().compress(METHODS), hello(true), 2000, true),
         (server().compress(METHODS), hello(true), 1000, false),
@@ -64,7 +64,7 @@ async fn a_server_packs_long_replies_of_named_methods_for_clients_that_unpack_an
 }
 
 #[tokio::test]
-async fn a_client_packs_long_requests_of_named_methods_for_servers_that_unpack_and_for_no_others() {
+async fn client_packs_named_long_requests_only_for_able_servers() {
     let builder = || Channel::builder().calls::<InteropClient>();
     let cases = [
         (builder().compress(METHODS), hello(true), 2000, true),
@@ -89,7 +89,7 @@ async fn a_client_packs_long_requests_of_named_methods_for_servers_that_unpack_a
 }
 
 #[tokio::test]
-async fn items_of_streams_are_packed_one_by_one_and_short_ones_stay_as_they_are() {
+async fn stream_items_pack_singly_and_short_ones_stay() {
     let mut peer = Raw::connect(serve(server().compress(METHODS)).await).await;
     let texts = [text(2000), "short".to_owned(), text(3000)];
     let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
@@ -176,7 +176,7 @@ async fn metadata_goes_with_packed_requests_and_replies_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_call_made_again_on_a_connection_to_a_peer_that_does_not_unpack_goes_as_it_is() {
+async fn retry_to_peer_without_packing_is_sent_unpacked() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let builder = Channel::builder().calls::<GreeterClient>().compress(["greet.Greeter/Greet"]);

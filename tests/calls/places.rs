@@ -49,7 +49,7 @@ impl Interop for Blocking {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_cancelled_handler_keeps_its_permit_while_it_runs_though_the_connection_is_unused() {
+async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     let (begun, mut begins) = events::unbounded_channel();
     let (unused, mut is_unused) = events::unbounded_channel();
     let (let_go, go_on) = mpsc::channel();
@@ -105,7 +105,7 @@ impl Wake for Looking {
 }
 
 #[test]
-fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sent() {
+fn overlong_call_wakes_waiting_callers_without_lock() {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -138,7 +138,7 @@ fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sen
 }
 
 #[tokio::test]
-async fn a_stream_that_is_refused_for_want_of_memory_says_that_its_call_has_not_run() {
+async fn stream_refused_for_memory_reports_not_run() {
     let held = Holding::new();
     let server = Server::builder().memory_max(4096).add_service(InteropServer::new(held.clone()));
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");

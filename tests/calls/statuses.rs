@@ -51,7 +51,7 @@ fn assert_refused(answer: Result<(), Status>, code: Code) {
 
 /// One in a hundred streaming calls was told that its stream had been closed, and to try again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_of_a_missing_service_fail_with_unimplemented_ten_thousand_times() {
+async fn missing_service_is_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
     let address = serve(Server::builder()).await.to_string();
     let mut callers = JoinSet::new();
@@ -68,7 +68,7 @@ async fn calls_of_a_missing_service_fail_with_unimplemented_ten_thousand_times()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_of_a_missing_service_fail_with_unimplemented_on_new_connections() {
+async fn missing_service_is_unimplemented_on_new_connections() {
     let address = serve(Server::builder()).await.to_string();
     for turn in 0..100 {
         for is_named in [false, true] {
@@ -198,7 +198,7 @@ async fn odd(odd: Odd) -> InteropClient {
 
 /// It waited for the end of the requests, which may be long in coming.
 #[tokio::test]
-async fn an_answer_before_the_end_of_the_requests_is_not_waited_for_behind_them() {
+async fn early_answer_does_not_wait_for_remaining_requests() {
     let client = odd(Odd::default()).await;
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
@@ -239,7 +239,7 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_sender_can_tell_a_finished_peer_from_a_lost_connection() {
+async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
     for is_lost in [false, true] {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;

@@ -61,7 +61,7 @@ async fn call_every_kind(client: &InteropClient) {
 }
 
 #[tokio::test]
-async fn generated_clients_call_every_kind_in_both_directions_on_one_connection() {
+async fn every_call_kind_works_both_ways_on_one_connection() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -111,7 +111,7 @@ impl Interop for Where {
 }
 
 #[tokio::test]
-async fn handlers_of_a_client_run_on_its_workers_before_and_after_they_wait() {
+async fn client_handlers_run_on_its_workers_before_and_after_wait() {
     let (address, mut connections) = controller().await;
     let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
     let _agent = builder.connect(address.to_string()).await.unwrap();
@@ -124,7 +124,7 @@ async fn handlers_of_a_client_run_on_its_workers_before_and_after_they_wait() {
 }
 
 #[tokio::test]
-async fn a_client_that_offers_nothing_is_not_called_and_a_go_client_neither() {
+async fn client_without_services_and_go_client_are_not_called() {
     let (address, mut connections) = controller().await;
     let plain = Channel::connect(address.to_string()).await.unwrap();
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -185,7 +185,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
 }
 
 #[tokio::test]
-async fn unrequested_packets_to_a_client_without_services_are_counted_and_not_answered() {
+async fn unrequested_packets_to_bare_client_are_counted_only() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;
@@ -237,7 +237,7 @@ async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedRecei
 }
 
 #[tokio::test]
-async fn an_overloaded_server_refuses_a_request_with_the_id_of_a_call_of_its_own() {
+async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let (address, mut connections) = poor_controller(100_000).await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -256,7 +256,7 @@ async fn an_overloaded_server_refuses_a_request_with_the_id_of_a_call_of_its_own
 }
 
 #[tokio::test]
-async fn a_reply_for_which_its_caller_has_no_memory_fails_that_call_alone() {
+async fn reply_without_memory_fails_only_its_call() {
     let (address, mut connections) = poor_controller(1024 * 1024).await;
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -268,7 +268,7 @@ async fn a_reply_for_which_its_caller_has_no_memory_fails_that_call_alone() {
 }
 
 #[tokio::test]
-async fn calls_in_progress_end_with_the_connection_and_none_begins_after_it() {
+async fn calls_end_with_connection_and_none_begins_later() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -346,7 +346,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
+async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().write_timeout(Duration::from_secs(600));
     let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
@@ -401,7 +401,7 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn a_connection_of_a_channel_gives_a_channel_that_calls_the_same_way() {
+async fn connection_of_channel_gives_equivalent_channel() {
     let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();
     let same = InteropClient::new(Channel::from_connection(&channel.connection().unwrap()));
     call_every_kind(&same).await;

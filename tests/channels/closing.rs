@@ -36,7 +36,7 @@ async fn channel_to(servers: Vec<Acceptor>) -> Channel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+async fn waiting_call_moves_to_next_connection_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let long = tokio::spawn({
@@ -56,7 +56,7 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let (texts, requests) = RequestStream::channel(1);
@@ -78,7 +78,7 @@ async fn a_stream_that_waits_for_a_place_goes_to_the_next_connection_when_its_se
 }
 
 #[tokio::test]
-async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connection_lives() {
+async fn overlong_first_request_fails_and_keeps_connection() {
     let config = Config::default().body_max(64 * 1024);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let dialled = Arc::new(AtomicUsize::new(0));
@@ -101,7 +101,7 @@ async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connectio
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
+async fn closed_channel_finishes_calls_and_starts_none() {
     let server = narrow();
     let channel = channel_to(vec![server.clone()]).await;
     channel
@@ -134,7 +134,7 @@ async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind() {
+async fn channel_closed_while_connecting_leaves_no_connection() {
     let (made, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let go_on = Arc::new(tokio::sync::Notify::new());
     let told = go_on.clone();
@@ -162,7 +162,7 @@ async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind(
 }
 
 #[tokio::test]
-async fn a_channel_to_several_servers_or_of_a_connection_can_be_closed_too() {
+async fn fleet_and_connection_channels_can_be_closed() {
     let address = serve_interop_with(Server::builder()).await.to_string();
     let several = Channel::builder().connect_all([address.clone(), address.clone()]).await.expect("it listens");
     let own = Channel::connect(address).await.expect("it listens");

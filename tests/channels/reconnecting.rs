@@ -58,7 +58,7 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
+async fn retried_call_stays_within_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
     // Servers that take everything, answer nothing, and are lost when most of the time is over.
     let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
@@ -90,7 +90,7 @@ fn soon_lost(hello: &'static [u8]) -> DuplexStream {
 
 /// It said that it was not sent, as the second attempt was not.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
+async fn sent_call_without_retry_reports_maybe_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
         let dialled = AtomicU64::new(0);
         let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
@@ -107,7 +107,7 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
 
 /// It failed, as if the server had closed its stream.
 #[tokio::test(start_paused = true)]
-async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection() {
+async fn unsent_streaming_call_moves_to_next_connection() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
     let channel = Channel::builder().connect_with_connector(move || {
@@ -124,7 +124,7 @@ async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
+async fn streaming_call_over_lost_connections_waits_once() {
     let patience = Duration::from_secs(5);
     let channel =
         Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(soon_lost(b"fris\x01")) });
@@ -137,7 +137,7 @@ async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
 }
 
 #[tokio::test]
-async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reached() {
+async fn call_without_patience_fails_with_connect_error() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
@@ -195,7 +195,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
 
 /// Once the pauses were longer than the patience of calls, it tried without any.
 #[tokio::test]
-async fn a_channel_that_stays_connected_pauses_between_attempts_for_any_patience() {
+async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
@@ -255,7 +255,7 @@ fn within(millis: u64) -> Request<Time> {
 
 /// The connection was thrown away, and the next call began anew.
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
+async fn connection_late_for_one_call_serves_the_next() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(250)).await;
         Ok(in_memory())
@@ -274,7 +274,7 @@ async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
 /// Calls that had left did not count, so that the server was dialled as often as calls were made.
 /// It had come to its turn to connect, and all others stood behind it.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_not_polled_keeps_no_other_from_a_new_connection() {
+async fn unpolled_call_does_not_block_reconnect_for_others() {
     let slow = || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Ok(in_memory())
@@ -342,7 +342,7 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
 
 /// It waited for as long as connecting may take.
 #[tokio::test(start_paused = true)]
-async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing() {
+async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
     let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
     for _ in 0..2 {
@@ -358,7 +358,7 @@ async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing
 }
 
 #[tokio::test]
-async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
+async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
@@ -401,7 +401,7 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
 
 /// They kept its connection for as long as somebody had them.
 #[tokio::test]
-async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
+async fn finished_streams_held_by_user_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
     let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
     let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
@@ -420,7 +420,7 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
 
 /// The server left it to them to close, as it does with clients that have not ended their sending half.
 #[tokio::test]
-async fn a_stopping_server_closes_half_closed_clients_after_their_last_reply() {
+async fn stopping_server_closes_half_closed_client_after_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
@@ -443,7 +443,7 @@ async fn a_stopping_server_closes_half_closed_clients_after_their_last_reply() {
 }
 
 #[tokio::test]
-async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
+async fn idle_go_client_is_closed_when_server_stops() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut go = Raw::connect(server.address).await;
     go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.

@@ -38,7 +38,7 @@ async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_of_a_lazy_channel_waits_no_longer_than_its_patience_and_was_not_sent() {
+async fn lazy_channel_call_fails_unsent_after_patience() {
     const PATIENCE: Duration = Duration::from_secs(3);
     let builder = Channel::builder().reconnect_patience(PATIENCE);
     let channel = builder.connect_lazy_with_connector(|| async {
@@ -121,7 +121,7 @@ async fn connecting_to_several_servers_fails_if_none_listens() {
 }
 
 #[tokio::test]
-async fn a_channel_to_several_servers_that_is_dropped_closes_all_connections_and_makes_no_more() {
+async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let channel = Channel::builder().connect_all(vec![address; 3]).await.expect("it listens");

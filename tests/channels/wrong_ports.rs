@@ -25,7 +25,7 @@ async fn failure(first: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn connecting_to_a_server_of_another_protocol_names_that_protocol() {
+async fn connecting_to_other_protocol_names_it() {
     let servers: [(&[u8], &str); 10] = [
         (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "speaks HTTP/1, not Frisbee: check the port"),
         (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0], "speaks HTTP/2, as gRPC does, not Frisbee: check the port"),
@@ -190,7 +190,7 @@ async fn every_wrong_port_is_named_to_a_unary_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_to_another_protocol_fail_at_once_and_dial_it_once_a_second_at_most() {
+async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
     let dialled = Arc::new(AtomicUsize::new(0));
     let count = dialled.clone();
     let connector = move || {
@@ -248,7 +248,7 @@ async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
 }
 
 #[tokio::test]
-async fn a_client_with_tls_names_every_port_without_it_when_it_connects() {
+async fn tls_client_names_port_without_tls() {
     let authority = Authority::default();
     for other in OTHERS.into_iter().filter(|other| !["TLS", "nothing"].contains(&other.name)) {
         let address = other.listen().await.to_string();

@@ -42,7 +42,7 @@ async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
 }
 
 #[tokio::test]
-async fn messages_that_are_sent_before_a_write_leave_in_one_packet_and_a_lone_one_as_ever() {
+async fn messages_before_write_share_packet_and_single_stays_plain() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, true)).await;
     for round in 0..3 {
         for message in ["one", "", "three"] {
@@ -121,7 +121,7 @@ async fn echo(mut stream: Stream) {
 }
 
 #[tokio::test]
-async fn messages_of_any_length_come_in_order_through_a_narrow_window_and_leave_nothing_behind() {
+async fn messages_of_any_length_pass_narrow_window_in_order() {
     let config = Config::default().stream_credit(8 * 1024);
     let router = Handlers::new().on_stream(|_, stream| drop(tokio::spawn(echo(stream))));
     let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", router).await.expect("there is a port");

@@ -68,7 +68,7 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
 }
 
 #[tokio::test]
-async fn a_failed_opening_of_a_stream_does_not_hide_the_end_of_the_connection() {
+async fn failed_stream_opening_does_not_hide_connection_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
@@ -112,7 +112,7 @@ async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once() {
+async fn connection_aborted_during_last_write_ends_at_once() {
     let (here, _deaf) = frisbee::memory();
     let config = Config::default().write_timeout(2 * PATIENCE);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
@@ -130,7 +130,7 @@ async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once()
 }
 
 #[tokio::test]
-async fn the_last_packets_of_a_closing_server_wait_for_the_first_header() {
+async fn closing_server_holds_last_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let said = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
@@ -178,7 +178,7 @@ async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_first_request_that_is_under_way_when_a_shutdown_begins_is_served() {
+async fn first_request_in_flight_at_shutdown_is_served() {
     let (server, mut here, serving) = accepted().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_millis(900)).await;
@@ -192,7 +192,7 @@ async fn a_first_request_that_is_under_way_when_a_shutdown_begins_is_served() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_waits_for_a_silent_client_for_the_time_of_its_first_bytes_only() {
+async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let (server, _silent, serving) = accepted().await;
     let begun = Instant::now();
     server.shutdown().await;
@@ -255,7 +255,7 @@ impl Router for Asking {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_busy() {
+async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
     for is_busy in [false, true] {
         let asks = Arc::new(AtomicBool::new(is_busy));
         let server =
@@ -303,7 +303,7 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
 }
 
 #[tokio::test]
-async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_left_it() {
+async fn finished_stream_is_complete_after_sender_drop() {
     let send = |_first: Bytes, stream: Stream| {
         stream.connection().spawn(async move {
             for _ in 0..3 {
@@ -353,7 +353,7 @@ impl Router for Hasty {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others() {
+async fn self_waking_router_does_not_starve_others() {
     let said = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(said.clone())).await;
     let server = server.expect("loopback has free ports");
@@ -368,7 +368,7 @@ async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others(
 }
 
 #[tokio::test]
-async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
+async fn packets_before_first_header_take_form_of_peer() {
     let said = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(said.clone())).await;
     let server = server.expect("loopback has free ports");
@@ -423,7 +423,7 @@ impl Router for Hesitant {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
+async fn stopping_server_waits_for_undecided_hand_off() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (connection, _) = connected(&server).await;
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
@@ -433,7 +433,7 @@ async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
 }
 
 #[tokio::test]
-async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_connection_and_says_so() {
+async fn router_panicking_in_is_busy_ends_connection_with_error() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
@@ -470,7 +470,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
+async fn blocked_senders_resume_when_client_uses_old_headers() {
     let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
@@ -485,7 +485,7 @@ async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_stream_is_forgotten() {
+async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
     let (tells, mut told) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
     let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
@@ -502,7 +502,7 @@ async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_str
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_was_told_to_close_does_not_wait_to_be_idle_because_it_is_told_so_later() {
+async fn close_is_not_weakened_by_later_close_when_idle() {
     let (connection, mut here) = unheard(quiet()).await;
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
     sent.expect("it is open").expect("it is short enough");
@@ -525,7 +525,7 @@ impl Wake for Broken {
 }
 
 #[tokio::test]
-async fn a_panicking_waker_does_not_stop_others_from_being_woken_at_the_end() {
+async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let broken = Arc::new(Broken).into();
     let mut first = pin!(connection.closed());

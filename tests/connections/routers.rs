@@ -49,7 +49,7 @@ impl Router for Eager {
 }
 
 #[tokio::test]
-async fn a_server_says_hello_before_all_else_wherever_that_of_its_client_is_cut() {
+async fn server_hello_comes_first_wherever_client_hello_is_cut() {
     let hello = packet(0, 3, b"fris\x01");
     for cut in 1..hello.len() {
         let server = Server::builder().build(Eager).unwrap();
@@ -158,7 +158,7 @@ async fn heard(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>)
 }
 
 #[tokio::test]
-async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
+async fn routers_and_services_share_port_and_see_all_events() {
     let (one, mut heard_one) = Named::new("one");
     let (other, mut heard_other) = Named::new("other");
     let (rest, _) = Named::new("rest");
@@ -228,7 +228,7 @@ async fn served_with_little_memory() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_it_is_asked_for() {
+async fn hand_off_goes_to_router_of_requested_operation() {
     for address in served_with_little_memory().await {
         for (number, name) in [(1042, "one"), (2000, "other")] {
             let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
@@ -244,7 +244,7 @@ async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_i
 }
 
 #[tokio::test]
-async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_used_up() {
+async fn router_refuses_bodies_of_its_operation_without_memory() {
     for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
         let mut raw = Raw::connect(address).await;
         for (number, told) in [(1042, "one has no room"), (2000, "other has no room")] {
@@ -262,7 +262,7 @@ async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_us
 }
 
 #[tokio::test]
-async fn a_router_that_says_nothing_about_bodies_without_memory_has_its_connection_closed() {
+async fn default_router_closes_connection_on_body_without_memory() {
     let handlers = Handlers::new().on(operation(10), |_connection, packet| async { Some(packet) });
     let server = Server::builder().memory_max(1 << 20).bind("127.0.0.1:0", handlers).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
@@ -302,7 +302,7 @@ async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
 }
 
 #[tokio::test]
-async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
+async fn reset_stream_is_not_reopened_by_late_messages() {
     let (told, mut opened) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |first, stream| {
         stream.reset(8, "no more");
@@ -328,7 +328,7 @@ async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
 }
 
 #[tokio::test]
-async fn operations_that_nobody_has_are_answered_by_services_and_dropped_by_routers() {
+async fn services_answer_and_routers_drop_unknown_operations() {
     let (named, _heard) = Named::new("named");
     let address = serve(frpc::Server::builder().mount(100..=100, named)).await;
     let mut raw = Raw::connect(address).await;
@@ -370,7 +370,7 @@ async fn overlaps_are_errors_that_name_both() {
 struct Seen(AtomicU64);
 
 #[tokio::test]
-async fn handlers_and_routers_of_a_connection_see_the_same_values_until_it_ends() {
+async fn handlers_and_routers_share_connection_values() {
     let (ended, mut ends) = mpsc::unbounded_channel();
     let counted = |connection: Connection, packet: Packet| async move {
         let seen = connection.attachments().get_or_insert::<Seen>().0.load(Ordering::SeqCst);

@@ -190,7 +190,7 @@ fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
 }
 
 #[test]
-fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brought() {
+fn handlers_begin_in_runtime_of_acceptor() {
     let (made, brought) = (caller(), caller());
     let (told, mut began) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(Operation::FIRST_USER, move |_, _| {
@@ -208,7 +208,7 @@ fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brou
 }
 
 #[tokio::test]
-async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_closed() {
+async fn tls_connection_dropped_during_handshake_is_closed() {
     for workers in KINDS {
         let authority = Authority::default();
         let server = authority.asking_configuration();
@@ -319,7 +319,7 @@ async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
 }
 
 #[test]
-fn tasks_spawned_by_close_hooks_run_in_the_runtime_of_the_caller() {
+fn close_hooks_spawn_into_runtime_of_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let name = caller.expect("there are threads").block_on(async {
@@ -338,7 +338,7 @@ fn tasks_spawned_by_close_hooks_run_in_the_runtime_of_the_caller() {
 }
 
 #[test]
-fn a_connection_that_writes_its_last_ends_with_the_runtime_of_its_caller() {
+fn connection_in_last_write_ends_with_its_runtime() {
     for workers in KINDS {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");

@@ -63,7 +63,7 @@ async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_channel_offers_memory_if_its_address_or_its_builder_says_so() {
+async fn channel_offers_memory_by_address_or_builder() {
     assert!(shares(Channel::builder(), "unix+shm").await);
     assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix+shm").await);
     assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix").await);
@@ -71,7 +71,7 @@ async fn a_channel_offers_memory_if_its_address_or_its_builder_says_so() {
 }
 
 #[tokio::test]
-async fn a_server_shares_memory_on_its_unix_socket_if_its_builder_says_so_with_every_driver() {
+async fn server_builder_enables_shared_memory_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let place = Place::new();
         serve(sharing().workers(workers), &place).await;
@@ -91,7 +91,7 @@ async fn a_server_on_a_socket_that_was_passed_shares_memory() {
 }
 
 #[tokio::test]
-async fn clients_of_every_kind_are_served_by_address_whether_their_server_shares_memory_or_not() {
+async fn every_client_kind_is_served_with_or_without_shared_memory() {
     for builder in [sharing(), interop()] {
         let place = Place::new();
         serve(builder, &place).await;
@@ -146,7 +146,7 @@ impl Interop for Held {
 }
 
 #[tokio::test]
-async fn connections_through_memory_are_counted_and_a_shutdown_lets_their_calls_finish() {
+async fn memory_connections_are_counted_and_drained_at_shutdown() {
     let (place, held) = (Place::new(), Held::default());
     let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(held.clone()));
     let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
@@ -170,7 +170,7 @@ async fn connections_through_memory_are_counted_and_a_shutdown_lets_their_calls_
 }
 
 #[tokio::test]
-async fn a_client_that_takes_memory_and_says_nothing_has_the_time_of_any_silent_client() {
+async fn silent_memory_client_times_out_like_any_other() {
     let place = Place::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
     let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
@@ -189,7 +189,7 @@ async fn a_client_that_takes_memory_and_says_nothing_has_the_time_of_any_silent_
 }
 
 #[tokio::test]
-async fn rings_of_an_impossible_size_are_refused_when_the_server_is_bound() {
+async fn impossible_ring_size_fails_binding() {
     let place = Place::new();
     let builder = interop().shared_memory(Listener::builder().ring_max(5000));
     let error = builder.bind_unix(place.path()).await.expect_err("there is no such ring");

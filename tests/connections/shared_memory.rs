@@ -114,7 +114,7 @@ async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_of_every_kind_go_through_small_rings_between_ends_that_spin() {
+async fn every_call_kind_passes_small_rings_with_spinning_ends() {
     let spin = Duration::from_micros(50);
     let served = Served::start(Listener::builder().ring_max(4096).spin(spin));
     expect_all(&served.connect(Connector::new().spin(spin)).await).await;
@@ -135,7 +135,7 @@ async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
 }
 
 #[tokio::test]
-async fn a_server_on_a_plain_unix_socket_is_called_without_shared_memory() {
+async fn plain_unix_server_is_called_without_shared_memory() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
     let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;

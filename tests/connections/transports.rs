@@ -73,7 +73,7 @@ async fn services_are_called_over_memory() {
 }
 
 #[tokio::test]
-async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
+async fn transport_that_takes_single_bytes_is_served() {
     let (here, there) = tokio::io::duplex(1);
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -139,7 +139,7 @@ impl Parrot for Placed {
 
 /// Turns are measured to find handlers that take too long in place.
 #[tokio::test(start_paused = true)]
-async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
+async fn transfer_time_of_large_bodies_is_not_handler_time() {
     let (here, there) = tokio::io::duplex(1 << 20);
     let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
     tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
@@ -153,7 +153,7 @@ async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
 }
 
 #[tokio::test]
-async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
+async fn channel_on_given_transport_reports_it_cannot_reconnect() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -202,7 +202,7 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
 
 /// The system takes megabytes at once, and a PING behind them arrives much later than anybody waits for an answer.
 #[tokio::test(start_paused = true)]
-async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directions() {
+async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;
     /// 100 KB a second.
     const BYTES: u64 = 10_000;
@@ -233,7 +233,7 @@ async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
 }
 
 #[tokio::test]
-async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more() {
+async fn shut_down_acceptor_closes_connections_and_accepts_none() {
     let acceptor = acceptor();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({
@@ -266,7 +266,7 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
 }
 
 #[tokio::test]
-async fn services_called_over_a_unix_socket_see_the_credentials_of_the_caller() {
+async fn unix_socket_service_sees_caller_credentials() {
     let place = Place::new("called");
     let server = bound(&place).await.unwrap();
     assert_eq!(server.local_path(), place.socket());
@@ -287,7 +287,7 @@ async fn the_socket_file_goes_with_its_server() {
 }
 
 #[tokio::test]
-async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
+async fn only_stale_socket_file_is_replaced() {
     let place = Place::new("stale");
     // The listener is closed, the file stays: what a server leaves that was killed.
     drop(UnixListener::bind(place.socket()).unwrap());

@@ -206,7 +206,7 @@ fn the_owner_of_unsent_bytes_may_use_the_connection_in_its_drop() {
 }
 
 #[test]
-fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
+fn connection_is_usable_after_overlong_hand_off_request() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
         connection.peer_known().await.expect("it is one of ours");
@@ -221,7 +221,7 @@ fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
 }
 
 #[test]
-fn a_connect_error_may_use_its_channel_when_formatted_and_dropped() {
+fn connect_error_may_use_channel_when_formatted_or_dropped() {
     in_time(async {
         let slot = Arc::new(OnceLock::new());
         let curious = slot.clone();
@@ -295,7 +295,7 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
 }
 
 #[tokio::test]
-async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() {
+async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let sender = stream.sender();
@@ -367,7 +367,7 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
 }
 
 #[tokio::test]
-async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
+async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
     let (here, mut peer) = frisbee::memory();
     let config = Config::default().backlog_max(1000).hello(false);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
@@ -393,7 +393,7 @@ async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_u
 }
 
 #[tokio::test]
-async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_comes() {
+async fn deferred_first_packet_is_routed_without_further_packets() {
     let config = Config::default().backlog_max(1000);
     let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
     let server = server.expect("loopback has free ports");
@@ -408,7 +408,7 @@ async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_come
 }
 
 #[tokio::test]
-async fn waiting_packets_are_written_at_the_end_with_an_unlimited_write_timeout() {
+async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     let config = Config::default().write_timeout(Duration::MAX);
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
@@ -444,7 +444,7 @@ async fn a_panicking_hook_ends_its_connection_for_all_handles() {
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection() {
+async fn handler_panic_before_future_keeps_connection() {
     let make = |_: Connection, packet: Packet| {
         assert!(packet.body.first() != Some(&b'x'), "on purpose");
         async move { Some(packet) }

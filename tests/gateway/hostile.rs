@@ -46,7 +46,7 @@ async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
 }
 
 #[tokio::test]
-async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() {
+async fn message_without_memory_is_refused_before_arrival() {
     let server = Open::with(all(), |builder| builder.memory_max(1 << 20)).await;
     let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
     let length = 4_u32 << 20;
@@ -72,7 +72,7 @@ async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() 
 }
 
 #[tokio::test]
-async fn responses_that_a_client_of_http2_does_not_take_are_charged_to_it() {
+async fn unread_http2_responses_are_charged_to_client() {
     let server = Open::new(all()).await;
     let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("it listens"));
     let mut builder = http2::Builder::new(TokioExecutor::new());

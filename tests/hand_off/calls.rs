@@ -72,7 +72,7 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
 
 /// A server that ends its connections soon is dialled with growing pauses, thirty of which are half a minute.
 #[tokio::test(start_paused = true)]
-async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_pause() {
+async fn successive_hand_offs_reconnect_without_pause() {
     let builder = Server::builder().add_service(InteropServer::new(Giving));
     let acceptor = builder.method_hand_off("interop.Interop/DoNothing").build().unwrap();
     let connect = move || {
@@ -94,7 +94,7 @@ async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_
 }
 
 #[tokio::test]
-async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_code() {
+async fn failed_hand_off_handler_keeps_connection_and_error_code() {
     let channel = gateway().await;
     let client = GatewayClient::new(channel.clone());
     let (asking, handed) = channel.handing_off();
@@ -110,7 +110,7 @@ async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_
 }
 
 #[tokio::test]
-async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answered() {
+async fn pending_call_of_acceptor_prevents_hand_off() {
     let service = Service { users: [("ada".to_owned(), "secret".to_owned())].into(), targets: [].into() };
     let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Login");
@@ -134,7 +134,7 @@ async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answer
 }
 
 #[tokio::test]
-async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_for_the_answer() {
+async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone()));
     let server = server.method_hand_off("interop.Interop/Sleep");
@@ -268,7 +268,7 @@ async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
 }
 
 #[test]
-fn methods_that_hand_off_are_checked_by_name_when_their_server_is_made() {
+fn hand_off_method_names_are_checked_when_building_server() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
     let wrong = |name: &str| {

@@ -27,7 +27,7 @@ fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequ
 }
 
 #[tokio::test]
-async fn a_hand_off_that_was_given_up_is_granted_to_nobody_and_the_connection_goes_on() {
+async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
     let (acceptor, mut held) = holding();
     let (connection, mut received) = client(served(&acceptor)).await;
     for _ in 0..3 {
@@ -66,7 +66,7 @@ fn cancel() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_connection_granted_after_its_request_was_cancelled_is_closed() {
+async fn connection_granted_after_cancelled_request_is_closed() {
     for (hello, told) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
         let (mut server, io) = frisbee::memory();
         let connection = Client::builder().connect_io(io, Handlers::new()).await.unwrap();
@@ -108,7 +108,7 @@ where
 }
 
 #[tokio::test]
-async fn calls_behind_a_request_that_was_given_up_and_granted_go_to_a_new_connection() {
+async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     let (ask, mut is_asked) = mpsc::unbounded_channel();
     let (grant, granted) = tokio::sync::oneshot::channel::<()>();
     let channel = scripted(|mut io| async move {
@@ -163,7 +163,7 @@ impl Interop for Endless {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connection() {
+async fn cancelled_call_drops_handler_and_keeps_connection() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
     // One at a time, so that a place that is not given back shows.
@@ -189,7 +189,7 @@ async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connectio
 
 /// The client tells nothing, so that it is the server's doing.
 #[tokio::test]
-async fn a_handler_that_is_asked_for_the_connection_is_dropped_when_its_caller_waits_no_longer() {
+async fn cancelled_hand_off_drops_its_handler() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
     let address = frisbee_tests::serve(server.method_hand_off("interop.Interop/DoNothing")).await;

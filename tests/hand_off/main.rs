@@ -138,7 +138,7 @@ async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
 }
 
 #[tokio::test]
-async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() {
+async fn both_ends_reuse_transport_after_mutual_packets() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("before")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "before");
@@ -153,7 +153,7 @@ async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() 
 }
 
 #[tokio::test]
-async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
+async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     let (connection, mut received) = client(served(&gateway())).await;
     for _ in 0..3 {
         let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
@@ -191,7 +191,7 @@ async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
 }
 
 #[tokio::test]
-async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
+async fn streams_and_work_at_either_end_prevent_hand_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -244,7 +244,7 @@ async fn only_the_end_that_dialled_may_ask() {
 }
 
 #[tokio::test]
-async fn a_hand_off_request_that_is_too_long_fails_and_the_connection_goes_on() {
+async fn overlong_hand_off_request_fails_and_keeps_connection() {
     let (connection, mut received) = client(served(&gateway())).await;
     let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
     assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
@@ -254,7 +254,7 @@ async fn a_hand_off_request_that_is_too_long_fails_and_the_connection_goes_on() 
 }
 
 #[tokio::test]
-async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
+async fn stream_opened_after_hand_off_request_waits_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
@@ -279,7 +279,7 @@ async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
 }
 
 #[tokio::test]
-async fn a_hand_off_of_a_connection_that_has_ended_releases_the_new_owner() {
+async fn hand_off_of_ended_connection_releases_new_owner() {
     let (held, mut asked) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
@@ -321,7 +321,7 @@ async fn a_hand_off_times_out_and_a_silent_peer_is_not_granted_more() {
 }
 
 #[tokio::test]
-async fn two_ends_that_agreed_beforehand_take_the_transport_without_a_request() {
+async fn prearranged_ends_take_transport_without_request() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("raw from here on, you first")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");

@@ -122,22 +122,22 @@ async fn tcp() -> (TcpStream, TcpStream) {
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_in_memory() {
+async fn bytes_after_last_packet_reach_new_owner_in_memory() {
     every_time(async || frisbee::memory()).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tcp() {
+async fn bytes_after_last_packet_reach_new_owner_on_tcp() {
     every_time(tcp).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_a_unix_socket() {
+async fn bytes_after_last_packet_reach_new_owner_on_unix_socket() {
     every_time(async || UnixStream::pair().unwrap()).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tls() {
+async fn bytes_after_last_packet_reach_new_owner_on_tls() {
     let (client, server) = Authority::default().configurations();
     let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
     every_time(async || {

@@ -34,7 +34,7 @@ async fn expect_sum(peer: &mut Raw) {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_empty_or_lies_about_its_lengths_closes_the_connection() {
+async fn empty_or_inconsistent_batch_closes_connection() {
     let message = encoded(&Count { value: 1 });
     let whole = [&[message.len() as u8], &message[..]].concat();
     let cut = [&whole[..], &[200, 1], &message].concat();
@@ -70,7 +70,7 @@ async fn a_batch_of_a_plain_peer_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_batch_beyond_the_credit_gives_the_messages_within_it_and_loses_the_stream() {
+async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });

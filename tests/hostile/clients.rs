@@ -67,7 +67,7 @@ fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives() {
+async fn truncated_body_gets_error_reply_and_keeps_connection() {
     let address = serve_interop().await;
     let healthy = Healthy::beside(address).await;
     let mut peer = Raw::connect(address).await;
@@ -177,7 +177,7 @@ async fn a_finished_stream_is_closed_at_once_and_its_place_free() {
 }
 
 #[tokio::test]
-async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
+async fn invalid_openings_are_refused_and_stray_packets_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for first in [&[9, ADD as u8][..], &[9, 99]] {
         peer.write(&packet(3, 2, first)).await;
@@ -195,7 +195,7 @@ async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
 }
 
 #[tokio::test]
-async fn a_stream_of_an_unknown_operation_is_refused_and_its_messages_are_ignored() {
+async fn stream_of_unknown_operation_is_refused_and_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(0, 3, b"fris\x01")).await;
     for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
@@ -226,7 +226,7 @@ async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
+async fn half_closed_client_still_gets_replies() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let range = [8, 0, 0x0d, 0, 0x0d, 6]; // Three numbers from 0.
     let sleep = packet(1, 19, &encoded(&SleepRequest { millis: 300, tag: 5 }));
@@ -336,7 +336,7 @@ fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_exceeds_its_allowance_of_useless_packets_is_paused_without_loss() {
+async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
@@ -379,7 +379,7 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
 
 /// Refusing a stream is done by its handle, which wakes the connection's own task.
 #[tokio::test]
-async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
+async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;
     // 1024 packets in each turn, and no rest.
     let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);

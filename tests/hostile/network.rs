@@ -152,7 +152,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one() {
+async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
     let (address, manner) = proxy(serve_interop().await).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
     // A channel pauses before it replaces connections that soon end.
@@ -228,7 +228,7 @@ async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bits_flipped_in_a_thousand_calls_never_hang_or_kill_a_client_or_server() {
+async fn flipped_bits_never_hang_or_kill_client_or_server() {
     let (server, channel) = wary();
     let manner = Arc::default();
     let (_, connect) = proxied(server, &manner);
@@ -308,7 +308,7 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
 }
 
 #[tokio::test]
-async fn a_server_without_descriptors_serves_open_connections_and_recovers() {
+async fn server_without_descriptors_serves_and_recovers() {
     if !is_there("prlimit") {
         return;
     }

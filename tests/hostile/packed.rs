@@ -55,7 +55,7 @@ async fn a_packed_request_that_nobody_asked_for_is_refused() {
 }
 
 #[tokio::test]
-async fn a_frame_that_is_broken_or_lies_is_refused_and_the_connection_goes_on() {
+async fn broken_packed_frame_is_refused_and_keeps_connection() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&hello(false)).await;
     let (message, frame) = message(4000);
@@ -130,7 +130,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
 }
 
 #[tokio::test]
-async fn a_caller_without_permission_is_refused_before_a_frame_is_looked_at() {
+async fn unauthorized_caller_is_refused_before_unpacking() {
     let access = Access::new()
         .allow(["interop.Interop/Add"], Who::anybody())
         .allow(["interop.Interop/EchoPayload"], Who::known());
@@ -167,7 +167,7 @@ impl Router for Turns {
 }
 
 #[tokio::test]
-async fn a_turn_that_has_lasted_long_enough_ends_behind_a_message_that_is_packed_or_unpacked() {
+async fn long_turn_ends_after_packed_message() {
     let (message, frame) = message(1200);
     let packed = body(message.len() as u64, &frame);
     let packing = server().compress(["interop.Interop/EchoPayload"]);
@@ -223,7 +223,7 @@ async fn a_broken_item_ends_its_stream_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_packed_though_nobody_asked_for_it_or_badly_is_an_error() {
+async fn unrequested_or_malformed_packed_reply_is_an_error() {
     for (accepts, reply, code) in [
         (false, EXAMPLE.to_vec(), Code::Internal),
         (true, body(1205, parts(EXAMPLE).expect("it is packed").1), Code::Internal),

@@ -76,7 +76,7 @@ async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stati
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postgres_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
+async fn postgres_runs_on_connection_handed_off_by_gateway() {
     let Some(server) = servers::postgres().await else { return };
     let asked = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
     tokio::time::timeout(PATIENCE, asked).await.unwrap();

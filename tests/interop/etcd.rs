@@ -94,7 +94,7 @@ async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_register_are_found_and_those_that_stop_leave_without_a_lost_call() {
+async fn registered_servers_join_and_leave_without_lost_calls() {
     let Some(server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let one = Shop::open(&etcd).await;
@@ -116,7 +116,7 @@ async fn servers_that_register_are_found_and_those_that_stop_leave_without_a_los
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_etcd_that_is_killed_loses_no_call_and_is_followed_again_when_it_is_back() {
+async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let Some(mut server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);

@@ -203,7 +203,7 @@ async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and_through_restarts() {
+async fn kubernetes_service_is_followed_through_restarts() {
     let Some(mut server) = ApiServer::start().await else { return };
     server.does("POST", "/api/v1/namespaces", r#"{"metadata": {"name": "prod"}}"#).await;
     let mut documents = manifest();

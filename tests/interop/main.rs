@@ -71,7 +71,7 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_with_old_headers_is_named_to_a_client_that_was_not_told_of_them() {
+async fn client_without_old_headers_setting_names_go_server() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
     // It takes our HELLO for a packet of 1.7 GB, for which it makes room.

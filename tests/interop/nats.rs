@@ -90,7 +90,7 @@ async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, heard: Ve
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn overlapping_patterns_at_three_brokers_hear_each_message_once_and_in_order() {
+async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
@@ -167,7 +167,7 @@ async fn members_of_groups_have_equal_shares_wherever_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_only_member_of_a_group_hears_the_messages_of_its_own_broker() {
+async fn sole_group_member_gets_messages_of_its_broker() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let mut jobs = clients[0].queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
@@ -280,7 +280,7 @@ impl Load {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() {
+async fn killed_server_leaves_exactly_reported_gap() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let accounts = listen_everywhere(&clients).await;

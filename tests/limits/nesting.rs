@@ -94,25 +94,25 @@ const BY_SERVER: [Code; 4] = [Code::InvalidArgument, Code::InvalidArgument, Code
 const BY_CLIENT: [Code; 4] = [Code::Internal; 4];
 
 #[tokio::test]
-async fn a_server_takes_messages_as_deep_as_by_default_and_answers_deeper_ones_with_an_error() {
+async fn server_answers_error_beyond_default_depth() {
     let client = connected(Server::builder(), Channel::builder().nesting_max(DEEP)).await;
     nests(&client, NESTING_MAX, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_server_takes_messages_as_deep_as_it_is_told_to_beyond_the_default() {
+async fn server_accepts_configured_depth_beyond_default() {
     let client = connected(Server::builder().nesting_max(DEEP), Channel::builder().nesting_max(u32::MAX)).await;
     nests(&client, DEEP, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_told_to_take_less_deep_messages_answers_deeper_ones_with_an_error() {
+async fn server_answers_error_beyond_lowered_depth() {
     let client = connected(Server::builder().nesting_max(SHALLOW), Channel::builder()).await;
     nests(&client, SHALLOW, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_deeper_ones() {
+async fn client_fails_calls_with_replies_beyond_configured_depth() {
     for max in [SHALLOW, NESTING_MAX, DEEP] {
         let server = Server::builder().nesting_max(u32::MAX);
         let client = connected(server, Channel::builder().nesting_max(max)).await;
@@ -121,7 +121,7 @@ async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_de
 }
 
 #[tokio::test]
-async fn no_setting_exceeds_the_depth_that_the_stack_of_a_server_thread_allows() {
+async fn depth_setting_never_exceeds_stack_of_server_thread() {
     let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
     for result in every_kind(&client, NESTING_CEILING).await {
         assert!(result.expect("it is not too deep") == levels(NESTING_CEILING));

@@ -37,7 +37,7 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
+async fn calls_keep_server_limit_after_early_burst() {
     let config = Config::default().calls_max(10);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
@@ -95,7 +95,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
 }
 
 #[tokio::test]
-async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
+async fn zero_limits_still_accept_protocol_packets() {
     for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
         let config = |body_max| Config::default().body_max(body_max);
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
@@ -110,7 +110,7 @@ async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
+async fn overlong_reset_text_arrives_truncated() {
     let (told, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
     let server = frisbee::Server::builder().config(Config::default().body_max(2048));

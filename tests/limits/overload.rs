@@ -43,7 +43,7 @@ async fn expect_sum(peer: &mut Raw, id: u16) {
 }
 
 #[tokio::test]
-async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may_hold() {
+async fn arriving_bodies_stay_within_server_memory() {
     let (address, stats) = serve(|builder| builder.memory_max(8 * MIB)).await;
     let mut peers = Vec::new();
     let body = encoded(&Payload { seq: 1, data: vec![1; 2 * MIB] });
@@ -127,7 +127,7 @@ impl Router for Turns {
 
 /// They took 61 turns before the runtime looked what had come for others.
 #[tokio::test]
-async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() {
+async fn endless_senders_delay_others_by_one_turn_each() {
     let turns = Arc::new(AtomicU64::new(0));
     let (came, mut coming) = unbounded_channel();
     let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came)).unwrap();
@@ -161,7 +161,7 @@ async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() 
 
 /// Such a peer held its thread in a loop, behind a handshake as behind a connection.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
+async fn peer_sending_after_close_is_disconnected_in_time() {
     let authority = Authority::default();
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
@@ -269,7 +269,7 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
 }
 
 #[tokio::test]
-async fn a_client_that_holds_as_much_as_it_may_begins_no_further_requests() {
+async fn client_at_memory_limit_begins_no_requests() {
     let (address, server) = Raw::listen().await;
     let begun = Arc::new(AtomicU64::new(0));
     let waits = {
@@ -314,7 +314,7 @@ impl Router for Echoing {
 }
 
 #[tokio::test]
-async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long() {
+async fn long_turn_ends_after_slow_packet() {
     for is_slow in [false, true] {
         let turns = Arc::new(AtomicU64::new(0));
         let config = Config::default().turn_max(Duration::ZERO);
@@ -341,7 +341,7 @@ async fn asking(memory_max: usize) -> (InteropClient, Stats) {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_too_much() {
+async fn server_over_memory_refuses_hand_off_call() {
     let (client, stats) = asking(0).await;
     let refused = client.echo_payload(Payload::default()).await.expect_err("nothing is begun");
     assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
@@ -350,7 +350,7 @@ async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_t
 
 /// It waited until the connection was closed for its silence.
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_with_a_body_for_which_there_is_no_memory_ends_it() {
+async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;
     let lost = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
     assert_eq!(lost.code(), Code::Unavailable, "{lost}");

@@ -61,7 +61,7 @@ async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_fall_silent_within_their_handshakes_delay_others_by_half_a_second_at_most() {
+async fn stalled_handshakes_delay_others_at_most_half_a_second() {
     let authority = Authority::default();
     let acceptor = acceptor(Server::builder().tls(authority.server().handshakes_max(4)));
     let greeting = authority.client_hello();
@@ -80,7 +80,7 @@ async fn clients_that_fall_silent_within_their_handshakes_delay_others_by_half_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_more_clients_are_silent_than_may_be_the_oldest_are_closed() {
+async fn oldest_silent_clients_are_closed_beyond_limit() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(3);
     let greeting = authority.client_hello();
@@ -133,7 +133,7 @@ async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
 
 /// Their sockets have brought it all before the runtime looks at them for the first time.
 #[tokio::test]
-async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
+async fn clients_with_unread_bytes_are_served() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(1);
     let secured = || builder().tls(authority.server());

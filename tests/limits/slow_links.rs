@@ -143,7 +143,7 @@ fn patient<T>(message: T) -> Request<T> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_megabytes_each_way_at_once_pass_50_kilobytes_a_second_with_calls_beside() {
+async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
     let linked = Arc::new(Linked::by([50_000, 50_000]).await);
     let begun = Instant::now();
     let mut tasks = JoinSet::new();
@@ -165,7 +165,7 @@ async fn five_megabytes_each_way_at_once_pass_50_kilobytes_a_second_with_calls_b
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_of_megabytes_arrives_over_a_link_of_any_rate_from_20_kilobytes_a_second() {
+async fn large_reply_arrives_at_20_kb_per_second_or_more() {
     for rate in [20_000, 50_000, 200_000, 300_000] {
         let linked = Linked::by([MB, rate]).await;
         linked.transfer(0, 5 * MB).await;
@@ -186,7 +186,7 @@ async fn a_request_of_megabytes_goes_beside_a_reply_of_megabytes() {
 
 /// More than the server lets wait, so that it stops reading for minutes and its client can write nothing.
 #[tokio::test(start_paused = true)]
-async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_behind() {
+async fn slow_replies_allow_megabytes_of_queued_requests() {
     let linked = Arc::new(Linked::by([MB, 60_000]).await);
     let mut calls = JoinSet::new();
     for _ in 0..6 {
@@ -202,7 +202,7 @@ async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
+async fn call_cancels_at_once_despite_large_queued_reply() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let sleeping = tokio::spawn({
         let client = linked.client.clone();
@@ -218,7 +218,7 @@ async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_waits_behind_a_slow_reply_and_is_cancelled_is_never_executed() {
+async fn cancelled_request_queued_by_slow_reply_never_runs() {
     const LENGTH: usize = 20_000;
     // What waits to be written is held as well, and becomes less by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
@@ -268,7 +268,7 @@ async fn requests_that_wait_behind_a_slow_reply_run_in_their_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_keeps_its_order() {
+async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let (count, counts) = RequestStream::channel(1);
     let early = tokio::spawn({
@@ -303,7 +303,7 @@ async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_ke
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for_its_messages() {
+async fn queued_stream_is_refused_without_memory_for_messages() {
     let linked = Arc::new(Linked::with([500_000, 500_000], Server::builder().memory_max(200_000)).await);
     let reply = linked.begin_reply(5 * MB).await;
     let texts = frpc::iter([1, 200_000, 1].map(|length| Text { value: "x".repeat(length) }));
@@ -320,7 +320,7 @@ async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_to_the_accepting_end_is_taken_though_requests_in_front_of_it_wait() {
+async fn reply_to_acceptor_passes_queued_requests() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let calling = tokio::spawn(async move { called.sleep(patient(SleepRequest { millis: 1_500, tag: 1 })).await });
@@ -338,7 +338,7 @@ async fn a_reply_to_the_accepting_end_is_taken_though_requests_in_front_of_it_wa
 
 /// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
 #[tokio::test(start_paused = true)]
-async fn two_ends_that_call_each_other_with_megabytes_do_not_wait_for_each_other_on_a_slow_link() {
+async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
     let linked = Arc::new(Linked::by([100_000, 100_000]).await);
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let mut calls = JoinSet::new();

@@ -22,7 +22,7 @@ fn hello() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_served() {
+async fn burst_of_queued_requests_leaves_other_clients_served() {
     const REQUESTS: u16 = 300;
     const LENGTH: usize = 16_400;
     let (service, _release) = Waiting::new(0);
@@ -41,7 +41,7 @@ async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_serve
 
 /// It was refused for what was charged for it while it arrived.
 #[tokio::test]
-async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served() {
+async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = Waiting::new(0);
     release.send(true).expect("the service listens");
     let acceptor = server(service, 8 * MIB);
@@ -52,7 +52,7 @@ async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served()
 }
 
 #[tokio::test]
-async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served() {
+async fn connection_at_its_share_is_refused_and_others_served() {
     let (service, release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
@@ -73,7 +73,7 @@ async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served(
 }
 
 #[tokio::test]
-async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
+async fn requests_with_large_metadata_leave_other_client_served() {
     let (service, _release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
@@ -91,7 +91,7 @@ async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
 }
 
 #[tokio::test]
-async fn a_message_that_takes_a_hundred_times_its_length_is_refused_where_that_is_not_left() {
+async fn expanding_message_is_refused_without_memory() {
     let (service, _release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();

@@ -29,7 +29,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
 }
 
 #[tokio::test]
-async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answered() {
+async fn replies_without_memory_are_refused_and_all_calls_answered() {
     const CALLS: usize = 256;
     let (service, release) = Waiting::new(MIB / 2);
     let acceptor = server(service.clone(), 16 * MIB);
@@ -49,7 +49,7 @@ async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answ
 }
 
 #[tokio::test]
-async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
+async fn unread_output_of_many_peers_stays_within_server_memory() {
     const PEERS: usize = 100;
     let (service, release) = Waiting::new(MIB / 2);
     release.send(true).expect("the service listens");

@@ -87,7 +87,7 @@ async fn stalled_subscribers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_stays_within_its_servers_memory_and_returns_it_ten_seconds_after_an_attack() {
+async fn process_memory_is_bounded_and_returned_after_attack() {
     if ran_alone(|| ()) {
         return;
     }

@@ -141,7 +141,7 @@ async fn call(others: &[InteropClient]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes() {
+async fn blocking_handler_does_not_delay_other_connections() {
     if ran_alone(|| ()) {
         return;
     }
@@ -230,7 +230,7 @@ fn caller() -> Runtime {
 }
 
 #[test]
-fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
+fn blocking_method_gets_tasks_and_one_log_line() {
     if ran_alone(|| ()) {
         return;
     }
@@ -310,7 +310,7 @@ impl Chat {
 }
 
 #[test]
-fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in_the_log() {
+fn blocking_stream_handler_moves_and_is_logged() {
     if ran_alone(|| ()) {
         return;
     }
@@ -349,7 +349,7 @@ fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in
 }
 
 #[test]
-fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole_runtime() {
+fn handlers_run_in_place_where_tasks_would_block_runtime() {
     if ran_alone(|| ()) {
         return;
     }
@@ -392,7 +392,7 @@ fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_channels_of_a_thread_go_on_while_a_handler_at_the_client_blocks() {
+async fn blocking_client_handler_does_not_delay_other_channels() {
     if ran_alone(|| ()) {
         return;
     }
@@ -474,7 +474,7 @@ async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (C
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_named() {
+async fn blocking_router_is_logged_and_delays_no_connection() {
     if ran_alone(|| ()) {
         return;
     }
@@ -491,7 +491,7 @@ async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_name
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_named() {
+async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     if ran_alone(|| ()) {
         return;
     }

@@ -107,7 +107,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
 }
 
 #[tokio::test]
-async fn a_server_is_left_after_a_hundred_thousand_unrequested_replies() {
+async fn client_closes_after_100000_unrequested_replies() {
     if ran_alone(|| ()) {
         return;
     }
@@ -127,7 +127,7 @@ async fn a_server_is_left_after_a_hundred_thousand_unrequested_replies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
+async fn unread_stream_is_closed_before_filling_memory() {
     if ran_alone(|| ()) {
         return;
     }

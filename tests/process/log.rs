@@ -85,7 +85,7 @@ impl Interop for Failing {
 }
 
 #[tokio::test]
-async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_peer() {
+async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
     if ran_alone(|| ()) {
         return;
     }
@@ -123,7 +123,7 @@ fn lines_at_info() -> usize {
 }
 
 #[tokio::test]
-async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second() {
+async fn repeated_protocol_violations_log_one_line_a_second() {
     if ran_alone(|| ()) {
         return;
     }
@@ -147,7 +147,7 @@ async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second(
 }
 
 #[tokio::test]
-async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other() {
+async fn settings_are_logged_once_only_if_enabled() {
     if ran_alone(|| ()) {
         return;
     }

@@ -114,7 +114,7 @@ async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
+async fn unreading_peer_does_not_delay_others_on_its_ring() {
     let address = serve().await;
     let mut stuck = Raw::connect(address).await;
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0x90, 0x4e][..], &[7; 10_000]].concat();
@@ -207,7 +207,7 @@ fn without_io_uring_off_does_not_probe_the_kernel() {
 }
 
 #[test]
-fn system_calls_that_are_interrupted_or_told_to_come_back_lose_nothing() {
+fn interrupted_system_calls_lose_nothing() {
     for error in ["EINTR", "EAGAIN", "EBUSY"] {
         let Some(said) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
         assert_eq!(said.matches("served 50 calls").count(), 2, "{error}: {said}");
@@ -262,7 +262,7 @@ async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_off() {
+async fn handed_off_socket_leaves_ring_with_every_byte() {
     let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Threads(1));
     let server = server.bind("127.0.0.1:0", Echoes).await.unwrap();
     let address = server.local_addr();
@@ -290,7 +290,7 @@ async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
+async fn old_headers_client_sends_header_before_first_packet() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
@@ -315,7 +315,7 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
 }
 
 #[test]
-fn connections_on_the_rings_of_the_process_end_with_the_runtime_of_their_server() {
+fn ring_connections_end_with_runtime_of_server() {
     let [runtime, clients] = [(); 2].map(|()| tokio::runtime::Runtime::new().unwrap());
     let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Caller);
     let server = runtime.block_on(server.bind("127.0.0.1:0", Handlers::new())).unwrap();

@@ -87,7 +87,7 @@ async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_of_each_publisher_arrive_in_order_for_all_sizes_and_topics() {
+async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     const PUBLISHERS: usize = 4;
     // All of them may wait, at the broker or the client: a busy machine loses none.
     const MESSAGES: usize = 160;
@@ -175,7 +175,7 @@ async fn publish_rounds(address: SocketAddr) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_others_nothing() {
+async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
     let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
     let mut stalled = stalled(address, "ticks").await;
     publish_rounds(address).await;
@@ -204,7 +204,7 @@ async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_other
 }
 
 #[tokio::test]
-async fn unread_messages_of_a_client_are_bounded_and_their_loss_is_reported() {
+async fn unread_client_messages_are_bounded_and_loss_reported() {
     const LENGTH: usize = 64 * 1024;
     const MESSAGES: u64 = 400;
     let (address, _broker) = serve(Broker::builder()).await;
@@ -297,7 +297,7 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 #[tokio::test]
-async fn the_connection_that_a_client_has_made_is_closed_when_nobody_uses_it_any_more() {
+async fn unused_client_connection_is_closed() {
     let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
@@ -490,7 +490,7 @@ async fn typed_topics_are_for_peers_of_ours() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broker_serves_beside_a_service_on_one_port_and_one_connection() {
+async fn broker_and_service_share_port_and_connection() {
     let broker = Broker::new();
     let address = serve_interop_with(frpc::Server::builder().mount(OPERATIONS, broker.clone())).await;
 
@@ -549,7 +549,7 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
 }
 
 #[tokio::test]
-async fn a_client_reconnects_by_itself_and_its_subscriptions_go_on_and_are_told() {
+async fn client_reconnects_and_subscriptions_resume_with_notice() {
     let serve = async |address: SocketAddr| {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = Server::builder().bind(address, Broker::new()).await.expect("the port is free");

@@ -54,7 +54,7 @@ async fn run(grpcurl: &Path, arguments: &[&str]) -> Result<String, String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn grpcurl_lists_and_describes_services_without_a_schema_of_its_own() {
+async fn grpcurl_lists_and_describes_services_by_reflection() {
     let Some(grpcurl) = grpcurl() else { return };
     let address = serve().await;
     let listed = run(grpcurl, &[&address, "list"]).await.unwrap();

@@ -140,7 +140,7 @@ async fn no_call_of_any_kind_fails_over_restarts_under_load() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_fails_when_successors_are_killed_or_panic_before_they_are_ready() {
+async fn successors_failing_before_ready_fail_no_call() {
     let programs = Programs::new();
     let mut program = programs.start("serve").await;
     let calling = Calling::begin(&programs, &program).await;
@@ -163,7 +163,7 @@ async fn no_call_fails_when_successors_are_killed_or_panic_before_they_are_ready
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_without_end_is_cut_off_by_the_shutdown_timeout_of_the_predecessor() {
+async fn shutdown_timeout_of_predecessor_ends_endless_stream() {
     let programs = Programs::new();
     let mut program = programs.start("serve").await;
     let client = InteropClient::connect(program.address.to_string()).await.expect("it listens");

@@ -26,7 +26,7 @@ fn told(manager: &UnixDatagram) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_socket_of_systemd_is_served_passed_on_and_each_state_is_told() {
+async fn systemd_socket_is_served_and_passed_with_state_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("the folder is writable");

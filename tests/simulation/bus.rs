@@ -104,7 +104,7 @@ async fn trouble(world: World, bus: MemoryBus) {
 }
 
 #[sim_test(seeds = 25)]
-async fn each_subscription_hears_or_is_told_of_all_that_any_broker_has_taken(world: World) {
+async fn subscriptions_get_or_are_told_of_every_accepted_message(world: World) {
     world.set_cables(Cable::default().latency(Duration::ZERO..=Duration::from_millis(5)).splits(0.2));
     let bus = MemoryBus::new();
     serve(&world, &bus).await;

@@ -45,7 +45,7 @@ async fn change(world: World, sets: tokio::sync::watch::Sender<Vec<Endpoint>>, l
 }
 
 #[sim_test(seeds = 60)]
-async fn calls_run_once_and_go_to_no_server_that_has_left_while_a_fleet_changes_and_fails(world: World) {
+async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
     let memories = SERVERS.map(|_| Arc::new(Memory::default()));
     for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
         world.node(server).start(move |process| {

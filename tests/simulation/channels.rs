@@ -61,7 +61,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
 
 /// All of them are told at one moment, in the same order in each run.
 #[sim_test(seeds = 30)]
-async fn no_client_of_many_loses_a_call_when_one_process_takes_over_from_another(world: World) {
+async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
     let mut calls = JoinSet::new();
     for number in 0..8 {
@@ -84,7 +84,7 @@ async fn no_client_of_many_loses_a_call_when_one_process_takes_over_from_another
 }
 
 #[sim_test(seeds = 60)]
-async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut_off_behind_it(world: World) {
+async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     // The default.
     const LASTS: Duration = Duration::from_secs(20);
     let server = Running::start(&world, "server");
@@ -119,7 +119,7 @@ async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut
 }
 
 #[sim_test(seeds = 60)]
-async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one(world: World) {
+async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     let [waiting, getting] = [client.clone(), client.clone()];
@@ -174,7 +174,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
 
 /// It was dialled ten thousand times a second once.
 #[sim_test(seeds = 30)]
-async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses(world: World) {
+async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));
     let counted = accepted.clone();
     world.node("server").start(move |process| {

@@ -125,7 +125,7 @@ async fn race(world: &World, connection: &Connection) -> bool {
 }
 
 #[sim_test(seeds = 100)]
-async fn hand_offs_that_race_with_everything_else_never_hang_or_change_a_byte(world: World) {
+async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
     world.node("gateway").start(|process| async move {
         let acceptor = Server::builder().build(Gateway).expect("it can be served");
         process.accept(move |transport| {

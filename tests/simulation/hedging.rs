@@ -164,7 +164,7 @@ async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hedges_and_retries(world: World) {
+async fn refusing_fleet_gets_at_most_ten_extra_attempts(world: World) {
     let builder = Channel::builder().hedge_after(QUICK / 2);
     let (client, all, _) = client(&world, 4, false, builder).await;
     let made = |calls: u64| {
@@ -192,7 +192,7 @@ async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hed
 }
 
 #[sim_test(seeds = 10)]
-async fn a_slow_call_is_hedged_within_its_budget_and_deadline_and_counts_as_one_call(world: World) {
+async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     let counters = Counters::new();
     let builder = Channel::builder().counters(&counters).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
@@ -236,7 +236,7 @@ async fn calls_that_may_have_effects_are_not_hedged(world: World) {
 }
 
 #[sim_test(seeds = 5)]
-async fn each_attempt_of_a_hedged_call_has_the_span_that_the_observer_gave_it(world: World) {
+async fn each_hedged_attempt_has_its_observer_span(world: World) {
     let spans = Spans::default();
     let builder = Channel::builder().observer(spans.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;

@@ -29,7 +29,7 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
 
 /// A connection survives on a link of 20 kB/s, whatever goes in both directions at once.
 #[sim_test(seeds = 30)]
-async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_beside(world: World) {
+async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
     for (from, to) in [("client", "server"), ("server", "client")] {
         let (rate, capacity, latency) = world.draw(|rng| (rng.u64(20_000..200_000), rng.u64(2..256), rng.u64(..150)));

@@ -92,7 +92,7 @@ async fn leave(world: &World, peers: impl Send, stats: &Stats) {
 }
 
 #[sim_test(seeds = 30)]
-async fn a_request_without_memory_is_discarded_and_the_connection_lives(world: World) {
+async fn request_without_memory_is_discarded_alone(world: World) {
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peer = peer(&world).await;
     let length = world.draw(|rng| rng.u64(..3 * MEMORY as u64)) as usize + MEMORY;
@@ -116,7 +116,7 @@ fn hello() -> Vec<u8> {
 }
 
 #[sim_test(seeds = 30)]
-async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered(world: World) {
+async fn stream_opening_without_memory_is_answered(world: World) {
     let is_ours = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peer = peer(&world).await;
@@ -182,7 +182,7 @@ async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
 }
 
 #[sim_test(seeds = 30)]
-async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin(world: World) {
+async fn requests_over_connection_share_are_refused_before_start(world: World) {
     const SENT: u16 = 1_000;
     let gated = Gated::shut();
     let stats = serve(&world, Server::builder().memory_max(MEMORY), gated.clone());
@@ -232,7 +232,7 @@ async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World
 }
 
 #[sim_test(seeds = 30)]
-async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them(world: World) {
+async fn metadata_of_pending_handlers_is_charged(world: World) {
     let is_stream = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder(), Service);
     let client = client(&world);
@@ -287,7 +287,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
 }
 
 #[sim_test(seeds = 30)]
-async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(world: World) {
+async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peer = peer(&world).await;
     let text = encoded(&Text { value: "x".into() });
@@ -303,7 +303,7 @@ async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(
 }
 
 #[sim_test(seeds = 30)]
-async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go(world: World) {
+async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = kept.clone();
     let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));

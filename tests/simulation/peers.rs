@@ -107,7 +107,7 @@ impl Interop for Giving {
 }
 
 #[sim_test(seeds = 60)]
-async fn connections_that_are_handed_over_carry_bytes_in_order_or_break(world: World) {
+async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.set_cables(Cable::default().splits(0.5));
     world.node("server").start(|process| async move {
         let builder = Server::builder().add_service(InteropServer::new(Giving));

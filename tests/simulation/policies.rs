@@ -440,7 +440,7 @@ fn the_table_of_policies_is_printed() {
 }
 
 #[test]
-fn a_channel_is_much_better_than_the_former_policy_and_near_the_oracle() {
+fn channel_beats_former_policy_and_is_near_oracle() {
     let run = |policy| {
         let (beginning, time) = (SHORT_BEGINNING, Duration::from_secs(5));
         Run { policy, servers: 20, clients: 4, load: 0.7, beginning, time }.outcome(7).summary()

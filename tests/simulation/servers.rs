@@ -84,7 +84,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
 
 /// It failed at once, and so seemed to have nothing to do: it got nearly all calls.
 #[sim_test(seeds = 10)]
-async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: World) {
+async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     let code = world.draw(|rng| [Code::Unavailable, Code::ResourceExhausted][usize::from(rng.bool())]);
@@ -108,7 +108,7 @@ async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: Wo
 }
 
 #[sim_test(seeds = 10)]
-async fn calls_that_all_servers_refuse_are_made_again_for_at_most_a_tenth_of_them(world: World) {
+async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
     const CALLS: usize = 300;
     let (servers, client) = both(&world).await;
     let before: u64 = servers.iter().map(Running::gets).sum();
@@ -121,7 +121,7 @@ async fn calls_that_all_servers_refuse_are_made_again_for_at_most_a_tenth_of_the
 }
 
 #[sim_test(seeds = 30)]
-async fn a_server_that_refuses_requests_for_their_content_keeps_its_share(world: World) {
+async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::NotFound as i32, Ordering::SeqCst);
@@ -130,7 +130,7 @@ async fn a_server_that_refuses_requests_for_their_content_keeps_its_share(world:
 }
 
 #[sim_test(seeds = 10)]
-async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can(world: World) {
+async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
@@ -154,7 +154,7 @@ async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can(world
 }
 
 #[sim_test(seeds = 60)]
-async fn when_no_server_of_several_is_there_calls_wait_for_the_first_that_comes_back(world: World) {
+async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let before = other.gets();
@@ -167,7 +167,7 @@ async fn when_no_server_of_several_is_there_calls_wait_for_the_first_that_comes_
 
 /// They waited for it, or were lost with it, each time that it was dialled.
 #[sim_test(seeds = 60)]
-async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there(world: World) {
+async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
     world.node("s1").start(|process| {
         process.accept(|transport| async move {
@@ -190,7 +190,7 @@ async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there(world: 
 
 /// It held up whoever was to connect, at each of the servers.
 #[sim_test(seeds = 60)]
-async fn a_call_that_waits_for_several_servers_and_is_not_polled_holds_nobody_up(world: World) {
+async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let mut waiting = std::pin::pin!(client.get(Time::default()));

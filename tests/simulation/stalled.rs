@@ -82,7 +82,7 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
 }
 
 #[sim_test(seeds = 20)]
-async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world: World) {
+async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_beside_one_that_stalls(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
@@ -108,7 +108,7 @@ async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world:
 }
 
 #[sim_test(seeds = 20)]
-async fn a_subscriber_that_stalls_is_closed_if_told_so_and_the_others_lose_nothing(world: World) {
+async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect), config());
     let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
     world.node("stalled").resume();

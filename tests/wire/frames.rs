@@ -100,7 +100,7 @@ fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
 }
 
 #[test]
-fn connections_give_the_same_events_and_answer_pings_wherever_the_bytes_are_cut() {
+fn events_and_pongs_do_not_depend_on_byte_boundaries() {
     let now = Instant::now();
     for form in [HeaderForm::Current, HeaderForm::Old] {
         let common = Config::default().hello(false);
@@ -176,7 +176,7 @@ enum Content {
 }
 
 #[test]
-fn captured_bodies_are_messages_of_their_methods_and_are_written_again_as_they_were() {
+fn captured_bodies_reencode_to_same_bytes() {
     let mut contents = Vec::new();
     for sequence in sequences() {
         if sequence.name == ALL {

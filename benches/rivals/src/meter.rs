@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_within_the_window_and_their_latencies_also_after_it() {
+    fn calls_count_in_window_and_latencies_also_later() {
         let meter = Meter::new(1);
         let mut tally = meter.tally(0);
         for phase in [Phase::WarmUp, Phase::Window, Phase::Ending] {

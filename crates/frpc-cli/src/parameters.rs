@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_set_fields_by_their_types_and_lead_into_messages_lists_and_maps() {
+    fn parameters_set_typed_fields_and_nested_elements() {
         let set = json(&[
             "id=a=b",
             "data=xyz",

@@ -167,7 +167,7 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}[2J\u{202e}b\u{9b}\u{7f}\u{e0041}\r\u{feff}\t\nß🦀";
 
     #[test]
-    fn characters_that_change_a_terminal_or_the_order_of_text_are_escaped() {
+    fn terminal_control_and_bidi_characters_are_escaped() {
         let shown = escaped(HOSTILE);
         assert!(!shown.contains(is_active), "{shown:?}");
         assert_eq!(shown, "a\\u{1b}[2J\\u{202e}b\\u{9b}\\u{7f}\\u{e0041}\\u{d}\\u{feff}\t\nß🦀");

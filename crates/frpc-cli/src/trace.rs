@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_ends_with_its_reply_and_has_the_time_status_and_bytes_between() {
+    fn traced_call_has_time_status_and_bytes_until_reply() {
         let (mut trace, begun) = (trace(), Instant::now());
         assert!(trace.feed(Side::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
         assert!(trace.feed(Side::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_take_the_method_the_status_the_time_and_the_connection() {
+    fn filters_match_method_status_time_and_connection() {
         let mut call = Call::new("greet.Greeter/Greet".to_owned(), Instant::now());
         call.took = Duration::from_millis(5);
         let filter = |change: fn(&mut TraceArguments)| {

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_of_the_page_itself_if_its_origin_is_the_name_that_it_calls() {
+    fn request_is_same_origin_if_origin_equals_host() {
         let console = Console::new().host("tools.example.com");
         let near = NEAR.parse().ok();
         for (host, origin, expected) in [

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_goes_by_loopback_names_its_address_and_those_that_were_added() {
+    fn server_names_are_loopback_own_address_and_added_ones() {
         let locks = Locks { hosts: vec!["api.example.com".into()], ..Locks::default() };
         for known in [
             "localhost",

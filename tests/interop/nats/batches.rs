@@ -34,7 +34,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, heard: &mut 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_in_a_row_are_written_as_few_and_one_by_one_while_there_is_a_group() {
+async fn messages_are_batched_unless_a_group_exists() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");

@@ -47,7 +47,7 @@ async fn client(nodes: &[Nats], at: usize) -> Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_is_killed_leaves_a_gap_that_is_said_and_its_brokers_go_on_at_another() {
+async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     let Some(mut nodes) = servers::nats_cluster(BROKERS, &[]).await else { return };
     joined(&nodes).await;
     let mut clients = Vec::new();
@@ -97,7 +97,7 @@ async fn replicated(nodes: &[Nats]) -> DurableTopic {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_in_a_cluster_are_done_though_its_leader_is_killed_for_good() {
+async fn cluster_messages_are_processed_after_leader_loss() {
     let Some(mut nodes) = servers::nats_cluster(3, &["-js", "-sd", "store"]).await else { return };
     let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
     let stored = Arc::<Mutex<BTreeSet<String>>>::default();

@@ -131,7 +131,7 @@ pub(super) async fn write(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() {
+async fn stored_messages_are_processed_once_despite_server_kill() {
     let Some(mut server) = jetstream().await else { return };
     let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
     let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
@@ -167,7 +167,7 @@ async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_stored_once_however_often_it_is_published_with_its_id() {
+async fn repeated_publish_with_same_id_stores_one_message() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     for (id, sequence, is_duplicate) in [("a", 1, false), ("a", 1, true), ("b", 2, false), ("a", 1, true)] {
@@ -184,7 +184,7 @@ async fn a_message_is_stored_once_however_often_it_is_published_with_its_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_subscription_begins_where_it_is_told_and_goes_on_where_it_was() {
+async fn subscription_starts_at_position_and_resumes() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, 1..=9).await;
@@ -242,7 +242,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_not_acknowledged_comes_again_and_says_how_often() {
+async fn unacknowledged_message_is_redelivered_with_count() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, [1]).await;
@@ -329,7 +329,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_limits_remove_unread_are_counted_exactly_also_after_a_restart() {
+async fn messages_removed_unread_are_counted_across_restart() {
     let Some(mut server) = jetstream().await else { return };
     let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
@@ -419,7 +419,7 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_exists_with_other_settings_is_an_error_that_names_them() {
+async fn existing_stream_with_other_settings_is_a_named_error() {
     let Some(server) = jetstream().await else { return };
     let client = client(&server).await;
     let topic = jobs().open(&client).await.expect("NATS takes it");

@@ -13,7 +13,7 @@ use std::time::Instant;
 const BURST: u64 = 20_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() {
+async fn slow_broker_requests_gaps_few_times_not_per_message() {
     let Some(server) = servers::nats(&[]).await else { return };
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");
     let (mut control, asked) =

@@ -51,7 +51,7 @@ async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most() {
+async fn unreading_peer_makes_server_hold_few_megabytes() {
     let large = packet(2, ECHO, &vec![2; MIB]);
     let small = packet(2, ECHO, b"").repeat(1000);
     let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
@@ -69,7 +69,7 @@ async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_nothing_is_given_up_after_the_write_timeout() {
+async fn unreading_peer_is_closed_after_write_timeout() {
     let begun = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     // It is not silent.
@@ -103,7 +103,7 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_vanishes_while_much_waits_for_it_is_missed_in_time() {
+async fn vanished_peer_with_backlog_is_detected_in_time() {
     let begun = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
@@ -114,7 +114,7 @@ async fn a_peer_that_vanishes_while_much_waits_for_it_is_missed_in_time() {
 
 /// Its share is used up by what waits before as much waits as may in any case.
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
+async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
     let (mut peer, there) = tokio::io::duplex(MIB);
     let serving = acceptor.clone();
@@ -158,7 +158,7 @@ impl Router for Leaving {
 
 /// A router that says nothing of what may wait has every packet in its place.
 #[tokio::test(start_paused = true)]
-async fn bytes_behind_the_last_packet_are_not_routed_while_it_is_deferred() {
+async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
     // What would be a CANCEL and half of a header.
@@ -192,7 +192,7 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_wait_are_answered_though_their_sender_has_nothing_more_to_send() {
+async fn queued_requests_of_half_closed_peer_are_answered() {
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let waiting: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
     peer.write_all(&waiting).await.expect("the server lives");

@@ -94,7 +94,7 @@ async fn passes(backend: IoBackend) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn megabytes_pass_a_slow_link_of_sockets_each_way_at_once_with_calls_beside() {
+async fn megabytes_pass_slow_sockets_both_ways_with_calls() {
     passes(IoBackend::Tokio).await;
     if cfg!(all(feature = "uring", target_os = "linux")) {
         passes(IoBackend::Auto).await;

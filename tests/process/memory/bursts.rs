@@ -66,7 +66,7 @@ async fn bursts() -> (usize, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
+async fn unused_connection_keeps_two_bytes_per_past_call() {
     if ran_alone(|| ()) {
         return;
     }

@@ -22,7 +22,7 @@ fn allocated() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_allocates_as_much_beside_32_000_others_as_alone() {
+async fn subscription_allocates_same_alone_and_among_32000() {
     if ran_alone(|| ()) {
         return;
     }

@@ -136,7 +136,7 @@ fn messages_survive_with_protobuf_as_the_codec() {
 }
 
 #[test]
-fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
+fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     use schema_tests::protobuf::{recursive::Tree, services::Word};
     let read = |body: &[u8]| polyglot::decode_root::<Word>(&mut Decoder::new(body));
     assert_eq!(read(&[0]).unwrap(), Root::Message(Word::default()));
@@ -177,7 +177,7 @@ where
 }
 
 #[test]
-fn well_known_types_stand_on_the_wire_as_the_messages_that_their_files_declare() {
+fn well_known_types_encode_as_their_declared_messages() {
     let pool = pool(&["wellknown"], "proto");
     macro_rules! same {
         ($($message:ident)*) => {$(

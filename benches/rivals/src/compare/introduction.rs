@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_keeps_the_name_of_its_machine_until_the_processor_is_another() {
+    fn report_keeps_machine_name_until_processor_changes() {
         let before = "This report is of an old box, at revision 1.\n\n* Machine: 2 x Box, memory 7 kB\n";
         assert_eq!(machine(None, before, "2 x Box, memory 8 kB"), "an old box");
         assert_eq!(machine(Some("my box"), before, "2 x Box, memory 8 kB"), "my box");

@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn conclusions_stand_in_front_of_the_method_and_tables_come_last() {
+    fn conclusions_precede_method_and_tables_come_last() {
         let entries = rust_entries();
         let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
         let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();

@@ -179,7 +179,7 @@ mod tests {
 
     /// One after the other, since they count in one place.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn one_trace_in_a_hundred_is_exported_with_its_spans_of_both_ends() {
+    async fn one_in_hundred_traces_is_exported_with_both_spans() {
         let ours = exported::<Traced>(&OURS).await;
         let theirs = exported::<TonicTraced>(&TONICS).await;
         // Six standard deviations to either side.

@@ -118,7 +118,7 @@ fn the_lock_in_the_documentation_is_that_of_the_schema_there() {
 }
 
 #[test]
-fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
+fn missing_lock_gives_one_warning_with_remedy_and_no_file() {
     let shop = Shop::unlocked();
     let lines = printed(&shop, None);
     assert_eq!(
@@ -130,7 +130,7 @@ fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
 }
 
 #[test]
-fn without_locks_of_several_files_their_operations_are_said_to_depend_on_each_other() {
+fn missing_locks_of_several_files_warn_of_dependence() {
     let build = Build::of_files(&[("a/a.proto", A), ("b/b.proto", &B.replace("both", "second"))]);
     let set = protox::compile(["a/a.proto", "b/b.proto"], [build.protos.path()]).unwrap();
     let locks = build.around.path();
@@ -158,7 +158,7 @@ fn a_lock_that_comes_later_runs_the_build_again() {
 }
 
 #[test]
-fn a_folder_of_locks_that_does_not_exist_does_not_run_the_build_every_time() {
+fn missing_lock_folder_does_not_rerun_every_build() {
     let shop = Shop::unlocked();
     let locks = shop.0.protos.path().join("locks");
     let reruns =
@@ -307,7 +307,7 @@ fn files_with_a_byte_order_mark_can_be_imported() {
 }
 
 #[test]
-fn a_file_that_another_one_hides_in_the_includes_is_an_error_with_a_byte_order_mark_too() {
+fn file_shadowed_in_includes_is_an_error_even_with_bom() {
     let source = |package: &str| format!("syntax = \"proto3\";\npackage {package};\nmessage A {{}}\n");
     for mark in ["", "\u{feff}"] {
         let first = format!("{mark}{}", source("first"));
@@ -400,7 +400,7 @@ const B: &str =
     "syntax = \"proto3\";\npackage both;\nmessage B { int32 b = 1; }\nservice Second { rpc One(B) returns (B); }\n";
 
 #[test]
-fn files_of_one_package_share_a_lock_also_if_they_are_built_apart() {
+fn files_of_package_share_lock_across_builds() {
     let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);
     let record = |protos: &[&str]| build.run(|builder| builder.lock_update(LockUpdate::Safe), protos);
     record(&["a.proto"]).unwrap();

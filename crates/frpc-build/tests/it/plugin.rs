@@ -268,7 +268,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
 }
 
 #[test]
-fn a_file_that_is_not_in_the_request_is_an_error_in_the_response() {
+fn file_missing_in_request_is_an_error_in_response() {
     let schema = schema();
     let mut request = request(schema.path(), &ALL, "");
     request.file_to_generate.push("../other.proto".to_owned());

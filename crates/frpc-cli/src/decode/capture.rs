@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_put_in_order_also_where_the_sequence_begins_anew() {
+    fn segments_are_ordered_across_sequence_wrap() {
         let start = u32::MAX - 2;
         let at = |offset: u32| start.wrapping_add(1).wrapping_add(offset);
         let packets = [

@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_wherever_they_are_cut_and_in_both_forms_of_header() {
+    fn frames_do_not_depend_on_cuts_or_header_form() {
         let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
         let whole = shown(&[(Side::Client, &request)]);
         assert_eq!(whole.len(), 2);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_stops_for_a_second_in_ten_delays_a_tenth_of_all_calls_of_an_open_loop() {
+    async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
         // Also if there are far fewer callers than calls that are due meanwhile.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));

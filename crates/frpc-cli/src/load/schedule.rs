@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_starts_as_many_calls_as_its_mean_rate_and_each_later_than_the_one_before() {
+    fn ramp_starts_calls_in_order_at_its_mean_rate() {
         let (ramp, duration) = (Duration::from_secs(10), Duration::from_secs(20));
         let schedule = Schedule { from: 100.0, to: 1000.0, ramp, duration };
         assert_eq!(schedule.count(), 5500 + 10_000);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_the_time_between_two_answers_and_times_of_all_calls() {
+    fn rates_cover_answer_interval_and_times_cover_all_calls() {
         let before = server(&[("a.A/One", 10, 0, 1000), ("a.A/Two", 5, 5, 1000)]);
         let last = server(&[("a.A/Two", 5, 8, 1_500_000), ("a.A/One", 110, 2, 99_960), ("a.A/New", 0, 0, 0)]);
         let mut rows = rows(&last, Some((&before, 2.0)));

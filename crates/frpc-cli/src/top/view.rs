@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_sorted_filtered_and_named_by_their_end_in_80_columns() {
+    fn methods_are_sorted_filtered_and_shortened_to_80_columns() {
         let mut board = board();
         press(&mut board, KeyCode::Char('m'));
         let lines = drawn(&board, 80, 24);
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_view_stands_still_and_the_mark_stays_with_its_connection() {
+    fn paused_view_is_frozen_and_mark_follows_connection() {
         let mut board = board();
         press(&mut board, KeyCode::Down);
         let marked = |board: &Board| board.rows()[board.mark(&board.rows())].number;

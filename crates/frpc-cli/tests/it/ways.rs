@@ -165,7 +165,7 @@ fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
+fn shared_memory_server_is_reached_with_and_without_tls() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
@@ -178,7 +178,7 @@ fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
 }
 
 #[test]
-fn addresses_that_cannot_be_meant_are_refused_with_the_ones_that_can() {
+fn invalid_addresses_are_refused_with_valid_forms() {
     for (address, options, part) in
         [("http://localhost:1/", &[][..], "ws:// or wss://"), ("ws://localhost:1/", &["--tls"][..], "use wss://")]
     {
@@ -190,7 +190,7 @@ fn addresses_that_cannot_be_meant_are_refused_with_the_ones_that_can() {
 }
 
 #[test]
-fn a_schema_comes_from_the_server_a_proto_file_or_a_descriptor_set() {
+fn schema_comes_from_server_proto_file_or_descriptor_set() {
     let folder = tempfile::tempdir().expect("there is room");
     let set = folder.path().join("greet.bin");
     let builder = frpc_build::configure().schema_lock(false).emit_rerun_if_changed(false);

@@ -162,7 +162,7 @@ fn check(found: &[(u16, [Vec<String>; 2])], count: usize) {
 }
 
 #[test]
-fn frames_are_the_same_wherever_segments_are_cut_and_in_both_forms_of_header() {
+fn frames_do_not_depend_on_segments_or_header_form() {
     if !has_tshark() {
         return;
     }
@@ -185,7 +185,7 @@ fn frames_are_the_same_wherever_segments_are_cut_and_in_both_forms_of_header() {
 }
 
 #[test]
-fn connections_in_the_current_form_are_recognised_on_any_port_and_others_are_left_alone() {
+fn only_current_connections_are_recognised_on_any_port() {
     if !has_tshark() {
         return;
     }
@@ -199,7 +199,7 @@ fn connections_in_the_current_form_are_recognised_on_any_port_and_others_are_lef
 }
 
 #[test]
-fn captures_that_end_anywhere_and_random_bytes_bring_no_error_of_the_script() {
+fn truncated_captures_and_random_bytes_cause_no_script_error() {
     if !has_tshark() {
         return;
     }

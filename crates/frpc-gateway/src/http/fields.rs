@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_becomes_fields_except_where_it_would_change_the_response() {
+    fn metadata_becomes_fields_unless_it_alters_response() {
         let mut metadata = Metadata::new();
         metadata.insert("served-by", "north").unwrap();
         metadata.insert("content-length", "1").unwrap();

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_other_programs_are_left_out_and_null_params_are_none() {
+    fn unknown_members_are_ignored_and_null_params_are_none() {
         let message = r#"{"jsonrpc":"2.0","id":null,"method":"\u006d","params":null,"x":1,"x":2,"timeoutMs":15}"#;
         let Ok(Message::One(Item::Request(request))) = Message::read(message.as_bytes(), 10) else {
             panic!("it is a request")

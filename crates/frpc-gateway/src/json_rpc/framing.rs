@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn five_mebibytes_that_come_byte_by_byte_are_each_looked_at_once() {
+    fn five_mib_in_single_bytes_are_scanned_once() {
         const LENGTH: usize = 5 << 20;
         for unit in ["\\\"", "{\"a\":1},"] {
             let message = format!("[[{}", unit.repeat(LENGTH / unit.len()));

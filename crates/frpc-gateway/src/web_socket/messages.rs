@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_in_parts_of_any_size_are_judged_as_the_standard_library_judges_them_whole() {
+    fn utf8_check_in_parts_matches_standard_library() {
         let texts: [&[u8]; 9] = [
             b"",
             "κόσμε 🦀 plain".as_bytes(),

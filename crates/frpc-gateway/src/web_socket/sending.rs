@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_leaves_in_pieces_of_any_size_is_one_sequence_of_whole_frames() {
+    fn data_written_in_pieces_is_one_sequence_of_frames() {
         let data: Vec<u8> = (0..70_000_u32).map(|number| (number * 7) as u8).collect();
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             for width in [1, 2, 3, 5, 64, 1000, 65_536] {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_write_leaves_in_messages_that_a_slow_peer_is_told_of_in_time() {
+    fn long_write_is_split_so_slow_peer_sees_progress() {
         let data = vec![7; 3 * DATA_MAX + 1];
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_any_length_are_a_text_each_however_they_come_to_wait() {
+    fn each_line_is_one_text_at_any_length_and_backlog() {
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             let mut sending = Sending::new(end);
             let mut texts = Vec::new();
