@@ -1,4 +1,4 @@
-//! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
+//! The commands of docs/cli.md and its subpages, against a server as the page starts it, and calls of every kind.
 
 use frpc::observe::Counters;
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// What the example `doors` serves, and now and then a hostile status.
+/// The service of the example `doors`, and now and then a hostile status.
 struct Service;
 
 impl Greeter for Service {
@@ -176,7 +176,7 @@ fn commands(page: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// Whether text is the one shown, in which `…` stands for any.
+/// Whether text is the expected one. `…` in it matches anything.
 fn fits(text: &str, shown: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -192,7 +192,9 @@ fn fits(text: &str, shown: &str) -> bool {
 #[test]
 fn page_commands_print_documented_output() {
     let address = greeter();
-    let page = fs::read_to_string(root().join("docs/cli.md")).expect("the page is there");
+    let page = ["docs/cli.md", "docs/cli-load.md", "docs/cli-inspect.md"]
+        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
+        .concat();
     let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
     let path = env::join_paths(
         [program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
@@ -475,7 +477,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         let proto = path.to_str().expect("it is text");
         let includes = protos.to_str().expect("it is text");
         let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
-        // Several files cannot stand in one.
+        // Several files do not fit in one.
         if text.starts_with("// ") || text.is_empty() {
             continue;
         }
