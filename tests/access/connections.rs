@@ -1,4 +1,4 @@
-//! What a connection says of its peer: certificates, users of this machine, and signing in.
+//! Peer identity of a connection: certificates, users of this machine, and signing in.
 
 use super::support::{access, by, code};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, SleepRequest, Sum};
@@ -20,7 +20,7 @@ const ADD: &str = "interop.Interop/Add";
 const SLEEP: &str = "interop.Interop/Sleep";
 const SIGN_IN: &str = "interop.Interop/DoNothing";
 
-/// Notes whom the calls of `Add` come from. `DoNothing` makes the caller sign in.
+/// Records the callers of `Add`. `DoNothing` signs the caller in.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Vec<String>>>);
 
@@ -35,7 +35,7 @@ impl Interop for Desk {
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
         let (Some(principal), Some(connection)) = (request.principal(), request.connection()) else {
-            return Err(Status::unauthenticated("nobody signs in"));
+            return Err(Status::unauthenticated("signing in is not possible"));
         };
         principal.sign_in(connection)?;
         Ok(Response::new(Empty {}))
@@ -54,7 +54,7 @@ fn host(text: &str) -> SanType {
     SanType::DnsName(text.try_into().expect("it is ASCII"))
 }
 
-/// A server that asks for certificates.
+/// A server that requests certificates.
 async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
     let desk = Desk::default();
     let gateway = Gateway::new().http(Http::new().connect());
@@ -190,7 +190,7 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
     sleep(Duration::from_secs(50)).await;
     assert_eq!(code(client.do_nothing(by("guest.600", Empty {})).await), Code::Ok);
     sleep(Duration::from_secs(50)).await;
-    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in anew");
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in again");
     assert!(!serving.is_finished());
     sleep(Duration::from_secs(550)).await;
     tokio::time::timeout(Duration::from_secs(30), serving).await.expect("it is closed").expect("no panic");
@@ -201,7 +201,8 @@ async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
     let (desk, (access, _)) = (Desk::default(), access());
     let server = Server::builder().add_service(InteropServer::new(desk)).access(access.allow([SIGN_IN], Who::known()));
     let of_the_house = Principal::new("house", Proof::Other);
-    let server = server.on_connect(move |connection| of_the_house.sign_in(connection).expect("nobody has"));
+    let server =
+        server.on_connect(move |connection| of_the_house.sign_in(connection).expect("no principal is set yet"));
     let server = server.build().expect("the settings are right");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });

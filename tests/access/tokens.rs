@@ -177,7 +177,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     tokio::spawn(async move { server.serve_connection(there).await });
     let here = Mutex::new(Some(TokioIo::new(here)));
     let connector = tower::service_fn(move |_| {
-        let here = here.lock().expect("nobody panics").take();
+        let here = here.lock().expect("no task panics").take();
         async move { here.ok_or_else(|| std::io::Error::other("there is one connection")) }
     });
     let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
@@ -189,7 +189,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
     let mut verses = client.server_streaming(request, path, codec).await.expect("it is let in").into_inner();
-    assert_eq!(verses.message().await.expect("it goes on"), Some(Greeting::default()));
+    assert_eq!(verses.message().await.expect("the stream continues"), Some(Greeting::default()));
     let status = verses.message().await.expect_err("the token expires");
     assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");

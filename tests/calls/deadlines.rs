@@ -126,7 +126,7 @@ fn client_reads_received_bytes_before_timing_out() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
     let (listens, address) = mpsc::channel();
     let (answered, has_answered) = mpsc::channel();
-    // A server that answers a PING with a PONG, as Go does, and whatever comes then with a sum.
+    // A server that answers a PING with a PONG, as Go does, and every later packet with a sum.
     let server = std::thread::spawn(move || {
         runtime().block_on(async {
             let (address, accepted) = Raw::listen().await;
@@ -145,7 +145,7 @@ fn client_reads_received_bytes_before_timing_out() {
         let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
         has_answered.recv().expect("the server answers");
         std::thread::sleep(100 * MS);
-        let sum = client.add(SUM).await.expect("the server has said what it is in time");
+        let sum = client.add(SUM).await.expect("the server has identified itself in time");
         assert_eq!(sum.get_ref().total, 2);
     });
     server.join().expect("it does not panic");

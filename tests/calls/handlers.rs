@@ -1,4 +1,4 @@
-//! Calls between a client and a server of ours, when things do not go smoothly.
+//! Calls between a native client and server under disturbances.
 
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Counts what runs, and holds handlers until they are let go.
+/// Counts running handlers, and holds them until they are released.
 #[derive(Default)]
 struct Probe {
     running: AtomicUsize,
@@ -44,13 +44,13 @@ impl Drop for Inside {
     }
 }
 
-/// A service whose handlers misbehave on demand; what is not used here is left to [`Service`].
+/// A service whose handlers misbehave on demand; other methods are left to [`Service`].
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
     left_to_service!(echoes, add);
 
-    /// Waits until it is let go.
+    /// Waits until it is released.
     async fn do_nothing(&self, _request: Request<interop::Empty>) -> Reply<interop::Empty> {
         let _inside = self.0.enter();
         self.0.go_on.notified().await;
@@ -90,7 +90,7 @@ impl Interop for Probed {
         });
         Ok(Response::new(stream))
     }
-    /// Answers after the first message, whatever comes then.
+    /// Answers after the first message, and ignores later ones.
     async fn sum_up(&self, request: Request<Streaming<interop::Count>>) -> Reply<interop::Sum> {
         let first = request.into_inner().message().await?;
         Ok(Response::new(interop::Sum { total: first.map_or(-1, |count| count.value), count: 1 }))
@@ -105,7 +105,7 @@ impl Interop for Probed {
     }
 }
 
-/// A server of [`Probed`] that can be told to stop.
+/// A server of [`Probed`] with a handle to stop it.
 struct Probing {
     probe: Arc<Probe>,
     serving: Serving,
@@ -208,7 +208,7 @@ async fn dropped_client_stream_cancels_its_handler() {
     drop(answers);
     server.reaches(0).await;
     let sent = async { while sender.send(Text::default()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("what is sent then is refused");
+    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("later messages are refused");
 }
 
 #[tokio::test]
@@ -354,7 +354,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
             }
         }
     };
-    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away).await.expect("the client is told");
+    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away).await.expect("the client is notified");
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
     call.await.expect("the caller does not panic").expect("the call is finished");
@@ -399,7 +399,7 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     for a in 0..10 {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
     }
-    // The late replies answer nobody, and the next call gets its own.
+    // The late replies are dropped, and the next call gets its own.
     let mut asked = Vec::new();
     for _ in 0..10 {
         asked.push(silent.next().await.expect("the client has called"));
@@ -422,7 +422,7 @@ async fn timeout_at_go_server_mentions_missing_method() {
     let mut go = accepted.await;
     go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
     channel.connection().expect("it is connected").peer_known().await.expect("it lives");
-    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("nobody answers");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("no server answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
     let said = "the server is a plain peer (Go), which does not answer calls of unknown methods";
     assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
@@ -453,7 +453,7 @@ async fn a_failed_connect_names_the_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     drop(listener);
-    let error = InteropClient::connect(address.as_str()).await.expect_err("nobody listens");
+    let error = InteropClient::connect(address.as_str()).await.expect_err("no server listens");
     assert!(error.to_string().contains(&address), "{error}");
 }
 
@@ -477,7 +477,7 @@ async fn listening_on_a_taken_address_fails_and_names_it() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let server = Server::builder().add_service(InteropServer::new(Service));
-    let error = server.bind(address).await.expect_err("somebody listens there");
+    let error = server.bind(address).await.expect_err("the address is in use");
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == std::io::ErrorKind::AddrInUse),
         "{error}"

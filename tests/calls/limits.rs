@@ -1,4 +1,4 @@
-//! What is too much, too long or too late, and what its sender is told.
+//! Overlong, excessive and late messages, and the status that their sender gets.
 
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
@@ -116,7 +116,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "there is no place for two");
     drop(first);
-    second.await.expect("nobody panics").expect("there is a place again");
+    second.await.expect("no task panics").expect("a slot is free again");
     assert!(begun.elapsed() < Duration::from_millis(200), "it took {:?}", begun.elapsed());
 }
 
@@ -193,7 +193,7 @@ struct Telling;
 
 impl Parrot for Telling {
     async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 
     async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
@@ -204,12 +204,12 @@ impl Parrot for Telling {
     }
 }
 
-/// Never answers, nor reads what it is sent.
+/// Never answers, and never reads its requests.
 struct Stuck(Arc<()>);
 
 impl Parrot for Stuck {
     async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 
     async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
@@ -249,9 +249,9 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
     let (sender, requests) = RequestStream::channel(1);
     let answers = client.chat(requests).await.expect("it is opened");
-    tokio::time::timeout(second, sender.closed()).await.expect_err("it goes on");
+    tokio::time::timeout(second, sender.closed()).await.expect_err("the call continues");
     drop(answers);
-    tokio::time::timeout(second, sender.closed()).await.expect("nobody waits for answers");
+    tokio::time::timeout(second, sender.closed()).await.expect("the caller is gone");
 }
 
 /// They could wait for ever.
@@ -270,10 +270,10 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
         let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
         let begun = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
-        let status = called.expect("it is given up").expect_err("there is no place");
+        let status = called.expect("it times out").expect_err("there is no slot");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert_eq!(begun.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
-        tokio::time::timeout(100 * second, first.message()).await.expect_err("it goes on");
+        tokio::time::timeout(100 * second, first.message()).await.expect_err("the stream continues");
     }
 }
 

@@ -23,7 +23,7 @@ async fn middleware_may_spawn_rest_of_chain_at_both_ends() {
     }
 }
 
-/// Gives up every second call: drops the rest of the chain, or what is running of it.
+/// Cancels every second call: drops the rest of the chain, or the running future.
 #[derive(Clone, Default)]
 struct GivesUp(Arc<AtomicUsize>);
 
@@ -42,7 +42,7 @@ impl Middleware for GivesUp {
             }
             _ => return next.run(call).await,
         }
-        Err(Status::aborted("given up"))
+        Err(Status::aborted("cancelled"))
     }
 }
 
@@ -126,7 +126,7 @@ async fn a_panic_in_middleware_ends_its_own_call_alone_at_both_ends() {
     }
 }
 
-/// A value beside the requests of a client.
+/// A value attached to the requests of a client.
 #[derive(Clone)]
 struct Beside(#[allow(dead_code)] Arc<()>);
 

@@ -269,7 +269,7 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
 }
 
-/// Wants to be told of the end of every other call.
+/// Observes the end of every other call.
 #[derive(Clone, Default)]
 struct EveryOther {
     begun: Arc<AtomicU64>,
@@ -284,12 +284,12 @@ impl Observer for EveryOther {
     }
 
     fn end(&self, _about: &About, token: Token, _ended: &Ended) {
-        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        assert_eq!(token.0 % 2, 1, "the others are not observed");
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
     fn retry(&self, _about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
-        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        assert_eq!(token.0 % 2, 1, "the others are not observed");
         assert!(trace.is_some(), "it was sent");
     }
 }
@@ -308,7 +308,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         let waits = client.wait(time(UNTIL_RELEASED));
         tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
     }
-    // Whichever of the two is told of: both are made once more.
+    // Either of the two is observed: both are retried.
     for number in 1..=2 {
         let again = tokio::spawn({
             let client = client.clone();
@@ -319,7 +319,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         again.await.expect("it does not panic").expect("it is made once more");
     }
     let all_told = || watcher.ended.load(Ordering::Relaxed) == watcher.begun.load(Ordering::Relaxed) / 2;
-    until("those that are told of have ended", all_told).await;
+    until("the observed calls have ended", all_told).await;
     let sums = sums(&counters.snapshot(), Side::Client);
     let expected =
         [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];

@@ -23,7 +23,7 @@ type Reply<T> = Result<Response<T>, Status>;
 
 const CALLER: &str = "caller";
 
-/// The runtime in which a server is served.
+/// The runtime of a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name(CALLER).enable_all().build();
     caller.expect("there are threads")
@@ -43,11 +43,11 @@ struct Noting(Arc<Mutex<Vec<String>>>);
 
 impl Noting {
     fn note(&self) {
-        self.0.lock().expect("nobody panics").push(thread_name());
+        self.0.lock().expect("no task panics").push(thread_name());
     }
 
     fn threads(&self) -> Vec<String> {
-        self.0.lock().expect("nobody panics").clone()
+        self.0.lock().expect("no task panics").clone()
     }
 }
 
@@ -102,8 +102,8 @@ async fn play_ping_pong(client: &InteropClient) {
     let (sender, pings) = RequestStream::channel(1);
     let mut pongs = client.chat(pings).await.expect("it answers").into_inner();
     for _ in 0..3 {
-        sender.send(Text::default()).await.expect("it goes on");
-        pongs.message().await.expect("it goes on").expect("it goes on");
+        sender.send(Text::default()).await.expect("the stream continues");
+        pongs.message().await.expect("the stream continues").expect("the stream continues");
     }
     drop(sender);
     assert_eq!(pongs.message().await, Ok(None));
@@ -165,7 +165,7 @@ fn concurrent_handlers_run_in_runtime_of_caller() {
     }
 }
 
-/// Always has something to do: it receives what it has just sent. Counts how much it does in one poll.
+/// Always has work: it receives its own messages. Counts its steps within one poll.
 #[derive(Clone, Default)]
 struct Busy(Arc<AtomicUsize>);
 
@@ -208,7 +208,7 @@ fn always_ready_handler_gets_bounded_worker_turns() {
     }
 }
 
-/// Says in which runtime it is dropped.
+/// Records the runtime in which it is dropped.
 struct Dropped(mpsc::UnboundedSender<Option<Id>>);
 
 impl Drop for Dropped {

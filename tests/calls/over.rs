@@ -6,7 +6,7 @@ use frpc::{Code, Request, Response, ResponseStream, Server, Status, Streaming};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Replies with texts that are ready together, of which the tenth is long.
+/// Replies with texts that are ready at the same time. The tenth is long.
 struct Texts;
 
 impl Interop for Texts {
@@ -39,7 +39,7 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
         }
     }
     assert_eq!(heard, texts().collect::<Vec<_>>());
-    // The first two, the long one, and the one behind it.
+    // The first two, the long one, and its successor.
     assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
 }
 

@@ -1,4 +1,4 @@
-//! Packed messages: what is packed between whom, and its bytes.
+//! Packed messages: which peers pack which messages, and their bytes.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::packed::{EXAMPLE, hello, parts};
@@ -138,7 +138,7 @@ async fn a_packed_message_is_these_bytes() {
     assert_eq!(error_text(&reply.body).as_deref(), Some(&*"a".repeat(1200)));
 }
 
-/// Returns names, and who asks as metadata.
+/// Returns names, and the caller as metadata.
 struct Host;
 
 impl Greeter for Host {
@@ -150,7 +150,7 @@ impl Greeter for Host {
     }
 
     async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("nobody asks for verses"))
+        Err(Status::unimplemented("verses are not used here"))
     }
 }
 

@@ -19,7 +19,7 @@ struct Seen {
     ended: Option<Ended>,
 }
 
-/// Gives each call a span of its own, in the trace that it comes with.
+/// Gives each call its own span, in the trace of the caller.
 #[derive(Clone, Default)]
 struct Marking {
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -53,7 +53,7 @@ impl Observer for Marking {
 
     fn retry(&self, about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         let seen = self.seen.lock().unwrap()[token.0 as usize - 1];
-        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "what was sent with the call");
+        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "the context sent with the call");
         *trace = Some(self.next(*trace));
     }
 }
@@ -70,7 +70,7 @@ async fn channel(address: impl ToString, marking: Option<&Marking>) -> Channel {
     builder.connect(address.to_string()).await.expect("the server listens")
 }
 
-/// A server whose `Ask` asks another one, and a client.
+/// A server whose `Ask` calls another one, and a client.
 async fn relayed(marking: &Marking, between: Option<&Marking>) -> ExtensionClient {
     let last = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let last = serve(last).await;
@@ -99,7 +99,7 @@ async fn nested_call_span_has_handler_span_as_parent() {
         assert_eq!(parents(&seen), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
         assert!(seen.iter().all(|seen| seen.made.trace_id() == [7; 16] && seen.made.is_sampled()));
         let remote: Vec<_> = seen.iter().map(|seen| seen.came.is_some_and(|came| came.is_remote())).collect();
-        assert_eq!(remote, [false, true, false, true], "a peer may state what it likes");
+        assert_eq!(remote, [false, true, false, true], "a peer may state any context");
     }
 }
 

@@ -16,10 +16,10 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// The longest wait for an event that must happen; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that tells of its connections.
+/// A server that reports its connections.
 async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     let (told, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
@@ -33,7 +33,7 @@ async fn agent(address: SocketAddr) -> Channel {
 }
 
 async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it comes in time").expect("it comes")
+    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it arrives in time").expect("it arrives")
 }
 
 async fn call_every_kind(client: &InteropClient) {
@@ -71,7 +71,7 @@ async fn every_call_kind_works_both_ways_on_one_connection() {
     }
 }
 
-/// Asks its caller in turn, as long as there is something left.
+/// Calls its caller in turn, as long as requests are left.
 struct PingPong;
 
 impl Interop for PingPong {
@@ -97,7 +97,7 @@ async fn handlers_of_both_ends_call_their_callers_in_turn() {
     assert_eq!((sum.total, sum.count), (50, 50));
 }
 
-/// Says on which threads it begins and, once it has waited, ends.
+/// Records the threads on which it begins and, after a wait, ends.
 struct Where;
 
 impl Interop for Where {
@@ -193,7 +193,7 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
     channel.connection().unwrap().peer_known().await.unwrap();
     let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
     raw.write(&call).await;
-    // Its own calls go on: the first packet that it sends is the next call.
+    // Its own calls work: the first packet that it sends is the next call.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
     let request = raw.next().await.unwrap();
@@ -229,7 +229,7 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
     assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
 }
 
-/// A server that may hold little and tells of its connections.
+/// A server with little memory that reports its connections.
 async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     let (told, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().memory_max(memory_max);
@@ -252,7 +252,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     drop(held);
     agent.sleep(SleepRequest::default()).await.expect("the connection lives");
-    assert!(!calling.is_finished(), "what the server has asked goes on");
+    assert!(!calling.is_finished(), "the server's own call continues");
 }
 
 #[tokio::test]
@@ -303,7 +303,7 @@ async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
     failing.metadata_mut().insert("key", "value").unwrap();
     let failed = called.fail(failing).await.unwrap_err();
     assert!(failed.message().contains("why"), "{failed}");
-    // A call that is given up gets its reply all the same, which frees its id.
+    // A cancelled call gets its reply, which frees its id.
     for _ in 0..50 {
         let call = called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() });
         assert!(tokio::time::timeout(Duration::from_millis(1), call).await.is_err());
@@ -342,7 +342,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
             assert!(count >= 200, "{count}");
         });
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("nobody waits for ever");
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("every call ends");
 }
 
 #[tokio::test]
@@ -360,7 +360,7 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
     let many: Vec<u8> = (0..1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
-    // What waits to be written to it goes on waiting.
+    // Packets for it stay queued.
     let closed = until("it is left", || connection.is_closed());
     tokio::select! {
         () = closed => {}

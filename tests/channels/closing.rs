@@ -1,4 +1,4 @@
-//! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
+//! Connections of a channel's calls: their choice, packets sent before the server is known, and their absence.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
@@ -49,9 +49,9 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
     assert!(!waiting.is_finished(), "its server takes one call at a time");
     let told = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    waiting.await.expect("nobody panics").expect("the other server answers");
+    waiting.await.expect("no task panics").expect("the other server answers");
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
-    long.await.expect("nobody panics").expect("a call that was sent is answered where it was sent");
+    long.await.expect("no task panics").expect("a call that was sent is answered on its connection");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
 }
 
@@ -69,10 +69,10 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     assert!(!waiting.is_finished(), "its server takes one stream at a time");
     let told = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    let counted = waiting.await.expect("nobody panics").expect("the other server answers");
+    let counted = waiting.await.expect("no task panics").expect("the other server answers");
     assert_eq!(counted.map(|count| count.value), Some(7));
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
-    texts.send(Text { value: "a".into() }).await.expect("a stream that was opened goes on where it is");
+    texts.send(Text { value: "a".into() }).await.expect("an open stream stays on its connection");
     assert_eq!(long.message().await.expect("it lives").expect("it is answered").value, "re:a");
     assert_eq!(next.stats().opened(), 1);
 }
@@ -119,7 +119,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     let connection = channel.connection().expect("it is connected");
     let closed = Instant::now();
     channel.close();
-    let unsent = waiting.await.expect("nobody panics");
+    let unsent = waiting.await.expect("no task panics");
     for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
         let status = status.expect("no call is made");
         assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
@@ -128,7 +128,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     channel.stay_connected().await;
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
     assert!(channel.connection().is_none() && !connection.is_closed());
-    long.await.expect("nobody panics").expect("a call in progress goes on");
+    long.await.expect("no task panics").expect("a call in progress continues");
     connection.closed().await;
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
@@ -153,7 +153,7 @@ async fn channel_closed_while_connecting_leaves_no_connection() {
     tokio::task::yield_now().await;
     go_on.notify_one();
     channel.close();
-    let status = calling.await.expect("nobody panics").expect_err("the channel is closed");
+    let status = calling.await.expect("no task panics").expect_err("the channel is closed");
     assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
     if let Ok(mut there) = connections.try_recv() {
         let mut read = Vec::new();

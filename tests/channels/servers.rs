@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// An address at which nobody listens.
+/// An address without a listener.
 async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     listener.local_addr().expect("it is bound").to_string()
@@ -47,7 +47,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
     });
     let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
     let begun = tokio::time::Instant::now();
-    let status = client.get(Time::default()).await.expect_err("nobody listens");
+    let status = client.get(Time::default()).await.expect_err("no server listens");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(status.message().contains("refused"), "{status}");
     assert!(begun.elapsed() <= PATIENCE, "{:?}", begun.elapsed());
@@ -65,7 +65,7 @@ async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     (servers, client)
 }
 
-/// Makes calls until one comes to this server.
+/// Makes calls until this server gets one.
 async fn called(client: &ExtensionClient, state: &State) {
     let before = state.gets.load(Ordering::SeqCst);
     let calling = async {
@@ -132,7 +132,7 @@ async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     drop(channel);
     for mut connection in connections {
         let mut all = Vec::new();
-        // A server that says nothing would be given up after 5 s in any case.
+        // A silent server would be left after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
         ended.expect("it is closed").expect("in good order");
     }

@@ -1,4 +1,4 @@
-//! What a client says that has connected to a port of something else.
+//! Errors of a client that has connected to a port of another protocol.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
@@ -56,17 +56,17 @@ async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
     );
 }
 
-/// How a server of another protocol behaves to whoever does not speak it.
+/// The behaviour of a server of another protocol towards a native client.
 #[derive(Clone, Copy)]
 struct Other {
     name: &'static str,
     /// Said to every client at once.
     greeting: &'static [u8],
-    /// Said to what the client has sent.
+    /// Its answer to the client's bytes.
     answer: &'static [u8],
-    /// Whether the connection is closed then, with what the client goes on to send left unread.
+    /// Whether the connection is closed then, with later bytes of the client unread.
     closes: bool,
-    /// What the failure of a call has to say.
+    /// The expected text in the failure of a call.
     said: &'static str,
 }
 
@@ -141,7 +141,7 @@ const OTHERS: [Other; 9] = [
 ];
 
 impl Other {
-    /// Behaves so to everybody.
+    /// Behaves so towards every client.
     async fn listen(self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
@@ -215,7 +215,7 @@ async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
     assert_eq!(begun.elapsed(), Duration::ZERO);
     assert_eq!(dialled.load(Ordering::Relaxed), 1);
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(dialled.load(Ordering::Relaxed), 1, "nobody calls");
+    assert_eq!(dialled.load(Ordering::Relaxed), 1, "no call is made");
     tokio::time::sleep(Duration::from_secs(1)).await;
     client.add(AddRequest::default()).await.expect_err("it answers no call");
     assert_eq!(dialled.load(Ordering::Relaxed), 2, "it may have been replaced by a server");

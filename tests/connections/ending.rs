@@ -1,4 +1,4 @@
-//! How connections end: who is told, what is still written, and who is not waited for.
+//! Ends of connections: notifications, last writes, and peers that are not waited for.
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long a test waits for what is to happen at once.
+/// The longest wait for an event that is due at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends so many bodies of 4 MiB.
@@ -39,7 +39,7 @@ async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<C
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.peer_known().await.expect("the server is one of ours");
+    connection.peer_known().await.expect("the server is a native peer");
     (connection, serving)
 }
 
@@ -77,7 +77,7 @@ async fn failed_stream_opening_does_not_hide_connection_end() {
     tokio::task::yield_now().await;
     connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("it is too long");
     connection.close();
-    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
 }
 
 /// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
@@ -126,7 +126,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "much waits");
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is over").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is over").expect("no task panics");
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert!(!reads.is_finished(), "there may be more");
     here.shutdown().await.expect("the server reads");
-    assert_eq!(timeout(PATIENCE, reads).await.expect("it is told").expect("nobody panics"), None);
+    assert_eq!(timeout(PATIENCE, reads).await.expect("it is notified").expect("no task panics"), None);
 }
 
 /// An acceptor that echoes, and the client's end of a connection to it that was accepted a moment ago.
@@ -188,7 +188,7 @@ async fn first_request_in_flight_at_shutdown_is_served() {
     let mut reply = Vec::new();
     timeout(PATIENCE, here.read_to_end(&mut reply)).await.expect("it is closed").expect("it is not reset");
     assert_eq!(reply, request);
-    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("nobody panics");
+    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +197,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let begun = Instant::now();
     server.shutdown().await;
     assert!(begun.elapsed() < Duration::from_secs(4), "it waited for {:?}", begun.elapsed());
-    timeout(PATIENCE, serving).await.expect("it is over").expect("nobody panics");
+    timeout(PATIENCE, serving).await.expect("it is over").expect("no task panics");
 }
 
 /// Says farewell by its handle when the server goes away.
@@ -220,7 +220,7 @@ impl Router for Farewell {
     }
 }
 
-/// A server that has heard it closes a connection on which nothing is in progress.
+/// A native server closes a connection without calls in progress.
 #[tokio::test(start_paused = true)]
 async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
@@ -230,14 +230,14 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let mut said = Vec::new();
     let hears = async {
         while !said.ends_with(&heard) {
-            said.push(there.read_u8().await.expect("the client goes on"));
+            said.push(there.read_u8().await.expect("the client writes"));
         }
     };
     timeout(PATIENCE, hears).await.expect("it says so");
     assert!(said.ends_with(&[packet(1, 10, b""), heard.clone()].concat()), "{said:x?}");
 }
 
-/// Has a request of its own in progress for as long as it is told.
+/// Has a request in progress until it is released.
 struct Asking(Arc<AtomicBool>);
 
 impl Router for Asking {
@@ -266,9 +266,9 @@ async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         assert_eq!(connection.is_closed(), !is_busy);
         asks.store(false, Ordering::SeqCst);
-        // What has become of a request is heard from the peer.
+        // The outcome of a request comes from the peer.
         let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        stopping.await.expect("nobody panics");
+        stopping.await.expect("no task panics");
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     }
 }
@@ -288,18 +288,18 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     here.read_u8().await.expect("it says HELLO too");
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!serving.is_finished(), "nobody knows whether it has heard");
+    assert!(!serving.is_finished(), "the peer may not have received it");
     here.write_all(&packet(0, 4, b"")).await.expect("the server reads");
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "it has not closed");
-    // What it sends by now is of no interest, and must not reset the connection.
+    // Its later packets are ignored, and must not reset the connection.
     here.write_all(&packet(1, 10, b"late")).await.expect("the server reads");
     let mut read = Vec::new();
     here.read_to_end(&mut read).await.expect("the server has closed its half");
-    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY is what came last: {read:?}");
+    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY must be last: {read:?}");
     drop(here);
-    serving.await.expect("nobody panics");
-    stopping.await.expect("nobody panics");
+    serving.await.expect("no task panics");
+    stopping.await.expect("no task panics");
 }
 
 #[tokio::test]
@@ -325,8 +325,8 @@ async fn finished_stream_is_complete_after_sender_drop() {
     }
 }
 
-/// Wants to be called at a time that has passed, always, and says something before its peer does. A permit comes with
-/// each connection to which it has said it.
+/// Requests an immediate call each time, and sends a packet before its peer does. A permit comes with each connection
+/// to which it has said it.
 struct Hasty(Arc<Semaphore>);
 
 impl Router for Hasty {
@@ -376,7 +376,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
     let _said = said.acquire().await.expect("it is open");
-    // A packet behind an old header, of eight bytes.
+    // A packet with an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");
     socket.write_all(&packet.take_bytes()).await.expect("the server reads");
@@ -395,7 +395,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     }
 }
 
-/// Decides about a hand-off after five seconds, and panics when it is asked whether it is busy.
+/// Decides about a hand-off after five seconds, and panics in `is_busy`.
 struct Hesitant;
 
 impl Router for Hesitant {
@@ -429,7 +429,7 @@ async fn stopping_server_waits_for_undecided_hand_off() {
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.shutdown().await;
-    asking.await.expect("nobody panics").expect("it is accepted");
+    asking.await.expect("no task panics").expect("it is accepted");
 }
 
 #[tokio::test]
@@ -460,7 +460,7 @@ fn quiet() -> Config {
     Config::default().ping_interval(Duration::MAX).idle_timeout(Duration::MAX)
 }
 
-/// The server's end of a connection on which nothing has come, and the transport.
+/// The server's end of a connection without received bytes, and the transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let (tells, mut told) = mpsc::unbounded_channel();
     let server = frisbee::Server::builder().config(config).build(Tells(tells)).unwrap();
@@ -481,7 +481,7 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("it is short enough");
     here.write_all(&packet.take_bytes()).await.expect("the server reads");
-    timeout(PATIENCE, sends).await.expect("there is room").expect("nobody panics");
+    timeout(PATIENCE, sends).await.expect("there is room").expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
@@ -541,6 +541,6 @@ async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
     timeout(PATIENCE, is_dropped).await.expect("its work ends").expect_err("it says nothing");
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
-/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Place(TempDir);
@@ -43,13 +43,13 @@ fn sharing() -> ServerBuilder {
 
 /// Serves on a place until the test is over.
 async fn serve(builder: ServerBuilder, place: &Place) {
-    tokio::spawn(builder.bind_unix(place.path()).await.expect("nobody listens there").serve());
+    tokio::spawn(builder.bind_unix(place.path()).await.expect("the address is free").serve());
 }
 
 /// Whether a channel to this address shares memory with a server that shares it with all.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the address is free");
     let accepting = async {
         let mut stream = listener.accept().await.expect("a client connects");
         assert!(stream.read(&mut [0; 100]).await.expect("it says something") > 0);
@@ -85,7 +85,7 @@ async fn server_builder_enables_shared_memory_on_every_driver() {
 #[tokio::test]
 async fn a_server_on_a_socket_that_was_passed_shares_memory() {
     let place = Place::new();
-    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there");
+    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("the address is free");
     tokio::spawn(sharing().listen_on_unix(listener).expect("it listens").serve());
     assert!(frisbee_shm::connect(place.path()).await.expect("it listens").is_shared());
 }
@@ -101,7 +101,8 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
             let channel = Channel::builder().workers(workers).connect(place.address(scheme)).await;
             let channel = channel.expect("it listens");
             tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
-            let credentials = channel.connection().expect("it is open").peer_credentials().expect("the system tells");
+            let credentials =
+                channel.connection().expect("it is open").peer_credentials().expect("the system reports them");
             assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()));
         }
     }
@@ -149,7 +150,7 @@ impl Interop for Held {
 async fn memory_connections_are_counted_and_drained_at_shutdown() {
     let (place, held) = (Place::new(), Held::default());
     let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(held.clone()));
-    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let server = builder.bind_unix(place.path()).await.expect("the address is free");
     let stats = server.stats();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
@@ -173,7 +174,7 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
 async fn silent_memory_client_times_out_like_any_other() {
     let place = Place::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
-    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let server = builder.bind_unix(place.path()).await.expect("the address is free");
     let stats = server.stats();
     tokio::spawn(server.serve());
     let path = place.path();

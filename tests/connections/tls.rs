@@ -1,4 +1,4 @@
-//! TLS: what is let in, what is not, and how that is said.
+//! TLS: accepted and rejected peers, and the errors of the latter.
 
 use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
@@ -30,7 +30,7 @@ async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, fri
 
 async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
-    tokio::time::timeout(PATIENCE, connecting).await.expect("whatever is wrong is said soon")
+    tokio::time::timeout(PATIENCE, connecting).await.expect("errors are reported soon")
 }
 
 fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
@@ -136,7 +136,7 @@ async fn clients_resume_sessions_when_they_connect_again() {
     }
 }
 
-/// The sessions of a server, and how many of them it has been asked for.
+/// The sessions of a server, and the number of lookups.
 #[derive(Debug)]
 struct Sessions {
     kept: Arc<ServerSessionMemoryCache>,
@@ -208,7 +208,7 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
 
     let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
     assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
-    connect(address, &after.client()).await.expect("what was shown before is still shown");
+    connect(address, &after.client()).await.expect("the previous identity still works");
 }
 
 #[tokio::test]
@@ -228,7 +228,7 @@ async fn renewed_server_certificate_admits_same_clients() {
 async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     let authority = Authority::default();
     let mutual = ServerTls::from_config(authority.configurations().1);
-    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("who may connect is not known");
+    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("the admitted clients are unknown");
     assert!(error.to_string().contains("use reload_config"), "{error}");
     let client = ClientTls::from_config(authority.configurations().0);
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));

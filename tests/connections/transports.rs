@@ -1,4 +1,4 @@
-//! What carries connections: memory, Unix sockets, TLS, and what the user brings.
+//! Transports of connections: memory, Unix sockets, TLS, and custom ones.
 
 use frisbee::{Operation, Packet, PacketId};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
@@ -60,7 +60,7 @@ pub(super) async fn expect_service(channel: &Channel) {
         })
         .collect();
     for call in calls {
-        call.await.expect("it came back as it was");
+        call.await.expect("it was echoed unchanged");
     }
 }
 
@@ -89,7 +89,7 @@ async fn a_transport_that_buffers_until_it_is_flushed_is_served() {
     expect_service(&Channel::connect_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
 }
 
-/// A transport for which 5 ms of virtual time pass whenever it has brought something to a large buffer.
+/// A transport that spends 5 ms of virtual time on each read into a large buffer.
 struct Laborious(DuplexStream);
 
 impl AsyncRead for Laborious {
@@ -98,7 +98,7 @@ impl AsyncRead for Laborious {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        /// What a read asks for that is not for the body of one packet.
+        /// The read size of reads that are not for the body of one packet.
         const USUAL: usize = 64 * 1024;
         let (room, filled) = (buffer.remaining(), buffer.filled().len());
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
@@ -124,7 +124,7 @@ impl AsyncWrite for Laborious {
     }
 }
 
-/// Says in which task it runs.
+/// Records the task in which it runs.
 struct Placed;
 
 impl Parrot for Placed {
@@ -133,7 +133,7 @@ impl Parrot for Placed {
     }
 
     async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
@@ -200,7 +200,7 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
     }
 }
 
-/// The system takes megabytes at once, and a PING behind them arrives much later than anybody waits for an answer.
+/// The system takes megabytes at once, and a PING after them arrives much later than any peer waits for an answer.
 #[tokio::test(start_paused = true)]
 async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;
@@ -244,7 +244,7 @@ async fn shut_down_acceptor_closes_connections_and_accepts_none() {
     expect_service(&channel).await;
     let closing = channel.connection().unwrap();
     let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);
-    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes when it is told");
+    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes on request");
     assert!(closing.is_going_away());
     let (_here, there) = frpc::memory();
     let reason = acceptor.serve_connection(there).await;
@@ -253,13 +253,13 @@ async fn shut_down_acceptor_closes_connections_and_accepts_none() {
 
 #[tokio::test]
 async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
-    /// Twice what the standard library lets wait.
+    /// Twice the backlog of the standard library.
     const CLIENTS: usize = 256;
     let service = InteropServer::new(Service);
     let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
     let (address, mut sockets) = (server.local_addr(), Vec::new());
     for _ in 0..CLIENTS {
-        // Those for which there is no place are not refused: they go on asking.
+        // Clients without a place are not refused: they retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
         sockets.push(socket.expect("there is a place to wait in").unwrap());
     }
@@ -289,7 +289,7 @@ async fn the_socket_file_goes_with_its_server() {
 #[tokio::test]
 async fn only_stale_socket_file_is_replaced() {
     let place = Place::new("stale");
-    // The listener is closed, the file stays: what a server leaves that was killed.
+    // The listener is closed, the file stays: the state after a server was killed.
     drop(UnixListener::bind(place.socket()).unwrap());
     assert!(UnixStream::connect(place.socket()).await.is_err());
     let server = bound(&place).await.unwrap();
@@ -305,14 +305,14 @@ async fn only_stale_socket_file_is_replaced() {
     serving.abort();
     let _ = serving.await;
 
-    std::fs::write(place.socket(), "a file of somebody's").unwrap();
+    std::fs::write(place.socket(), "an unrelated file").unwrap();
     let error = bound(&place).await.unwrap_err();
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
         "{error}"
     );
     assert!(error.to_string().starts_with(&format!("listening on {} failed: ", place.socket().display())), "{error}");
-    assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
+    assert_eq!(std::fs::read(place.socket()).unwrap(), b"an unrelated file");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// Gives back what it gets, and for a name an `Any` of that type.
+/// Returns its request, and for a name an `Any` of that type.
 struct Echo;
 
 impl Echoes for Echo {
@@ -19,7 +19,7 @@ impl Echoes for Echo {
         if let Some(any) = &all.any
             && any.type_url.ends_with("/json.All")
         {
-            // What has come as JSON is in protobuf's encoding.
+            // A message that arrived as JSON is in protobuf's encoding.
             let content: All =
                 prost::Message::decode(&*any.value).map_err(|error| Status::internal(error.to_string()))?;
             all.small = content.small;

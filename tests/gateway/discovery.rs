@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::{env, fs};
 
-/// Gives back what it gets.
+/// Returns its request.
 struct Echo;
 
 impl Echoes for Echo {
@@ -117,7 +117,7 @@ async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
     assert_eq!(client.json().await["error"]["code"], -32008);
 }
 
-/// Reads a file with the document, and messages that have and do not have schemas in it. Says what it has examined.
+/// Reads a file with the document, and messages that have and do not have schemas in it. Prints the examined ones.
 const JUDGE: &str = r##"
 import json, os, sys
 import jsonschema

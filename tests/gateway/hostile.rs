@@ -1,4 +1,4 @@
-//! Clients that want a server to hold too much for them, by the doors for HTTP, and a native client beside them.
+//! Clients that make a server hold too much for them through gateways over HTTP, and a native client.
 
 use crate::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Calls natively, beside the others.
+/// Calls natively at the same time.
 async fn expect_service(server: &Open) {
     let client = GreeterClient::connect(&*server.address).await.expect("the server takes connections");
     let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("it answers");
@@ -54,7 +54,7 @@ async fn message_without_memory_is_refused_before_arrival() {
     socket.write_all(head.as_bytes()).await.expect("it is read");
     socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("it is read");
     let (mut reading, mut writing) = socket.into_split();
-    // The rest never comes, and the server need not read what does.
+    // The rest never arrives, and the server need not read these bytes.
     let sending = tokio::spawn(async move {
         let _ = writing.write_all(&vec![b' '; 3 << 20]).await;
         std::future::pending::<()>().await;
@@ -102,5 +102,5 @@ async fn unread_http2_responses_are_charged_to_client() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, given_back).await.expect("what was held is given back");
+    tokio::time::timeout(PATIENCE, given_back).await.expect("the memory is released");
 }

@@ -55,7 +55,7 @@ async fn requests_with_repeated_head_are_answered_independently() {
     assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
 }
 
-/// Responses as a client reads them one behind the other: the status of each, and its body as long as its head says.
+/// Responses in the order in which a client reads them: the status of each, and its body as long as its head says.
 fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
@@ -170,7 +170,7 @@ async fn response_to_unread_request_announces_connection_close() {
     for refused in [head("/greet.Greeter/Greet", encoded), head("/greet.Greeter/No", web)] {
         let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
         socket.write_all(refused.as_bytes()).await.expect("it is read");
-        // Nobody has waited for the body, so a client that sends another request would send it to nobody.
+        // No reader has consumed the body, so a further request of the client would be lost.
         let response = next_head(&mut socket).await;
         assert!(response.contains("connection: close"), "{response}");
     }
@@ -293,7 +293,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     let mut byte = [0];
     used.read_exact(&mut byte).await.expect("it answers");
     server.stop();
-    // One that is idle is closed at once, and those with calls behind their responses.
+    // An idle one is closed at once, and one with calls after their responses.
     assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
     server.gate.add_permits(sockets.len());
     for socket in &mut sockets {
@@ -304,7 +304,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     server.stopped().await;
 }
 
-/// What a client gets that sends these bytes and no more, in virtual time.
+/// The answer to these bytes of a client, in virtual time.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let (builder, host, _told) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
@@ -361,7 +361,7 @@ async fn request_needs_one_host_that_is_that_of_its_target() {
         assert_eq!(response.contains("Hello, Bob!"), status == 200, "{to}: {response}");
     }
     let absolute = greet("", "Ada").replace("POST /", "POST http://localhost/").replace("host: localhost\r\n", "");
-    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not stand in for the field");
+    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not replace the field");
 }
 
 #[tokio::test]

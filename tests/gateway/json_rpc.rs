@@ -183,7 +183,7 @@ async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
     // Errors in their place have no room either.
     let many: Vec<_> = (0..900).map(describe).collect();
     assert_eq!(error(&answer(&server, json!(many).to_string()).await), (-32008, Value::Null));
-    // A long one is replaced, and a short one behind it has room.
+    // A long one is replaced, and a short one after it fits.
     let payload = "A".repeat(30_000);
     let echo = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": {"data": payload}});
     let mut mixed: Vec<_> = (0..220).map(describe).collect();
@@ -217,7 +217,7 @@ async fn metadata_reaches_middleware_and_returns_if_requested() {
     };
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(middleware));
     let mut request = add(1, 1, 1);
-    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it is not asked for");
+    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it was not requested");
     request["metadata"] = json!({"authorization": "Bearer abc"});
     assert_eq!(answer(&server, request.to_string()).await["metadata"], json!({"seen": "Bearer abc"}));
     request["metadata"] = json!({"Authorization": "x"});
@@ -284,7 +284,7 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
     client.say(request.to_string()).await;
     assert_eq!(client.json().await, item(1, &json!({"value": "1"})));
     assert_eq!(client.json().await, item(1, &json!({"value": "2"})));
-    // It stands still, while others go on.
+    // It is blocked, while others continue.
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
     client.say(notice("rpc.credit", &json!({"id": 1, "items": 3}))).await;
@@ -328,7 +328,7 @@ async fn bidirectional_stream_runs_until_both_directions_end() {
     }
     client.say(notice("rpc.end", &json!({"id": 1}))).await;
     assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
-    // It is over: what comes late changes nothing.
+    // It is over: late items change nothing.
     client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": "late"}}))).await;
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
@@ -484,7 +484,7 @@ mod hostile {
             assert_eq!(error(&client.json().await), (-32600, Value::Null));
             assert_eq!(client.rest().await, Vec::<String>::new());
         }
-        // As deep as allowed, and in params that nobody reads.
+        // As deep as allowed, and in unused params.
         let deep = format!("{}{}", "[".repeat(199), "]".repeat(199));
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Nothing","params":{deep}}}"#);
         assert_eq!(error(&answer(&open(), message).await), (-32601, json!(1)));
@@ -507,7 +507,7 @@ mod hostile {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned anew at each piece");
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned again at each piece");
         assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 

@@ -1,4 +1,4 @@
-//! The page of metrics: who gets it, what stands there, and whether Prometheus can read it.
+//! The page of metrics: access, contents, and that Prometheus can read it.
 
 use crate::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;

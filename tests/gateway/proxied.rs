@@ -1,4 +1,5 @@
-//! Connections in front of which a load balancer states its client's address, and what TLS offers beside frames.
+//! Connections through a load balancer that states the client's address, and protocols that TLS offers in addition to
+//! frames.
 
 use crate::greeter::{PATIENCE, greet, rest};
 use crate::support::Client;
@@ -21,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Tells its caller the address that it comes from.
+/// Returns the address of its caller.
 struct Mirror;
 
 impl Greeter for Mirror {
@@ -68,7 +69,7 @@ async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpSt
     tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("the handshake succeeds")
 }
 
-/// What a handler sees of a caller by JSON-RPC on this transport.
+/// The caller's address in a handler, by JSON-RPC on this transport.
 async fn seen_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     io.write_all(call.as_bytes()).await.expect("it is read");
@@ -112,7 +113,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
         let mut socket = connect(address, bytes).await.expect("it listens");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
-        // It may be reset, since what has come was not read to its end.
+        // It may be reset, since received bytes were left unread.
         let _ = ended.expect("the server closes");
         assert_eq!(answer, b"");
     }

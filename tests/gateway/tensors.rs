@@ -38,7 +38,7 @@ async fn serve() -> String {
     address
 }
 
-/// The body of the response to a call of Connect, behind its status.
+/// The body of the response to a Connect call, after its status.
 async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
     let mut socket = TcpStream::connect(address).await.expect("it listens");
     let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);

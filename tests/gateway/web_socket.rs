@@ -62,11 +62,11 @@ async fn expect_service(channel: Channel) {
         call.await.expect("each call is answered");
     }
     let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("it begins").into_inner();
-    let counted: Vec<_> = counts.map(|count| count.expect("it goes on").value).collect().await;
+    let counted: Vec<_> = counts.map(|count| count.expect("the stream continues").value).collect().await;
     assert_eq!(counted, (1..=1000).collect::<Vec<_>>());
 }
 
-/// A client of WebSocket that says what a test wants it to say.
+/// A client of WebSocket that sends the frames of a test.
 pub(crate) struct Client<T = TcpStream>(pub(crate) T);
 
 impl Client {
@@ -116,7 +116,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is whole")
     }
 
-    /// The code with which the server closes, once the frames before have been read. Answers it.
+    /// The code with which the server closes, after the preceding frames have been read. Answers it.
     pub(crate) async fn closed(&mut self) -> u16 {
         let payload = loop {
             let (_, opcode, payload) = self.frame().await;
@@ -164,7 +164,7 @@ pub(crate) fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A call of a plain peer, and the answer to it.
+/// A call of a compat peer, and the answer to it.
 fn call() -> (Bytes, Bytes) {
     let request = encoded(&AddRequest { a: 20, b: 22 });
     let reply = encoded(&Sum { total: 42, count: 2 });
@@ -312,7 +312,7 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
             tokio::spawn(async move { client.sleep(SleepRequest { millis: 300, tag: 0 }).await })
         })
         .collect();
-    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, behind the requests before");
+    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, after the earlier requests");
     stop.send(()).unwrap();
     assert_eq!([idle.closed().await, silent.closed().await], [1001, 1001]);
     for call in calls {

@@ -1,4 +1,4 @@
-//! Handlers of generated services that hand their connections off, to an echo behind a gateway.
+//! Handlers of generated services that hand their connections off, to an echo through a gateway.
 
 use super::expect_echo;
 use frisbee_tests::gated::Gated;
@@ -49,7 +49,7 @@ fn target(name: &str) -> Target {
 /// Polls a call once, which sends it.
 async fn begin<F: Future>(mut call: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready())).await;
-    assert!(!is_ready, "nobody can have answered");
+    assert!(!is_ready, "no answer can have been sent");
 }
 
 #[tokio::test]
@@ -65,12 +65,12 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
     expect_echo(raw).await;
     assert!(handed.take().is_none());
-    // Calls go to a new connection, where nobody has logged in.
+    // Calls go to a new connection, which is not logged in.
     let status = client.open(target("echo")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
 }
 
-/// A server that ends its connections soon is dialled with growing pauses, thirty of which are half a minute.
+/// A server that ends its connections soon is dialled with growing pauses. Thirty of them are half a minute.
 #[tokio::test(start_paused = true)]
 async fn successive_hand_offs_reconnect_without_pause() {
     let builder = Server::builder().add_service(InteropServer::new(Giving));
@@ -144,7 +144,7 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     let asking = InteropClient::new(asking);
     let sleep = |millis| SleepRequest { millis, ..Default::default() };
 
-    // What the server is, is known from here on, so that calls are sent at once.
+    // The kind of the server is known from now on, so that calls are sent at once.
     client.sleep(sleep(0)).await.unwrap();
 
     let mut slow = std::pin::pin!(client.sleep(sleep(1)));
@@ -157,11 +157,11 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
-        // It has been told to give up as well, and answers in a moment.
+        // It was cancelled as well, and answers in a moment.
         tokio::task::yield_now().await;
     }
 
-    // The service hands nothing off. What is called meanwhile waits, and is answered behind.
+    // The service hands nothing off. Calls made during the request wait, and are answered after it.
     let mut asked = std::pin::pin!(asking.sleep(sleep(1)));
     begin(asked.as_mut()).await;
     let mut waits = std::pin::pin!(client.sleep(sleep(0)));
@@ -187,7 +187,7 @@ async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }
 
-/// Hands its connection off by `DoNothing`, to somebody who closes it.
+/// Hands its connection off by `DoNothing`. The new owner closes it.
 struct Giving;
 
 impl Interop for Giving {
@@ -212,7 +212,7 @@ async fn giving() -> Channel {
     channel
 }
 
-/// Makes calls of a kind until it is told to stop; how many.
+/// Makes calls of a kind until it is stopped, and counts them.
 async fn call_on<F: Future<Output = Result<(), Status>>>(stop: &AtomicBool, call: impl Fn() -> F) -> usize {
     let mut calls = 0;
     while !stop.load(Ordering::Relaxed) {

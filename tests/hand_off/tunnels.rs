@@ -1,4 +1,4 @@
-//! Streams as bytes: tunnels beside everything else on one connection.
+//! Streams as bytes: tunnels among other traffic on one connection.
 
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
@@ -107,7 +107,7 @@ async fn a_writer_waits_for_a_reader() {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     });
-    // Packets go on, and by the time that some have, the writer has written all that it may.
+    // Packets pass, and after some of them the writer has written all that it may.
     for _ in 0..100 {
         connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
     }
@@ -173,7 +173,7 @@ async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
             ended.unwrap();
         }
     };
-    tokio::time::timeout(PATIENCE, all).await.expect("the others get on while the bulk goes on");
+    tokio::time::timeout(PATIENCE, all).await.expect("the others finish during the bulk transfer");
     assert!(!bulk.is_finished());
     stop.store(true, Ordering::Relaxed);
     bulk.await.unwrap();

@@ -11,14 +11,14 @@ use frpc::polyglot::{Encoder, Form, encode_root};
 const BATCH: u16 = 9;
 const SUM_UP: u16 = 22;
 
-/// What makes one of ours of a peer.
+/// The packet that makes a peer native.
 fn hello() -> Vec<u8> {
     let mut core = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now());
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
-/// A client of ours, as far as its server can tell, with a stream of requests that is open.
+/// A client that appears native to its server, with an open stream of requests.
 async fn streaming() -> Raw {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&hello()).await;
@@ -26,7 +26,7 @@ async fn streaming() -> Raw {
     peer
 }
 
-/// Whether the server goes on answering.
+/// Whether the server still answers.
 async fn expect_sum(peer: &mut Raw) {
     peer.write(&packet(3, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     let reply = peer.next().await.expect("the connection lives");

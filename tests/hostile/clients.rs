@@ -1,4 +1,4 @@
-//! What broken and hostile peers do to a server, with a healthy client beside them.
+//! Effects of broken and hostile peers on a server with a healthy client.
 
 use bytes::Bytes;
 use frisbee::Config;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
 
-/// Add(20, 22) and its sum, by which a test sees that a connection lives.
+/// Add(20, 22) and its sum, which shows that a connection lives.
 fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
@@ -81,7 +81,7 @@ async fn truncated_body_gets_error_reply_and_keeps_connection() {
                 let reply = peer.next().await.expect("the connection lives");
                 assert_eq!((reply.id.0, reply.operation.number()), (cut as u16, *operation));
                 let text = error_text(&reply.body).unwrap_or_else(|| panic!("{operation} cut at {cut} was accepted"));
-                assert!(text.contains("interop."), "{text:?} does not say what was expected");
+                assert!(text.contains("interop."), "{text:?} does not have the expected text");
             }
             truncations += body.len() as u32;
         }
@@ -258,7 +258,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
         let (mut silent, serving, begun) = connect();
         silent.write(said).await;
         serving.await.expect("it does not panic");
-        assert!(begun.elapsed() < IDLE / 2, "{:?} behind {said:?}", begun.elapsed());
+        assert!(begun.elapsed() < IDLE / 2, "{:?} after {said:?}", begun.elapsed());
     }
 
     let (mut no_more, serving, begun) = connect();
@@ -303,7 +303,7 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
     }
 }
 
-/// How long it takes to answer what is sent at once, in virtual time.
+/// The virtual time that it takes to answer bytes sent at once.
 async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
     let (here, there) = tokio::io::duplex(64 * 1024);
@@ -360,7 +360,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     for (cost, waste) in useless.into_iter().chain([cancelled]) {
         let allowed = Config::default().waste_rate as usize;
         let less = [&hello[..], &repeated(&waste, allowed / 10 / cost)].concat();
-        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
+        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within its allowance");
         let more = [&hello[..], &repeated(&waste, 3 * allowed / cost)].concat();
         let elapsed = time_to_answer(more).await;
         assert!((2_800..3_000).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
@@ -405,5 +405,5 @@ async fn endless_stream_openings_do_not_starve_others() {
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
     answered.expect("all are refused").expect("the connection lives");
     other.abort();
-    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns beside twenty of the connection");
+    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns during twenty of the connection");
 }

@@ -27,11 +27,11 @@ fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
     (message, frame)
 }
 
-/// The text of the error that a body is answered with. The connection goes on.
+/// The text of the error that answers a body. The connection stays open.
 async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
     peer.write(&packet(3, ECHO, body)).await;
     let reply = peer.next().await.expect("it is answered");
-    // An extended peer is told the code in front, in a prefix of a few bytes.
+    // A native peer gets the code first, in a prefix of a few bytes.
     let error = match reply.body[..] {
         [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
         ref error => error,

@@ -1,5 +1,5 @@
-//! What broken and hostile servers do to a client: it keeps its deadlines, holds little, and never takes for a success
-//! what is none.
+//! Effects of broken and hostile servers on a client: it keeps its deadlines, holds little, and never takes a failure
+//! for a success.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
@@ -70,7 +70,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
         written += 1;
     }
     let status = call.await.expect("the caller does not panic").expect_err("nothing answers it");
-    // What is in the pipe at the end was written and not read.
+    // Bytes in the pipe at the end were written and not read.
     assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
     ignoring.abort();
@@ -97,7 +97,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let reply = packet(request.id.0, request.operation.number(), &SUM);
     slow.write(&reply[..reply.len() - 1]).await;
     assert_eq!(code(call.await.expect("the caller does not panic")), Code::DeadlineExceeded);
-    // What was left of it comes now, and answers nobody.
+    // Its remaining part arrives now, and answers no call.
     slow.write(&reply[reply.len() - 1..]).await;
     let call = calling(&client, 2);
     let request = slow.next().await.expect("the client calls");
@@ -109,7 +109,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
 async fn slowly_reading_server_costs_calls_only_their_deadlines() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
     slow.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    // More than the sockets take, and a waiting call behind that.
+    // More than the sockets take, and a waiting call after that.
     let mut fillers = tokio::task::JoinSet::new();
     for _ in 0..6 {
         let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
@@ -179,7 +179,7 @@ async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let call = calling(&client, 1);
     let request = loop {
         let packet = peer.next().await.expect("the connection lives");
-        // The range that the stream was asked for, and its close, come before.
+        // The requested range of the stream and its close precede this.
         if packet.operation.number() != 2 {
             break packet;
         }
@@ -224,7 +224,7 @@ async fn stream_past_deadline_ends_despite_queued_messages() {
         }
     };
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    assert!(read < 100, "{read} messages were read behind the deadline");
+    assert!(read < 100, "{read} messages were read after the deadline");
 }
 
 #[tokio::test]
@@ -245,7 +245,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }
-    // The reset comes behind the request and its end, and before anything is read, which would give credit.
+    // The reset follows the request and its end, and precedes any read, which would give credit.
     loop {
         let packet = liar.next().await.expect("the connection lives");
         if packet.operation.number() == 7 && !packet.body.is_empty() {
@@ -290,7 +290,7 @@ async fn stream_resetting_server_gets_few_streams_beside_another() {
         let chosen = async { while !is_reset().await {} };
         tokio::time::timeout(Duration::from_secs(20), chosen).await
     };
-    chosen().await.expect("it is chosen, once it has shown what it is");
+    chosen().await.expect("it is chosen once it has identified itself");
     let mut reset = 0;
     for _ in 0..200 {
         reset += usize::from(is_reset().await);

@@ -23,7 +23,7 @@ use tokio::process::{Child, Command};
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// Where a handler goes on.
+/// The target of a handler's nested calls.
 #[derive(Clone)]
 enum Next {
     /// Calls another server of frpc.
@@ -62,7 +62,7 @@ impl Greeter for Service {
     }
 
     async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("nobody recites here"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
@@ -131,7 +131,7 @@ impl Shown {
         }
     }
 
-    /// What the collector writes of a span, line by line.
+    /// The collector's output for a span, line by line.
     fn note(&mut self, line: &str) {
         let Some((key, value)) = line.split_once(':') else { return };
         let place = match key.trim() {

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 const PREFIX: &str = "shop/";
 
-/// No test waits longer for what comes in seconds; a machine may be busy.
+/// The longest wait for an event that is due in seconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that is registered.
@@ -145,7 +145,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let address = format!("http://{}", server.address);
     let etcd = Etcd::new([&address]).expect("it is an address");
     let stays = Shop::open(&etcd).await;
-    // A process of its own, as far as etcd can tell.
+    // A separate process to etcd.
     let dies = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("it starts");
     let registering = dies.spawn(async move {
         let etcd = Etcd::new([&address]).expect("it is an address");

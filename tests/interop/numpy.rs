@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes arrays of every type, byte order and form into the folder of its argument, and beside each the elements as they
-/// stand in C order, as little-endian bytes.
+/// Writes arrays of every type, byte order and form into the folder of its argument, and for each one a file with the
+/// elements in C order, as little-endian bytes.
 const WRITE: &str = r#"
 import sys, numpy as np
 folder = sys.argv[1]

@@ -1,4 +1,4 @@
-//! How deep messages may nest is for each end to say, and whoever sends deeper ones is told so.
+//! Each end limits how deep messages nest, and the sender of deeper ones gets an error.
 
 use frisbee::pubsub::{Broker, Client};
 use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
@@ -15,7 +15,7 @@ const DEEP: u32 = 150;
 /// Less deep.
 const SHALLOW: u32 = 20;
 
-/// Answers with what it gets.
+/// Returns its request.
 struct Same;
 
 impl Depths for Same {
@@ -49,7 +49,7 @@ fn levels(count: u32) -> Deep {
     (1..count).fold(Deep::default(), |inner, _| Deep { next: Some(Box::new(inner)) })
 }
 
-/// The two ends of one connection, which is never made anew. The server runs on threads of its own.
+/// The two ends of one connection, which never reconnects. The server runs on its own threads.
 async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
     let server =
         server.add_service(DepthsServer::new(Same)).bind("127.0.0.1:0").await.expect("loopback has free ports");
@@ -74,8 +74,8 @@ async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>;
     ]
 }
 
-/// That messages of so many levels come back, and none of one more, for the reason that `code` stands for; and that
-/// the connection outlives it.
+/// Checks that messages of so many levels are echoed, and none of one more, for the reason of `code`; and that the
+/// connection outlives it.
 async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
         let status = result.expect_err("it is too deep");
@@ -87,10 +87,10 @@ async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     }
 }
 
-/// Of what a server refuses: requests, and messages of streams.
+/// Of requests and stream messages that a server refuses.
 const BY_SERVER: [Code; 4] = [Code::InvalidArgument, Code::InvalidArgument, Code::Internal, Code::Internal];
 
-/// Of what a client refuses.
+/// Of replies that a client refuses.
 const BY_CLIENT: [Code; 4] = [Code::Internal; 4];
 
 #[tokio::test]

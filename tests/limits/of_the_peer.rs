@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// How long a test waits for what is to happen at once.
+/// The longest wait for an event that is due at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -90,7 +90,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
         client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
     };
     let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
-    other.expect("the call beside it goes on");
+    other.expect("the other call continues");
     assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
 }
 
@@ -105,7 +105,7 @@ async fn zero_limits_still_accept_protocol_packets() {
         client.add(SUM).await.expect("it adds");
         let long = client.echo_payload(Payload { seq: 1, data: vec![0; 2000] }).await;
         assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
-        client.add(SUM).await.expect("the connection goes on");
+        client.add(SUM).await.expect("the connection stays open");
     }
 }
 
@@ -156,8 +156,8 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
     let mut calls = 0;
     while accepted.load(Ordering::SeqCst) < 2 {
         calls += 1;
-        assert!(calls < 100, "the connection on which nothing can be sent any more was kept");
-        client.add(within(20 * MS, SUM)).await.expect_err("nobody answers");
+        assert!(calls < 100, "the connection that can send nothing more was kept");
+        client.add(within(20 * MS, SUM)).await.expect_err("no server answers");
     }
     accepting.abort();
 }

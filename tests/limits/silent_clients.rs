@@ -1,5 +1,4 @@
-//! Clients that connect and say nothing, in plain text and with TLS: how many there may be, and that nobody waits for
-//! them.
+//! Clients that connect and stay silent, in plain text and with TLS: their limit, and that they block no other client.
 
 use frisbee::{CloseKind, CloseReason, Config};
 use frisbee_tests::attacks::ADD;
@@ -16,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long an honest client may take to connect whatever others do, in virtual time.
+/// The longest time an honest client may take to connect, in virtual time.
 const SOON: Duration = Duration::from_millis(200);
 
 fn acceptor(builder: ServerBuilder) -> Acceptor {
@@ -54,7 +53,7 @@ async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         if number % 300 == 0 {
             let took = call(&acceptor, &authority).await;
-            assert!(took < SOON, "{took:?} beside {number} silent connections");
+            assert!(took < SOON, "{took:?} with {number} silent connections");
         }
     }
     assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "there was room for all of them");
@@ -104,7 +103,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
         tokio::time::sleep(Duration::from_millis(later + 5)).await;
         let over: Vec<_> = silent.iter().map(|(_, serving)| serving.is_finished()).collect();
         assert_eq!(over, [[true; 7].as_slice(), &[false; 3]].concat(), "case {number}");
-        assert!(begun.elapsed() < Duration::from_secs(1), "nobody had to wait for them");
+        assert!(begun.elapsed() < Duration::from_secs(1), "no client had to wait for them");
     }
 }
 
@@ -145,7 +144,7 @@ async fn clients_with_unread_bytes_are_served() {
         let address = listener.local_addr().expect("it is bound");
         let mut clients = Vec::new();
         for _ in 0..8 {
-            let mut client = TcpStream::connect(address).expect("somebody listens");
+            let mut client = TcpStream::connect(address).expect("the server listens");
             client.write_all(&said).expect("there is room");
             clients.push(client);
             let (socket, _) = listener.accept().expect("a client waits");

@@ -1,5 +1,5 @@
-//! Links that carry little in a second, and peers that take little: what goes on meanwhile, what waits, and who is given
-//! up. In virtual time, but for one test over sockets.
+//! Links of low bandwidth, and peers that read little: progress of other work, queued bytes, and aborted peers. In
+//! virtual time, but for one test over sockets.
 
 mod full;
 mod sockets;
@@ -20,10 +20,10 @@ use tokio::time::Instant;
 
 const MB: u32 = 1_000_000;
 
-/// What the link's ends hold, in bytes: next to nothing.
+/// The buffers of the link's ends, in bytes: next to nothing.
 const BUFFER: usize = 8 * 1024;
 
-/// Gives what it is asked for, and counts who sleeps.
+/// Returns its request, and counts sleeping handlers.
 #[derive(Clone, Default)]
 pub(crate) struct Service {
     /// Calls of `Sleep` that have begun, and those that have not ended.
@@ -68,7 +68,7 @@ impl Interop for Service {
     }
 }
 
-/// Carries bytes, a fiftieth of what it may in a second at a time.
+/// Carries bytes, in steps of a fiftieth of its rate per second.
 async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, rate: u64) {
     while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(rate / 50), &mut to).await {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -122,7 +122,7 @@ impl Linked {
         assert_eq!(transferred.expect("slow is not lost").get_ref().data.len(), down as usize);
     }
 
-    /// Has the server begin a reply of so many bytes, of which much waits when this is over.
+    /// Has the server begin a reply of so many bytes. Most of it is queued when this returns.
     async fn begin_reply(self: &Arc<Self>, down: u32) -> tokio::task::JoinHandle<()> {
         let this = self.clone();
         let reply = tokio::spawn(async move { this.transfer(0, down).await });
@@ -220,7 +220,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
 #[tokio::test(start_paused = true)]
 async fn cancelled_request_queued_by_slow_reply_never_runs() {
     const LENGTH: usize = 20_000;
-    // What waits to be written is held as well, and becomes less by 10 kB in a tenth of a second.
+    // Queued output is held as well, and shrinks by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let before = linked.stats.memory_held();
@@ -262,7 +262,7 @@ async fn requests_that_wait_behind_a_slow_reply_run_in_their_order() {
     }
     reply.await.expect("it arrives");
     while let Some(total) = calls.join_next().await {
-        order.push(total.expect("nobody panics"));
+        order.push(total.expect("no task panics"));
     }
     assert!(order.is_sorted(), "{order:?}");
 }
@@ -276,7 +276,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
         async move { client.sum_up(patient(counts)).await }
     });
     let reply = linked.begin_reply(5 * MB).await;
-    // As many as there is credit for: the server gives more, behind its reply.
+    // As many as there is credit for: the server gives more, after its reply.
     for value in 0..2_000 {
         count.send(Count { value }).await.expect("the server takes it");
     }
@@ -297,7 +297,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     });
     assert!(!reply.is_finished());
     reply.await.expect("it arrives");
-    early.await.expect("nobody panics").expect("it is answered");
+    early.await.expect("no task panics").expect("it is answered");
     late.await.expect("it is in order");
     linked.expect_open();
 }
@@ -332,8 +332,8 @@ async fn reply_to_acceptor_passes_queued_requests() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(calling.is_finished(), "the reply waits");
     assert!(!waiting.is_finished() && !reply.is_finished());
-    calling.await.expect("nobody panics").expect("it is answered");
-    waiting.await.expect("nobody panics").expect("it is answered");
+    calling.await.expect("no task panics").expect("it is answered");
+    waiting.await.expect("no task panics").expect("it is answered");
 }
 
 /// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
@@ -350,6 +350,6 @@ async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
             called.echo_payload(patient(payload)).await.expect("slow is not lost");
         });
     }
-    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("nobody waits for ever");
+    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("every call ends");
     linked.expect_open();
 }

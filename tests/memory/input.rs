@@ -1,4 +1,4 @@
-//! Requests that are held, and those of others beside them.
+//! Held requests, and concurrent requests of others.
 
 use super::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
 use super::output::replies;
@@ -16,7 +16,7 @@ fn metadata(length: usize) -> Vec<u8> {
     items
 }
 
-/// What one of ours says first.
+/// The first packet of a native peer.
 fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
@@ -39,7 +39,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
     assert_eq!(stats.shed(), 0);
 }
 
-/// It was refused for what was charged for it while it arrived.
+/// It was refused because of its own charge during arrival.
 #[tokio::test]
 async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = Waiting::new(0);
@@ -66,7 +66,7 @@ async fn connection_at_its_share_is_refused_and_others_served() {
         witness.is_served(20).await;
         hogs.push(hog);
     }
-    assert!(stats.shed() > 0, "more was asked for than there is");
+    assert!(stats.shed() > 0, "more was requested than there is");
     assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     release.send(true).expect("handlers wait");
     until("nothing is held", || stats.memory_held() == 0).await;

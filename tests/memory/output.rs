@@ -1,4 +1,4 @@
-//! What waits to be written to peers that do not take it.
+//! Output queued for peers that do not read it.
 
 use super::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
@@ -70,7 +70,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
     for one in &mut peers {
         bytes += replies(one, 4).await.1;
     }
-    // What is read makes room for what comes behind it.
+    // Bytes that are read make room for later ones.
     assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
     until("nothing is held", || stats.memory_held() == 0).await;
 }

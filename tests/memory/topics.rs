@@ -96,7 +96,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     let mut peers = Vec::new();
     for _ in 0..8 {
         let mut one = super::attackers::peer(&acceptor);
-        // The operation of a method that takes messages, of which none come.
+        // The operation of a method that takes messages. None arrive.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
         one.write_all(&opens).await.expect("the server reads");
         peers.push(one);

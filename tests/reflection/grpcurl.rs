@@ -1,4 +1,4 @@
-//! The schema of a server, as grpcurl asks for it: the judge of gRPC's reflection.
+//! The schema of a server through grpcurl, the reference client of gRPC's reflection.
 
 use super::support::builder;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};

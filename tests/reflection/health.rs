@@ -105,7 +105,7 @@ async fn health_watch_reports_each_change_once() {
     health.set_serving("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::Serving)));
     health.set_not_serving("catalog.Shop");
-    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "what has not changed was not told");
+    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "no unchanged state was sent");
     health.remove("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
 }
@@ -233,7 +233,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 
-    // All of them are told of a stop.
+    // All of them are notified of a stop.
     let _ = open.stop.send(());
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::NotServing));
     assert_eq!(watch.message().await.unwrap_err().code(), tonic::Code::Unavailable);

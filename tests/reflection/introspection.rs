@@ -1,4 +1,4 @@
-//! What the introspection of a process tells of its servers, natively and as JSON.
+//! The introspection of a process, natively and as JSON.
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
@@ -69,7 +69,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     assert!(buy.has_deadline && (54_000..=55_000).contains(&buy.time_left_ms), "{buy:?}");
     assert!(!browse.has_deadline && reply.streams.len() == 1 && reply.streams[0].id == browse.id);
     drop(browsing);
-    let bought = buying.await.expect("it does not panic").expect_err("nobody sells");
+    let bought = buying.await.expect("it does not panic").expect_err("the handler fails");
     assert_eq!(bought.code(), Code::DeadlineExceeded);
     loop {
         let left = client.connection(asked()).await.expect("it is open").into_inner();
@@ -129,7 +129,7 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
     let mut watch = client.watch(request).await.expect("it answers").into_inner();
     let begun = tokio::time::Instant::now();
     for _ in 0..3 {
-        let reply = watch.message().await.expect("it goes on").expect("it does not end");
+        let reply = watch.message().await.expect("the stream continues").expect("it does not end");
         assert_eq!(reply.servers.len(), 1);
     }
     assert!(begun.elapsed() >= Duration::from_millis(1000), "{:?}", begun.elapsed());
@@ -164,7 +164,7 @@ async fn ended_calls_are_reported_by_method_if_counted() {
     for _ in 0..3 {
         let mut request = Request::new(Thing::default());
         request.set_timeout(Duration::from_millis(1));
-        shop.buy(request).await.expect_err("nobody sells");
+        shop.buy(request).await.expect_err("the handler fails");
     }
     let counted = async {
         loop {
@@ -238,10 +238,10 @@ async fn passed_socket_shows_successor_after_predecessor_leaves() {
         let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
             .await
             .expect("it answers")
-            .expect("it tells");
+            .expect("it answers");
         assert_eq!(reply.into_inner().servers[0].name, name);
         serving.abort();
-        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was told");
+        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was stopped");
         assert!(path.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! The schema of a server, as native clients ask for it.
+//! The schema of a server, as native clients receive it.
 
 use super::support::catalog::{AdminClient, Thing};
 use super::support::long::LongServer;
@@ -153,7 +153,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         for trace in ["Admin", "Fire", "Fires people", "Fires one"] {
             assert!(!schema.files.windows(trace.len()).any(|part| part == trace.as_bytes()), "{trace}");
         }
-        // What stands behind it in the file keeps its comments and custom options.
+        // The remaining part of the file keeps its comments and custom options.
         let audit = service(&schema, "catalog.Audit");
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
         assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");

@@ -1,4 +1,4 @@
-//! What the compiler says to those who give frpc the wrong thing.
+//! Compiler messages for wrong arguments to frpc.
 
 use std::env;
 use std::fs;

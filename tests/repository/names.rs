@@ -1,4 +1,4 @@
-//! The names of all tests in the repository: short, and without words that stand for a subject instead of naming it.
+//! The names of all tests in the repository: short, and with a subject.
 
 use super::promises::{root, tests_in};
 use std::collections::BTreeSet;

@@ -14,7 +14,7 @@ const CHANNELS: usize = 4;
 /// Callers on each channel, whose calls follow each other.
 const CALLERS: usize = 4;
 
-/// What is counted while callers call.
+/// Counts of concurrent calls.
 #[derive(Default)]
 struct Load {
     is_over: AtomicBool,
@@ -78,7 +78,7 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     (failures, times)
 }
 
-/// Calls without end, and what came of it.
+/// Calls without end, and their outcomes.
 struct Calling {
     load: Arc<Load>,
     callers: JoinSet<(Vec<String>, Vec<u32>)>,
@@ -102,7 +102,7 @@ impl Calling {
     /// Waits until so many calls more have been made.
     async fn go_on(&self, calls: usize) {
         let until = self.load.calls.load(Ordering::Relaxed) + calls;
-        frisbee_tests::until("the callers go on", || self.load.calls.load(Ordering::Relaxed) >= until).await;
+        frisbee_tests::until("the callers continue", || self.load.calls.load(Ordering::Relaxed) >= until).await;
     }
 
     /// Ends the load. Returns how many calls were made, and the times at a half and 99 of 100 of them.

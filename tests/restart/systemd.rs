@@ -1,4 +1,4 @@
-//! Sockets that come from systemd, and the states that it is told, with a shell in its place.
+//! Sockets passed by systemd, and states reported to it, with a shell in its place.
 
 use super::{PATIENCE, Program, Programs};
 use frisbee_tests::interop::{AddRequest, InteropClient};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Has the socket passed as systemd does, and systemd told at `notify`. The shell becomes the program.
+/// Passes the socket as systemd does, with systemd's notifications at `notify`. The shell becomes the program.
 async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Program {
     let script = "LISTEN_PID=$$ exec \"$0\" \"$1\" serve 3>&2 2>/dev/null";
     let mut command = Command::new("sh");
@@ -21,7 +21,7 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
 /// The next state of the service.
 fn told(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
-    let count = manager.recv(&mut bytes).expect("it is told in time");
+    let count = manager.recv(&mut bytes).expect("the state arrives in time");
     String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Brokers on one bus that goes away and loses frames: what subscribers at each of them hear and are told.
+//! Brokers on one bus that goes away and loses frames: messages and losses that subscribers at each of them receive.
 
 use frisbee::pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
 use frisbee::{Connection, Server};
@@ -14,7 +14,7 @@ const BROKERS: usize = 3;
 
 const MESSAGES: u64 = 120;
 
-/// The patterns of one connection, all of which match everything.
+/// The patterns of one connection. Each of them matches everything.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
 /// A time after which nothing more comes.

@@ -29,11 +29,11 @@ struct All {
     refuse: AtomicBool,
     /// One in so many runs takes much longer, unless it is 0.
     slow_in: AtomicU64,
-    /// What the handlers were told of the time that their callers wait.
+    /// The timeouts of the callers, as seen by the handlers.
     told: Mutex<Vec<Duration>>,
     /// The spans with which handlers were called, in their order.
     spans: Mutex<Vec<[u8; 8]>>,
-    /// The times that requests carried, by which tests number them.
+    /// The times in requests, which number them in tests.
     numbers: Mutex<HashSet<u64>>,
 }
 
@@ -111,7 +111,8 @@ impl Extension for Service {
     not_served!(echo, fail, ask, flood, sink);
 }
 
-/// A client of so many servers, of which the first may be frozen, what these do together, and the runs at the first.
+/// A client of so many servers, the first of them possibly frozen, the servers' shared state, and the runs at the
+/// first.
 async fn client(
     world: &World,
     servers: usize,
@@ -215,7 +216,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     assert_eq!(snapshot.retried.iter().map(|retried| retried.count).sum::<u64>(), more);
     let told = all.told.lock();
     let late = told.iter().filter(|told| **told <= TIMEOUT - 10 * QUICK).count() as u64;
-    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has what is left of the time");
+    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
 }
 
 #[sim_test(seeds = 5)]
@@ -247,7 +248,7 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
     }
     let given = spans.0.lock();
     assert!(given.len() > calls, "some are hedged");
-    // One call is made after the other, so the attempts come in their order.
+    // The calls are sequential, so the attempts arrive in their order.
     assert_eq!(*all.spans.lock(), *given);
 }
 

@@ -32,7 +32,7 @@ fn equally_far(world: &World) {
     world.set_cables(Cable::default().latency(always..=always));
 }
 
-/// Makes calls until one comes to this server.
+/// Makes calls until this server gets one.
 async fn called(client: &ExtensionClient, server: &Running) {
     let before = server.gets();
     let calling = async {
@@ -73,7 +73,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     calls.shutdown().await;
     world.eventually("no call runs", SOON, || waiting() == [0, 0]).await;
 
-    // Streams nobody reads from.
+    // Unread streams.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
     let first = client.flood(Time::default()).await.expect("it streams");
     world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
@@ -93,7 +93,7 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     let failed = get(&client, 300).await;
     let refused = servers[0].gets() - before;
     assert!((1..=10).contains(&refused), "{refused} of 300 calls went there, {code:?}");
-    // What the other one may do as well is made there.
+    // Calls that the other one may take as well are made there.
     assert_eq!(failed as u64, if code == Code::Unavailable { 0 } else { refused });
     servers[0].state().broken.store(0, Ordering::SeqCst);
     let until = world.elapsed() + TRUSTED;
@@ -115,7 +115,7 @@ async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
     for server in &servers {
         server.state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
     }
-    assert_eq!(get(&client, CALLS).await, CALLS, "nobody can work");
+    assert_eq!(get(&client, CALLS).await, CALLS, "no server can work");
     let made = servers.iter().map(Running::gets).sum::<u64>() - before;
     assert!((CALLS as u64..=CALLS as u64 * 11 / 10).contains(&made), "{made} calls instead of {CALLS}");
 }
@@ -161,7 +161,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let waiting = tokio::spawn(async move { client.get(Time::default()).await });
     sleep(some(&world, 2_500)).await;
     world.node(NODES[1]).restart();
-    waiting.await.expect("nobody panics").expect("a server is there");
+    waiting.await.expect("no task panics").expect("a server is there");
     assert_eq!(other.gets(), before + 1);
 }
 
@@ -188,13 +188,13 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     }
 }
 
-/// It held up whoever was to connect, at each of the servers.
+/// It blocked every new client, at each of the servers.
 #[sim_test(seeds = 60)]
 async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let mut waiting = std::pin::pin!(client.get(Time::default()));
-    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "nobody listens");
+    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "no server listens");
     for _ in 0..2 {
         world.node(NODES[0]).restart();
         client.get(Time::default()).await.expect("it is connected to");

@@ -89,7 +89,7 @@ fn bodies_in_the_table_of_exceptions_are_judged_as_it_says() {
     for Decoding { name, message, bytes, go } in &corpus().decodings {
         let Some(Exception { here, why, .. }) = exception(Part::Decodings, name) else { continue };
         let Go::Reads { value, again } = go else {
-            panic!("{name}: what Go refuses is refused here, without exception")
+            panic!("{name}: a value that Go refuses is refused here, without exception")
         };
         match here {
             Here::Refused(reason) => assert_eq!(refused(message, bytes).reason(), reason, "{name}: {why}"),

@@ -1,4 +1,4 @@
-//! What a peer can make an end hold that it takes nothing from, and what it gets.
+//! Memory that an unreading peer can make an end hold, and the response to it.
 
 use super::Config;
 use bytes::Bytes;
@@ -37,7 +37,7 @@ async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStre
     (here, serving)
 }
 
-/// How many bytes of what is repeated are taken before the server reads no more.
+/// The repeated bytes that are taken before the server stops reading.
 async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
     let mut taken = 0;
     // Longer than a rest.
@@ -61,7 +61,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (asks, 4 * MIB)] {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
-        // While it waits, who asks for the connection is told so.
+        // While it waits, a hand-off request is refused with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
         let taken = taken_of(&mut peer, &repeated).await;
         assert!(taken <= most, "{taken} bytes of {:x?}", &repeated[..10]);
@@ -79,7 +79,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
         }
         peer
     });
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     // The socket has taken 64 KiB.
     assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
@@ -96,10 +96,10 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
             tokio::time::sleep(Duration::from_secs(4)).await;
         }
     });
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     assert!((10..16).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
-    trickling.await.expect("nobody panics");
+    trickling.await.expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,12 +107,12 @@ async fn vanished_peer_with_backlog_is_detected_in_time() {
     let begun = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
     assert!((10..11).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
 }
 
-/// Its share is used up by what waits before as much waits as may in any case.
+/// Its share is used up by queued output before the fixed limit is reached.
 #[tokio::test(start_paused = true)]
 async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
@@ -134,7 +134,7 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     }
 }
 
-/// Echoes, and gives the connection away behind a packet that says so.
+/// Echoes, and hands the connection off after a packet that says so.
 struct Leaving;
 
 impl Router for Leaving {
@@ -156,7 +156,7 @@ impl Router for Leaving {
     }
 }
 
-/// A router that says nothing of what may wait has every packet in its place.
+/// A router with the default limit defers every packet.
 #[tokio::test(start_paused = true)]
 async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
@@ -174,7 +174,7 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
     assert!(answers.ends_with(&expected), "{:x?}", &answers[answers.len().saturating_sub(60)..]);
 }
 
-/// Whoever asks for the connection while requests wait is told to come again; what waits is answered.
+/// A hand-off request is refused while requests are queued; these are answered.
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
@@ -200,11 +200,11 @@ async fn queued_requests_of_half_closed_peer_are_answered() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     peer.read_to_end(&mut answers).await.expect("the server closes in good order");
-    // Somewhere between them it has asked whether the peer is there.
+    // Between them it has sent a PING to the peer.
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();
     assert!((2 * MIB + waiting.len()..2 * MIB + waiting.len() + 1000).contains(&end), "{end} bytes");
     assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
-    serving.await.expect("nobody panics");
+    serving.await.expect("no task panics");
 }

@@ -11,10 +11,10 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-/// What a link carries in a second, each way.
+/// The rate of a link per second, each way.
 const RATE: u32 = MB;
 
-/// What goes each way: more than the system holds, which lets the rest wait for longer than a peer may be silent.
+/// The bytes each way: more than the system buffers, so that the rest waits for longer than a peer may be silent.
 const LENGTH: u32 = 5 * MB;
 
 /// A fraction of the usual times; the rate is sixty times the least one.

@@ -34,7 +34,7 @@ fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     true
 }
 
-/// Carries random values of the named messages, of which so many percent have JSON.
+/// Carries random values of the named messages. The given percentage of them has JSON.
 macro_rules! survive {
     ($percent:literal, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;

@@ -157,7 +157,7 @@ fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     assert!(error.to_string().ends_with("bytes of memory, but only 67108864 remain of the limit"), "{error}");
     let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
     assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
-    assert_eq!(decoder.remaining(), 1, "what stands behind a body is left unread");
+    assert_eq!(decoder.remaining(), 1, "bytes after a body are left unread");
 }
 
 /// One value, as two builds write it; maps have no order, so each half is compared by itself where there are several
