@@ -1,4 +1,4 @@
-//! What is refused, and that the error says where it stands.
+//! Refused schemas, and that the error has the position.
 
 use crate::support::{Build, files_in};
 #[allow(dead_code)]

@@ -178,7 +178,7 @@ fn broken_layout_does_not_return_with_another_element() {
     shop.edit(&[(&source, "")]);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
     assert!(shop.lock().contains("\n\nremoved service shop.Orders generation 2\n\n"), "{}", shop.lock());
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let now = step(&[("service Stock", &format!("{source}service Stock"))], LockUpdate::Breaking);
     assert!(now.compatible().is_empty() && !shop.lock().contains("removed"), "{}", shop.lock());
 }

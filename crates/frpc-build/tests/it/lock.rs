@@ -1,10 +1,10 @@
-//! The schema lock: which edits of a schema are safe for older peers, and what the build says about the others.
+//! The schema lock: safe edits of a schema for older peers, and the errors of the build for others.
 
 use crate::support::shop::Shop;
 #[allow(dead_code)]
 use frpc_build::{Codec, Layout, LockUpdate};
 
-/// What the build says after some edits: each line of the error that tells a difference, without the advice.
+/// The output of the build after some edits: each line of the error that names a difference, without the advice.
 #[track_caller]
 fn differences(edits: &[(&str, &str)]) -> Vec<String> {
     let shop = Shop::locked();
@@ -53,7 +53,7 @@ fn safe_for(verdict: &str, edits: &[(&str, &str)], expected: &[&str]) {
     let before = shop.layouts();
     shop.edit(edits);
     shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let now = shop.layouts();
     assert!(before.iter().all(|before| is_understood(before, &now)), "{before:?} is still understood by {now:?}");
 }
@@ -80,7 +80,7 @@ fn breaking(edits: &[(&str, &str)], expected: &[&str]) {
     );
     assert_eq!(shop.lock(), lock);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let after = shop.layouts();
     assert!(!before.iter().all(|before| is_understood(before, &after)), "{before:?} does not fit {after:?}");
 }
@@ -397,7 +397,7 @@ fn another_codec_breaks_all_services() {
         assert!(error.contains(expected), "{error}");
         assert_eq!(error.matches("breaks older peers").count(), 1, "{error}");
         build(LockUpdate::Breaking).unwrap();
-        build(LockUpdate::Never).expect("what was recorded is no difference any more");
+        build(LockUpdate::Never).expect("recorded changes are no differences any more");
         assert_eq!(shop.lock().contains("\nfrpc-lock 1\ncodec protobuf\n\n"), codec == Codec::Protobuf);
         assert!(!shop.lock().contains("added"), "{}", shop.lock());
         let folder = shop.0.protos.path();

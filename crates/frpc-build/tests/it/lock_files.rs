@@ -1,4 +1,4 @@
-//! The files of the schema lock: where they are, when they are read and written, and what cargo is told.
+//! The files of the schema lock: their places, when they are read and written, and cargo's instructions.
 
 #[allow(dead_code)]
 use std::env;
@@ -11,13 +11,13 @@ use crate::support::{Build, files_in};
 use frpc_build::{Codec, ErrorKind, LockUpdate, Numbering};
 use prost_types::FileDescriptorSet;
 
-/// Set in the process that a test starts to see what a build tells cargo.
+/// Set in the process that a test starts to capture a build's output for cargo.
 const FOLDER: &str = "FRPC_BUILD_TEST_FOLDER";
 
-/// Where that process has its locks, if not beside the schema.
+/// The folder of that process's locks, if not that of the schema.
 const LOCKS: &str = "FRPC_BUILD_TEST_LOCKS";
 
-/// Not a test by itself: what the tests below run in a process with an environment of its own.
+/// Not a test by itself: the body of the tests below, run in a process with a separate environment.
 #[test]
 fn build_in_a_process_of_its_own() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -32,7 +32,7 @@ fn build_in_a_process_of_its_own() {
     }
 }
 
-/// Builds `shop.proto` with `FRPC_UPDATE_LOCK` set to `update`, and returns what was printed, folders taken out.
+/// Builds `shop.proto` with `FRPC_UPDATE_LOCK` set to `update`, and returns the output without folders.
 fn printed(shop: &Shop, update: Option<&str>) -> Vec<String> {
     printed_with(shop, update, None)
 }
@@ -224,7 +224,7 @@ fn files_are_replaced_as_a_whole() {
     let generated = shop.0.out().join("shop.rs");
     let files = [shop.path(), generated].map(|path| {
         let before = fs::read_to_string(&path).unwrap();
-        // What has the file open, or another name of it, goes on seeing the old text: nobody sees half of the new one.
+        // An open handle of the file, or another name of it, keeps the old text: no reader sees half of the new one.
         let other = path.with_extension("other");
         fs::hard_link(&path, &other).unwrap();
         (path, other, before)
@@ -256,7 +256,7 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o660);
     }
 
-    // Who may not write a file may not replace it either. Root may.
+    // A user without write permission may not replace the file either. Root may.
     fs::set_permissions(shop.path(), fs::Permissions::from_mode(0o440)).unwrap();
     let may = fs::OpenOptions::new().write(true).open(shop.path()).is_ok();
     shop.edit(&[("string more = 3;", "string more = 3;\n  string most = 4;")]);
@@ -490,7 +490,7 @@ fn a_file_without_services_has_a_lock_if_it_is_named() {
     );
 }
 
-/// A lock is first written beside its place, under a name that must not be longer.
+/// A lock is first written next to its place, under a name that must not be longer.
 #[test]
 fn a_package_with_a_name_of_240_letters_has_a_lock() {
     let package = "p".repeat(240);

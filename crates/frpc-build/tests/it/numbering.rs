@@ -238,7 +238,7 @@ fn operations(build: &Build, files: &[(&str, &str)], numbering: Numbering, updat
     methods.collect()
 }
 
-/// As [`operations`], recording what is safe.
+/// As [`operations`], recording safe changes.
 #[track_caller]
 fn assert_recorded(build: &Build, files: &[(&str, &str)], numbering: Numbering, expected: &[(&str, u16)]) {
     let found = operations(build, files, numbering, LockUpdate::Safe);
@@ -282,7 +282,7 @@ fn files_keep_their_operations_when_others_come_and_go() {
         fs::remove_file(build.protos.path().join("b.proto")).unwrap();
         let found = operations(&build, &[("a.proto", "V W"), ("c.proto", "Z")], numbering, LockUpdate::Breaking);
         assert_eq!(found, [("V".to_owned(), 200), ("W".to_owned(), 201), ("Z".to_owned(), 100)]);
-        // What is free is given out again: peers are told of a service that is gone by its name.
+        // Free operations are assigned again: peers learn of a missing service by its name.
         assert_recorded(
             &build,
             &[("a.proto", "V W"), ("c.proto", "Z"), ("d.proto", "U")],

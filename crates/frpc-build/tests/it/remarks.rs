@@ -1,4 +1,4 @@
-//! What cargo is told about options that do nothing.
+//! Cargo's warnings about options without effect.
 
 #[allow(dead_code)]
 use std::env;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::Build;
 use frpc_build::{Builder, Numbering};
 
-/// Set in the process in which the test's build prints what cargo would read.
+/// Set in the process where the test's build prints its instructions for cargo.
 const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
 
 /// The warnings of a test of this file that runs once more, in a process of its own.
