@@ -49,7 +49,7 @@ pub(crate) async fn trace(
                 }
                 let before = shown.fetch_add(1, Ordering::Relaxed);
                 if wanted.is_none_or(|wanted| before < wanted) {
-                    // If nobody reads on, bytes are carried all the same.
+                    // If standard output is closed, bytes are still forwarded.
                     drop(call.show(number, &screen));
                 }
                 if wanted.is_some_and(|wanted| before + 1 >= wanted) {
@@ -203,7 +203,7 @@ mod tests {
         let ended = trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
         assert!(trace.calls.is_empty());
-        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "nobody has called");
+        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "no call was made");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! When each call of an open loop starts: at a constant rate, behind a ramp if there is one.
+//! The start of each call of an open loop: at a constant rate, after a ramp if there is one.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Schedule {
     /// The calls per second at the beginning of the ramp.
     pub(crate) from: f64,
-    /// The calls per second behind it.
+    /// The calls per second after it.
     pub(crate) to: f64,
     /// The length of the ramp. Zero if there is none.
     pub(crate) ramp: Duration,

@@ -144,7 +144,7 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
     assert!(failure(&address, &["--cacert", &ca]).contains("certificate"));
     let other = failure(&address, &[&trusted[..], &["--server-name", "example.com"]].concat());
     assert!(other.contains("certificate") && other.contains("name"), "{other}");
-    // Without TLS there is nobody who speaks frpc.
+    // Without TLS no peer speaks frpc.
     assert!(!run(&address, &["list", "--connect-timeout", "5s"]).status.success());
 }
 
@@ -218,7 +218,7 @@ fn go() -> Option<(std::process::Child, String)> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-peer");
     let mut build = Command::new("go");
     build.args(["build", "-o"]).arg(&program).arg("./cmd/peer").current_dir(root().join("tests/interop/go"));
-    let built = build.output().expect("Go has just told its version");
+    let built = build.output().expect("Go has just printed its version");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let mut serve = Command::new(&program);
     serve.args(["serve", "127.0.0.1:0"]).stdin(Stdio::piped()).stdout(Stdio::piped());
