@@ -21,7 +21,7 @@ pub(crate) fn now() -> Instant {
 /// response. A connection of native clients has as long to close.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// Discards what a client still sends, such as the body of a request that was refused by its head, for some time.
+/// Discards further bytes of a client, such as the body of a request that was refused by its head, for some time.
 pub(crate) async fn linger(io: &mut (impl AsyncRead + Unpin), time: Duration) {
     let mut discarded = [0; 1024];
     let reading = async {
@@ -37,7 +37,7 @@ pub(crate) async fn linger(io: &mut (impl AsyncRead + Unpin), time: Duration) {
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     sleep: Option<Pin<Box<Sleep>>>,
-    /// Who is woken by it.
+    /// The tasks that it wakes.
     waker: Option<Waker>,
 }
 

@@ -1,4 +1,4 @@
-//! The door and the method that a request has come to.
+//! The protocol and the method of a request.
 
 use super::answer::{Answer, JSON};
 use super::fields::Known;
@@ -16,7 +16,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// The way in which the calls of a request are made.
+/// How the calls of a request are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Protocol {
     /// Of Connect: the body is the message.
@@ -99,7 +99,7 @@ pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &
     }
 }
 
-/// What has been counted, as text for Prometheus.
+/// The counters, as text for Prometheus.
 fn metrics(http: &Http, counters: &Counters, context: &ForeignContext, method: &str) -> Answer {
     if !matches!(method, "GET" | "HEAD") {
         return Answer::wrong_method("GET", "metrics are read by GET");
@@ -145,7 +145,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     {
         return Route::Answer(match method {
             "GET" => Answer::new(200, JSON, page.json()).with("cache-control", "no-store"),
-            _ => Answer::wrong_method("GET", "what goes on is read by GET"),
+            _ => Answer::wrong_method("GET", "the debug page is read by GET"),
         });
     }
     let found = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'));

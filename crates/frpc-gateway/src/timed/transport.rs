@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) when its peer takes bytes too slowly, by the rule
 /// for native packets: [`Config::write_timeout`]. Reading is not timed here, since only readers know the beginning and
-/// the end of what they read.
+/// the end of an input.
 #[derive(Debug)]
 pub(crate) struct Timed<T> {
     io: T,
