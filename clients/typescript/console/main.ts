@@ -57,7 +57,7 @@ async function load(anew: boolean): Promise<void> {
 function wireChanged(): void {
   state.textContent = server.wire === "open" ? "connected" : server.wire === "lost" ? "connection lost" : "connecting";
   state.className = `state ${server.wire}`;
-  // The packets of this turn belong to those who wait for the connection.
+  // The packets of this turn belong to the callers that wait for the connection.
   if (server.wire === "open") setTimeout(() => void load(false));
 }
 
@@ -67,7 +67,7 @@ function list(): void {
   const fits = (method: MethodInfo): boolean => wanted.every((part) => pathOf(method).toLowerCase().includes(part));
   const current = decodeURIComponent(location.hash.slice(2));
   const sections = (catalog?.services ?? []).map((service) => ({ service, methods: service.methods.filter(fits) })).filter(({ methods }) => methods.length > 0);
-  // Services about the server itself stand behind those of the user.
+  // Services about the server itself follow those of the user.
   const isOwn = (name: string): boolean => /^(frpc|grpc)\./.test(name);
   sections.sort((a, b) => Number(isOwn(a.service.name)) - Number(isOwn(b.service.name)));
   fill(nav, ...sections.map(({ service, methods }) => {

@@ -66,7 +66,7 @@ export class Overview {
     fill(this.plots,
       h("figure", {}, h("figcaption", {}, "Calls in each two seconds, ", h("span", { className: "failed" }, "errors"), " below"), callsPlot(records.all, now)),
       h("figure", {}, h("figcaption", {}, "Latency of each call; of a stream, its duration"), latencyPlot(records.all, now)));
-    // What stands still keeps its focus and its selection.
+    // Unchanged elements keep their focus and selection.
     const count = records.all.length === 0 ? 0 : (records.all[records.all.length - 1]?.beganAt ?? 0) + records.all.length;
     if (count === this.drawnOf) return;
     this.drawnOf = count;

@@ -67,7 +67,7 @@ export class TopicsView {
     this.watches.set(pattern, subscription);
     const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Watch ${pattern} no longer`, onclick: () => void subscription.return?.() }, "×"));
     this.list.append(entry);
-    // It goes on in the background.
+    // It continues in the background.
     void (async () => {
       try {
         for await (const published of subscription) this.arrived(published);
