@@ -77,7 +77,7 @@ impl Text {
     }
 }
 
-/// Fills up to a length with the number of the caller again and again, a running letter behind each.
+/// Fills up to a length with the number of the caller repeatedly, a running letter after each.
 fn fill(text: &mut String, caller: usize, length: usize) {
     for letter in ('a'..='z').cycle() {
         if text.len() >= length {

@@ -70,7 +70,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, seen).await.expect("trading goes on");
+    tokio::time::timeout(PATIENCE, seen).await.expect("trading continues");
 }
 
 #[tokio::test(flavor = "multi_thread")]
