@@ -221,7 +221,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
             queue.waiting.pop_front();
         }
         if let running @ 1.. = std::mem::take(&mut queue.running) {
-            // Callers call again, and those that came meanwhile are in the queue.
+            // Callers call again, and calls received in the meantime are queued.
             queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
         }
         let Some(first) = queue.waiting.front() else {
