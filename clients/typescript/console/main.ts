@@ -82,7 +82,7 @@ function list(): void {
       })));
     return open;
   }));
-  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No method has this name." : trouble ? "No services." : "Asking the server…"));
+  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No method has this name." : trouble ? "No services." : "Loading the services…"));
 }
 
 /** Shows the view that the address names. */
@@ -110,7 +110,7 @@ function route(): void {
 
 function problem(): HTMLElement {
   return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be had: ${trouble}.`),
-    h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware asks for metadata, such as a token, give it below and ask again."));
+    h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 
 /** The calls of one method, below its view. */

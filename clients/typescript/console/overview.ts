@@ -43,7 +43,7 @@ export class Overview {
       this.figures.element,
       h("section", {}, h("h2", {}, "History"), this.history),
       h("section", {}, h("h2", {}, "Metadata of every call"), h("p", { className: "muted" }, "Such as a token. It is kept until the page is closed."), metadata.element, this.problem,
-        h("button", { type: "button", onclick: reload }, "Ask for the schema again")));
+        h("button", { type: "button", onclick: reload }, "Reload the schema")));
     setInterval(() => this.draw(), BEAT);
   }
 

@@ -197,7 +197,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (!isClosed) transport?.send(written(out));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
-    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not take what is sent");
+    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not read: too many unsent bytes");
   };
 
   /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
