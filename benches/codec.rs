@@ -1,5 +1,5 @@
-//! Our encoding beside prost's, MessagePack and postcard: a string of 32 bytes, and a message of twelve
-//! fields with a nested one, lists and a map. Decoding gives owned messages.
+//! Polyglot, prost's, MessagePack and postcard: a string of 32 bytes, and a message of twelve fields with a nested one,
+//! lists and a map. Decoding gives owned messages.
 //!
 //! `cargo bench -p benches --bench codec`
 
@@ -62,7 +62,7 @@ impl<M: prost::Message + Default> Codec<M> for Prost {
     }
 
     fn decode(from: &[u8]) -> M {
-        M::decode(from).expect("it is what was encoded")
+        M::decode(from).expect("the bytes were encoded here")
     }
 }
 
@@ -74,7 +74,7 @@ impl<M: Serialize + DeserializeOwned> Codec<M> for MessagePack {
     }
 
     fn decode(from: &[u8]) -> M {
-        rmp_serde::from_slice(from).expect("it is what was encoded")
+        rmp_serde::from_slice(from).expect("the bytes were encoded here")
     }
 }
 
@@ -86,7 +86,7 @@ impl<M: Serialize + DeserializeOwned> Codec<M> for Postcard {
     }
 
     fn decode(from: &[u8]) -> M {
-        postcard::from_bytes(from).expect("it is what was encoded")
+        postcard::from_bytes(from).expect("the bytes were encoded here")
     }
 }
 
@@ -104,7 +104,7 @@ where
 fn measure<M: PartialEq + Debug, C: Codec<M>>(criterion: &mut Criterion, name: &str, message: &M) {
     let mut encoded = Vec::new();
     C::encode(message, &mut encoded);
-    assert_eq!(&C::decode(&encoded), message, "{} does not give back what it got", C::NAME);
+    assert_eq!(&C::decode(&encoded), message, "{} does not round-trip", C::NAME);
 
     let mut group = criterion.benchmark_group(format!("codec/{name}/encode"));
     group.throughput(Throughput::Bytes(encoded.len() as u64));

@@ -1,5 +1,4 @@
-//! The echo call, ours beside tonic's: one connection, a server in a thread and a runtime of its own, every reply
-//! checked.
+//! The echo call of frpc and tonic: one connection, a server in its own thread and runtime, every reply checked.
 //!
 //! `cargo bench -p benches --bench echo`
 

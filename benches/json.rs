@@ -1,4 +1,4 @@
-//! The JSON mapping beside serde_json, for a message of twelve fields with a nested one, lists and a map. serde_json has
+//! The JSON mapping and serde_json, for a message of twelve fields with a nested one, lists and a map. serde_json has
 //! an easier form, since it writes integers of 64 bits as numbers and bytes as arrays of them. Both decode to owned
 //! messages and encode into a buffer that is used again.
 //!
@@ -15,10 +15,10 @@ criterion_main!(benches);
 fn mixed(criterion: &mut Criterion) {
     let order = benches::proto::order();
     let encode = |order: &Order, to: &mut Vec<u8>| to_json(order, to).expect("an order has JSON");
-    let decode = |json: &[u8]| from_json(json).expect("it is what was encoded");
+    let decode = |json: &[u8]| from_json(json).expect("the text was encoded here");
     measure(criterion, "frpc_json", &order, encode, decode);
     let encode = |order: &Order, to: &mut Vec<u8>| serde_json::to_writer(to, order).expect("a vector has room");
-    let decode = |json: &[u8]| serde_json::from_slice(json).expect("it is what was encoded");
+    let decode = |json: &[u8]| serde_json::from_slice(json).expect("the text was encoded here");
     measure(criterion, "serde_json", &order, encode, decode);
 }
 
@@ -31,7 +31,7 @@ fn measure(
 ) {
     let mut encoded = Vec::new();
     encode(order, &mut encoded);
-    assert_eq!(&decode(&encoded), order, "{name} does not give back what it got");
+    assert_eq!(&decode(&encoded), order, "{name} does not round-trip");
 
     let mut group = criterion.benchmark_group("json/mixed_12_fields/encode");
     group.throughput(Throughput::Bytes(encoded.len() as u64));

@@ -16,7 +16,7 @@ criterion_main!(benches);
 /// Packets in one read.
 const BATCH: u16 = 64;
 
-/// So many packets, as they come from a socket.
+/// So many packets, as a socket delivers them.
 fn batch(length: usize) -> Bytes {
     let body = Bytes::from(vec![b'x'; length]);
     let mut outbox = Outbox::new(HeaderForm::Current);
@@ -26,7 +26,7 @@ fn batch(length: usize) -> Bytes {
     outbox.take_bytes()
 }
 
-/// What a server does with a read, without the socket: decode each packet, look at its operation, send it back.
+/// The work of a server for a read, without the socket: decode each packet, check its operation, send it back.
 fn decode_and_echo(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("parts/decode_route_echo");
     group.throughput(Throughput::Elements(BATCH.into()));
@@ -79,7 +79,7 @@ fn outbox(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Sending from a handle, while the connection's task writes to a server that throws away what it gets.
+/// Sends from a handle, while the connection's task writes to a server that discards its input.
 fn mailbox(criterion: &mut Criterion) {
     /// Packets sent before the task gets to write them.
     const BURST: u64 = 256;

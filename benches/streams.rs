@@ -1,5 +1,5 @@
-//! The three kinds of calls that stream, and both ways with one item at a time: ours beside tonic's, and beside streams
-//! without calls. One stream at a time on each of one or 16 connections, time per item.
+//! The three kinds of streaming calls, and both ways with one item at a time: frpc, tonic, and streams without calls.
+//! One stream at a time on each of one or 16 connections, time per item.
 //!
 //! `cargo bench -p benches --bench streams`
 

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A schema of some hundred kilobytes, most of which are comments.
+/// A schema of some hundred kilobytes, mostly comments.
 fn long_schema() -> Result<(), Box<dyn std::error::Error>> {
     let out = env::var("OUT_DIR")?;
     let mut schema = "syntax = \"proto3\";\npackage long;\nservice Long { rpc Call(M0) returns (M0); }\n".to_owned();

@@ -1,8 +1,8 @@
 //! A guard for the hot path: how many instructions one echo call takes, client and server together.
 //!
-//! Time depends on the machine and on its neighbours, instructions hardly do. `check` runs this program under
-//! `valgrind --tool=callgrind` with some calls and with twice as many; the difference is what the calls take, without
-//! start and end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
+//! Time depends on the machine and on its neighbours, instructions hardly do. `check` runs this program under `valgrind
+//! --tool=callgrind` with some calls and with twice as many; the difference is the cost of the calls, without start and
+//! end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
 //!
 //! ```text
 //! cargo run --release -p cost --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
@@ -14,7 +14,7 @@
 //!
 //! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in
 //! a runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They
-//! are for counting what a call has to fetch from memory, again as the difference of two runs:
+//! measure memory accesses of a call, again as the difference of two runs:
 //!
 //! ```text
 //! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
@@ -114,10 +114,11 @@ const WITH_RULES: &str = "ruled_10_in_flight";
 const JSON_ENCODED: &str = "json_encoded";
 const JSON_DECODED: &str = "json_decoded";
 
-/// How far calls beside doors may exceed those without: native calls do not pay for doors.
+/// The allowed excess of calls on a server with gateways over calls on one without: native calls do not pay for
+/// gateways.
 const DOORS_TOLERANCE: f64 = 1.01;
 
-/// How many instructions more a call may take by which a rule is looked at.
+/// The allowed instructions per call for the check of a rule.
 const RULES_MAX: f64 = 10.0;
 
 /// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
@@ -222,7 +223,7 @@ async fn connecting(calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], on a channel that chooses among connections to a server. There are few, so that what a call costs is
+/// As [`unary`], on a channel that chooses among connections to a server. There are few, so that the cost of a call is
 /// comparable: with more, fewer calls share a turn of each. With one, the difference to `unary` is the choice alone.
 async fn balanced(connections: usize, in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let address = started(frpc::Server::builder().config(untimed()), in_flight).await?;
@@ -257,7 +258,7 @@ async fn observed(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], with a trace context that goes along, of which so large a part is sampled and given to an exporter.
+/// As [`unary`], with a trace context. The given part of the calls is sampled and given to an exporter.
 async fn traced(in_flight: usize, calls: u64, ratio: f64) -> Result<(), BoxError> {
     let provider = SdkTracerProvider::builder().with_batch_exporter(Nowhere).build();
     let telemetry = Telemetry::new().spans(provider.tracer("hot_path")).sample(ratio).trust_peers();
@@ -343,7 +344,7 @@ async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Lets everybody else have a turn before it answers, which is the shortest time there is to wait for.
+/// Yields to every other task once before it answers, which is the shortest possible wait.
 struct Waiting;
 
 impl BenchmarkService for Waiting {
@@ -361,7 +362,7 @@ async fn beside_doors(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As [`unary`], by a caller who is known, with a rule that lets it in.
+/// As [`unary`], by an authenticated caller, with a rule that admits it.
 async fn ruled(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let robot = Principal::new("robot", Proof::Other).with_role("robot");
     let rules = Access::new().allow(["benchmark.BenchmarkService/Benchmark"], Who::role("robot"));
@@ -421,8 +422,8 @@ async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     through_door(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
 }
 
-/// As [`unary`], through a door. The client does next to nothing: it writes the same requests again as soon as there are
-/// as many replies, all of which have the same length.
+/// As [`unary`], through a gateway. The client does next to nothing: it writes the same requests again as soon as it
+/// has as many replies of the fixed length.
 async fn through_door(in_flight: usize, calls: u64, request: impl Fn(usize) -> String) -> Result<(), BoxError> {
     let mut socket = TcpStream::connect(serve_doors(in_flight).await?).await?;
     socket.set_nodelay(true)?;
@@ -482,8 +483,8 @@ async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here, and no turn is
-/// long for its handlers.
+/// Settings by which no turn ends because of its duration, which is fifty times the usual here, and no turn is long for
+/// its handlers.
 fn untimed() -> Config {
     Config::default().turn_max(Duration::MAX)
 }
@@ -505,7 +506,7 @@ async fn streamed<const OVER: bool>(items: u64, down: bool) -> Result<(), BoxErr
     Ok(())
 }
 
-/// Frames sent back by a router, without anything of RPC: what the calls are measured against.
+/// Frames echoed by a router, without RPC: the baseline of the calls.
 async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
     let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Mirror(None)).await?;
     let address = server.local_addr();
@@ -550,7 +551,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Sends packets back; as a client, until there have been as many as asked for.
+/// Echoes packets; as a client, until the requested number has returned.
 struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
 impl Protocol for Mirror {
@@ -597,7 +598,7 @@ fn check() -> Result<ExitCode, BoxError> {
     }
     if let (Some(beside), Some(without)) = (figures.get(BESIDE_DOORS), figures.get(WITHOUT_DOORS)) {
         let ratio = beside / without;
-        println!("native calls beside open doors take {ratio:.3}x as many instructions as without doors");
+        println!("native calls on a server with gateways take {ratio:.3}x as many instructions as without gateways");
         worse |= ratio > DOORS_TOLERANCE;
     }
     for (outside, unary) in [(OUTSIDE_1, UNARY_1), (OUTSIDE_10, WITHOUT_DOORS)] {
@@ -663,5 +664,5 @@ fn collect(case: &str, calls: u64) -> Result<f64, BoxError> {
         return Err(format!("{case} failed under valgrind:\n{log}").into());
     }
     let collected = log.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    collected.ok_or_else(|| format!("valgrind did not say what it counted:\n{log}").into())
+    collected.ok_or_else(|| format!("valgrind printed no count:\n{log}").into())
 }

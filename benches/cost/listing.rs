@@ -1,12 +1,12 @@
-//! How long introspection takes to list many connections, and what the others notice of it.
+//! The time that introspection takes to list many connections, and its effect on other callers.
 //!
 //! ```text
 //! cargo run --release -p cost --bin listing              8192 connections
 //! cargo run --release -p cost --bin listing -- 1000
 //! ```
 //!
-//! Server, clients and whoever asks share the machine. Ten callers make calls all the time; in every other second the
-//! connections are listed over a Unix socket, page by page and again after 100 ms. What counts is the median of the
+//! Server, clients and the listing client share the machine. Ten callers make calls all the time; in every other second
+//! the connections are listed over a Unix socket, page by page and again after 100 ms. What counts is the median of the
 //! listings, and the ratio of the callers' p99 in seconds with and without them.
 
 use benches::BoxError;
@@ -79,7 +79,7 @@ async fn compare(count: usize) -> Result<(), BoxError> {
     listings.sort();
     let (median, worst) = (listings[listings.len() / 2], listings[listings.len() - 1]);
     println!("{count} connections: {} listings, median {median:.1?}, worst {worst:.1?}", listings.len());
-    let [without, with] = std::mem::take(&mut *latencies.lock().expect("nobody panics")).map(p99);
+    let [without, with] = std::mem::take(&mut *latencies.lock().expect("no task panics")).map(p99);
     println!("p99 of others: {without:.1?} without and {with:.1?} with listings, {:.2}x", ratio(with, without));
     Ok(())
 }
@@ -93,7 +93,7 @@ async fn call(client: BenchmarkServiceClient, latencies: Arc<Mutex<[Vec<Duration
             return;
         }
         let kind = usize::from(is_listing.load(Ordering::Relaxed));
-        latencies.lock().expect("nobody panics")[kind].push(begun.elapsed());
+        latencies.lock().expect("no task panics")[kind].push(begun.elapsed());
     }
 }
 

@@ -35,7 +35,7 @@ mod measuring {
     /// How often each is measured.
     const ROUNDS: usize = 9;
 
-    /// The ways between the ends. Those behind the first two have ends that spin so long.
+    /// The transports between the ends. Those after the first two have ends that spin for the given time.
     const WAYS: [&str; 5] = ["TCP", "Unix socket", "shared memory", "both spin for 20 us", "both spin for 50 us"];
     const SPINS: [Duration; 3] = [Duration::ZERO, Duration::from_micros(20), Duration::from_micros(50)];
 
@@ -111,7 +111,7 @@ mod measuring {
         folder.join(way.replace(' ', "-"))
     }
 
-    /// Serves all ways, and tells the address of TCP once it does.
+    /// Serves all transports, and prints the address of TCP once it does.
     async fn serve(folder: &Path, tell: &mpsc::Sender<Result<String, BoxError>>) -> Result<(), BoxError> {
         let tcp = server().bind("127.0.0.1:0").await?;
         let address = tcp.local_addr().to_string();
@@ -170,7 +170,7 @@ mod measuring {
         Ok(())
     }
 
-    /// What a call takes, in microseconds.
+    /// The time of a call, in microseconds.
     struct Cost {
         /// Of the processor, at both ends.
         cpu: f64,
@@ -318,8 +318,8 @@ mod measuring {
         trips
     }
 
-    /// Prints what a connection keeps that has carried a call, at both ends together, of memory that they share and of tables
-    /// of maps in the kernel.
+    /// Prints the memory of a connection that has carried a call, for both ends together, shared between them, and in
+    /// tables of maps in the kernel.
     fn idle(folder: &Path) -> Result<(), BoxError> {
         const CONNECTIONS: usize = 200;
         let folder = folder.join("idle");

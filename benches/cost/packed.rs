@@ -1,4 +1,4 @@
-//! What compression saves in bytes, and what it costs in processor time.
+//! Bytes saved by compression, and its cost in processor time.
 //!
 //! ```text
 //! cargo run --release -p cost --bin packed               a text of 4 KiB
@@ -30,7 +30,7 @@ fn main() -> Result<(), BoxError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(compare(length))
 }
 
-/// Records of a shop, as long as asked for.
+/// Records of a shop, of the given length.
 fn text(length: usize) -> Result<String, BoxError> {
     let mut text = String::new();
     let mut random = 7_u64;

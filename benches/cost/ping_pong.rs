@@ -1,5 +1,5 @@
-//! What an item of a stream costs that is sent when the one before has come back, beside a unary call: the price of
-//! waiting, which is that of waking whoever waits.
+//! The cost of a stream item that is sent when the previous one has returned, and of a unary call: the price of waiting
+//! and waking.
 //!
 //! ```text
 //! cargo run --release -p cost --features uring --bin ping_pong             20 000 on each connection
@@ -90,7 +90,7 @@ async fn compare(backend: IoBackend, connections: usize, count: u64) -> Result<[
     Ok([median_cost(&unary), median_cost(&item), median_cost(&ratio)])
 }
 
-/// Lets every client work, and divides what that took by what each has done.
+/// Runs every client, and divides the time by the items of each.
 async fn measure<C, F>(clients: &[C], count: u64, work: impl Fn(C) -> F) -> Result<Cost, BoxError>
 where
     C: Clone,

@@ -10,20 +10,20 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
-/// A runtime for a thread of its own. It looks after 32 sockets at one time, as the workers of our servers do, and
-/// deals with what they bring before it looks again.
+/// A runtime for a separate thread. It polls 32 sockets at one time, like the workers of frpc's servers, and processes
+/// their events before it polls again.
 ///
 /// # Errors
-/// If the system refuses what it takes.
+/// If the system lacks resources.
 pub fn one_core() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().max_io_events_per_tick(32).event_interval(1024).build()
 }
 
-/// Accepts connections on a free port of the loopback, and gives them in turn to runtimes on a thread for each core, each of
-/// which serves what it gets in its own way.
+/// Accepts connections on a free port of the loopback, and gives them in turn to runtimes on a thread for each core,
+/// each of which serves them in its own way.
 ///
 /// # Errors
-/// If the system refuses what it takes.
+/// If the system lacks resources.
 pub async fn on_each_core<F>(
     bound: Bound,
     serve: impl Fn(UnboundedReceiver<StdStream>) -> F + Clone + Send + 'static,
@@ -109,17 +109,17 @@ impl Drop for Background {
     }
 }
 
-/// Where a server tells its address once it listens.
+/// The channel by which a server reports its address once it listens.
 #[derive(Debug)]
 pub struct Bound(mpsc::Sender<Result<SocketAddr, BoxError>>);
 
 impl Bound {
-    /// Tells the address.
+    /// Sends the address.
     pub fn at(self, address: SocketAddr) {
         let _ = self.0.send(Ok(address));
     }
 
-    /// Something to tell an address to, and where it arrives.
+    /// The sender of an address, and its receiver.
     pub fn channel() -> (Self, mpsc::Receiver<Result<SocketAddr, BoxError>>) {
         let (bound, address) = mpsc::channel();
         (Self(bound), address)

@@ -1,12 +1,12 @@
-//! The streaming calls, ours and tonic's, with the same handlers: `down` sends what it is asked for, `up` counts,
-//! `both` sends back. And the same by streams of frisbee alone, whose messages are texts as they are.
+//! The streaming calls of frpc and tonic, with the same handlers: `down` sends the requested items, `up` counts, `both`
+//! sends back. And the same by streams of frisbee alone, whose messages are texts as they are.
 
 use crate::BoxError;
 use crate::background::Bound;
 use crate::proto::flows::{Count, Item, Want};
 use std::net::SocketAddr;
 
-/// The streaming calls of one rival. Each gives the number of bytes that came back, or that the server counted.
+/// The streaming calls of one rival. Each returns the number of echoed or counted bytes.
 pub trait Flows: Clone + Send + Sync + Sized + 'static {
     /// How it is called in results.
     const NAME: &'static str;
@@ -26,7 +26,7 @@ pub trait Flows: Clone + Send + Sync + Sized + 'static {
     /// Streams `items` items to the server and reads them back at the same time.
     fn stream_both(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
 
-    /// Streams `items` items to the server, each when the one before has come back.
+    /// Streams `items` items to the server, each when the previous one has returned.
     fn ping_pong(&self, items: u64, text: &str) -> impl Future<Output = Result<u64, BoxError>> + Send;
 }
 
@@ -42,7 +42,7 @@ impl Count {
         self.bytes += item.text.len() as u64;
     }
 
-    /// The bytes, if there are as many items as were asked for.
+    /// The bytes, if the number of items is as requested.
     fn of(&self, items: u64) -> Result<u64, BoxError> {
         if self.items == items { Ok(self.bytes) } else { Err(format!("{} items of {items}", self.items).into()) }
     }
@@ -233,7 +233,7 @@ pub mod tonics {
     }
 }
 
-/// Streams without calls: the first message says what is wanted.
+/// Streams without calls: the first message contains the request.
 pub mod bare {
     use super::*;
     use bytes::Bytes;
@@ -243,7 +243,7 @@ pub mod bare {
     #[derive(Clone)]
     pub struct Bare(Connection);
 
-    /// What a stream is for, in the first byte of its first message, in front of how many are wanted.
+    /// The purpose of a stream, in the first byte of its first message, before the number of items.
     const DOWN: u8 = 0;
     const UP: u8 = 1;
     const BOTH: u8 = 2;

@@ -1,4 +1,4 @@
-//! What the benchmarks share: the schemas, the rivals, and loads to put on them.
+//! Shared by the benchmarks: the schemas, the rivals, and their loads.
 //!
 //! `cargo bench -p benches` compares with tonic call by call and measures our parts alone;
 //! `cargo run --release -p cost --bin hot_path -- check` holds the instructions of a call against a threshold.
@@ -12,5 +12,5 @@ pub mod rivals;
 pub mod text;
 pub mod updates;
 
-/// Whatever goes wrong in a benchmark ends it.
+/// Any error ends a benchmark.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 /// Makes one call and checks its reply.
 ///
 /// # Errors
-/// If the call fails or its reply is not what was sent.
+/// If the call fails or its reply differs from the text.
 #[inline]
 pub async fn checked<C: Client>(client: &C, text: &mut Text) -> Result<(), BoxError> {
     text.advance();
     let reply = client.echo(text).await?;
-    if reply.as_ref() == text.as_bytes() { Ok(()) } else { Err("a reply differs from what was sent".into()) }
+    if reply.as_ref() == text.as_bytes() { Ok(()) } else { Err("a reply differs from its request".into()) }
 }
 
 /// Makes `calls` calls, `in_flight` at a time, from as many tasks; gives the time that they took together.

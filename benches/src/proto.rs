@@ -1,4 +1,4 @@
-//! What is generated from `proto/`: messages with both encodings, our services, and tonic's on the same messages.
+//! The code generated from `proto/`: messages with both encodings, frpc services, and tonic's on the same messages.
 
 #![allow(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The ways of making the echo call that are compared, each behind the same two traits.
+//! The compared variants of the echo call, each with the same two traits.
 
 pub mod frpc;
 pub mod outside;
@@ -11,7 +11,7 @@ use crate::text::Text;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What a rival is told of the load to come, so that it can be at its best.
+/// The load to come, so that a rival can be at its best.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
     /// How long the handler sleeps before it answers.
@@ -49,12 +49,12 @@ pub trait Rival: 'static {
     fn connect(address: SocketAddr, setup: Setup) -> impl Future<Output = Result<Self::Client, BoxError>> + Send;
 }
 
-/// A connection on which any number of calls can be made at one time.
+/// A connection with any number of concurrent calls.
 pub trait Client: Clone + Send + Sync + 'static {
-    /// What comes back.
+    /// The reply.
     type CallResponse: AsRef<[u8]> + Send;
 
-    /// Sends a text and gives what is sent back. The copy that an owned message needs belongs to the call.
+    /// Sends a text and returns its echo. The copy that an owned message needs belongs to the call.
     fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::CallResponse, BoxError>> + Send;
 
     /// The texts of a caller, in the form that suits the messages.

@@ -77,7 +77,7 @@ impl Text {
     }
 }
 
-/// Fills up to a length with the number of the caller again and again, a running letter behind each.
+/// Fills up to a length with the number of the caller repeatedly, a running letter after each.
 fn fill(text: &mut String, caller: usize, length: usize) {
     for letter in ('a'..='z').cycle() {
         if text.len() >= length {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_their_length_and_differ_from_call_to_call_and_caller_to_caller() {
+    fn texts_have_given_length_and_differ_per_call_and_caller() {
         for make in [Text::owned, Text::shared] {
             for length in [32, 100_000] {
                 let (mut one, mut other) = (make(1, length), make(2, length));

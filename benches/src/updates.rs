@@ -8,8 +8,8 @@ use std::time::Duration;
 /// The endpoints of each answer.
 pub const ENDPOINTS: usize = 1000;
 
-/// Has a channel take in so many answers, each of which changes the weight of an endpoint. Nobody listens at the endpoints: what
-/// connections cost is another matter.
+/// Applies so many answers to a channel, each with a changed weight of one endpoint. The endpoints have no listeners:
+/// the cost of connections is another matter.
 pub async fn updated(answers: u64) -> Result<(), BoxError> {
     let (sets, resolver) = WatchResolver::new(endpoints(0));
     let channel = Channel::builder().connection_spread(Duration::from_secs(3600)).connect_resolved_lazy(resolver)?;
@@ -26,7 +26,7 @@ pub async fn updated(answers: u64) -> Result<(), BoxError> {
     if is_last && fleet.servers.len() == ENDPOINTS { Ok(()) } else { Err("the last answer is not taken in".into()) }
 }
 
-/// The endpoints, of which one has more weight.
+/// The endpoints. One of them has more weight.
 fn endpoints(heavy: usize) -> Vec<Endpoint> {
     let endpoint = |number: usize| Endpoint::new(format!("127.1.{}.{}:1", number / 250, number % 250 + 1));
     (0..ENDPOINTS).map(|number| endpoint(number).with_weight(if number == heavy { 2 } else { 1 })).collect()

@@ -1,5 +1,5 @@
-//! A controller calls a thousand agents that it could not reach: each has dialled in, as from behind a NAT, and serves
-//! on the connection that it has made.
+//! A controller calls a thousand agents that it could not reach: each has dialled in, as from a private network, and
+//! serves on the connection that it has made.
 //!
 //! `cargo run --release -p calls --bin controller -- [AGENTS]`
 

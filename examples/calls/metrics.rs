@@ -1,5 +1,5 @@
-//! Clients stream measurements in real time beside ordinary calls on the same connections; the server shows them as
-//! they come.
+//! Clients stream measurements in real time during ordinary calls on the same connections; the server shows them as
+//! they arrive.
 //!
 //! `cargo run --release -p calls --bin metrics -- [--seconds 10]`
 
@@ -16,16 +16,16 @@ mod metrics {
 }
 
 const CLIENTS: u32 = 4;
-/// What a client measures in a second.
+/// The measurements of a client in a second.
 const RATE: u32 = 1000;
 /// Between two looks at the view: as often as a reader can follow.
 const REFRESH: Duration = Duration::from_millis(100);
-/// Different things that the server keeps. Their names come from clients, so there has to be an end.
+/// The limit of series at the server. Their names are chosen by clients, so there has to be an end.
 const NAMES_MAX: usize = 1000;
 /// Values that a line of the view shows.
 const WIDTH: usize = 40;
 
-/// What is known of one measured thing.
+/// The state of one series.
 #[derive(Clone, Default)]
 struct Series {
     summary: Summary,
@@ -67,12 +67,12 @@ impl Metrics for Collector {
     async fn summarize(&self, request: Request<Query>) -> Result<Response<Summary>, Status> {
         let name = request.into_inner().name;
         let board = self.0.lock().expect("no holder panics");
-        let series = board.get(&name).ok_or_else(|| Status::not_found(format!("nobody has measured {name}")))?;
+        let series = board.get(&name).ok_or_else(|| Status::not_found(format!("{name} was not measured")))?;
         Ok(Response::new(series.summary))
     }
 }
 
-/// Measures for a while, and asks now and then what the server knows. How much was measured and asked.
+/// Measures for a while, and queries the server now and then. Returns the counts of samples and queries.
 async fn measure(
     address: String,
     number: u32,
@@ -169,6 +169,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     view.abort();
     let _ = view.await;
-    println!("{CLIENTS} clients have streamed {sent} samples and made {asked} calls beside them");
+    println!("{CLIENTS} clients have streamed {sent} samples and made {asked} calls");
     Ok(())
 }

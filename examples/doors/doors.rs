@@ -1,11 +1,11 @@
-//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and beside it
+//! One service by every protocol on one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket; and also
 //! its schema and its health, for tools, and the console, for people: <http://localhost:8080/console/>.
 //!
-//! `cargo run -p doors --bin doors -- 127.0.0.1:8080`, and beside it
-//! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
-//! has a line for each door. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address
-//! it calls itself by some of them and ends. With the path of a Unix socket behind the address it shows there what goes on:
-//! `frpc top --server unix:PATH`.
+//! `cargo run -p doors --bin doors -- 127.0.0.1:8080`, and in another terminal `curl -H 'content-type:
+//! application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md` has a line for each
+//! door. `grpcurl -plaintext localhost:8080 list` and `frpc list` list the services. Without an address it calls itself
+//! by some of them and ends. With the path of a Unix socket after the address it shows its activity there: `frpc top
+//! --server unix:PATH`.
 
 mod polite;
 

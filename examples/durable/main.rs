@@ -13,10 +13,10 @@ const ORDERS: [(&str, &str); 3] = [("north", "42 apples"), ("south", "7 pears"),
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4222".to_owned());
     let nats = frisbee_nats::options().connect(&*address).await?;
-    // In memory, so that nothing stays behind.
+    // In memory, so that nothing is left on the disk.
     let orders = DurableTopic::builder("example", "orders.>").storage(Storage::Memory).open(&nats).await?;
 
-    // The second time is a publisher that was started anew, and does not know how far it had come.
+    // The second time is a restarted publisher, which does not know its previous position.
     for _ in 0..2 {
         for (number, (region, order)) in ORDERS.into_iter().enumerate() {
             let stored = orders.publish(&format!("orders.{region}"), &format!("order-{number}"), order).await?;

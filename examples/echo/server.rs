@@ -101,7 +101,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Ready when somebody wants the program to end: by Ctrl-C, or as orchestrators do.
+/// Ready when the program is to end: by Ctrl-C, or by the signal of orchestrators.
 #[cfg(unix)]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -115,7 +115,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ready when somebody wants the program to end, by Ctrl-C.
+/// Ready when the program is to end, by Ctrl-C.
 #[cfg(not(unix))]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })

@@ -45,7 +45,8 @@ pub(crate) enum Refused {
 }
 
 impl OrderBook {
-    /// Takes an order in: it trades with the best that it meets, and what is left rests. Returns what the traders learn.
+    /// Adds an order: it trades with the best match, and the rest remains in the book. Returns the reports for the
+    /// traders.
     pub(crate) fn place(&mut self, trader: TraderId, order: &Order) -> Result<Vec<(TraderId, Report)>, Refused> {
         let side = Side::try_from(order.side).map_err(|_| Refused::Invalid)?;
         if !(1..=PRICE_MAX).contains(&order.price) || !(1..=AMOUNT_MAX).contains(&order.amount) {
@@ -102,7 +103,7 @@ impl OrderBook {
         }
     }
 
-    /// Trades with the orders at a price, the oldest first, and returns what is left.
+    /// Trades with the orders at a price, the oldest first, and returns the rest.
     fn trade_at(
         &mut self,
         price: u32,

@@ -1,5 +1,4 @@
-//! Traders that nobody sits at: simulated browsers, which do what a page does, and programs that trade as fast as they
-//! can.
+//! Simulated traders: browsers, which act like the page, and programs that trade as fast as they can.
 
 use crate::exchange::{Book, ExchangeClient, Inquiry, Nothing, Offer, Order, Report, Side, Trader, TraderServer};
 use crate::market::TOPIC;
@@ -19,7 +18,7 @@ const PIPELINED: u32 = 64;
 const DIALLING: usize = 64;
 /// How many latencies are kept.
 const KEPT: usize = 1_000_000;
-/// About what the paper is worth, in cents.
+/// The approximate value of the paper, in cents.
 const WORTH: u32 = 10_000;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -35,7 +34,7 @@ pub(crate) struct Load {
     pub(crate) pause: Duration,
 }
 
-/// What has been counted.
+/// The counters.
 #[derive(Default)]
 pub(crate) struct Counts {
     /// Books that browsers have got.
@@ -56,7 +55,7 @@ pub(crate) struct Counts {
 
 /// Traders that trade, until this is dropped.
 pub(crate) struct Trading {
-    /// What they have counted.
+    /// Their counters.
     pub(crate) counts: Arc<Counts>,
     load: Load,
     connected: Duration,
@@ -116,7 +115,7 @@ impl Load {
             tasks.spawn(reported(trade(market, counts.clone(), number as u64)));
         }
         let market = ExchangeClient::connect(market.to_string()).await?;
-        // What came while the others connected is not of the time that is measured.
+        // Events during the connecting are outside of the measured time.
         counts.reset();
         Ok(Trading { counts, load: self, connected, market, _tasks: tasks })
     }
@@ -129,7 +128,7 @@ async fn reported(trader: impl Future<Output = Result<(), Failure>>) {
     }
 }
 
-/// What a browser has on its one connection.
+/// The handles of a browser on its one connection.
 struct Browser {
     client: ExchangeClient,
     books: frpc::TopicSubscription<Book>,
@@ -160,14 +159,14 @@ async fn browse(mut browser: Browser, counts: Arc<Counts>, pause: Duration) -> R
     }
 }
 
-/// Does what a page does with one stream of orders: shows each book, and sends an order now and then.
+/// Acts like a page with one stream of orders: shows each book, and sends an order now and then.
 async fn browse_once(browser: &mut Browser, counts: &Counts, pause: Duration) -> Result<(), Failure> {
     let Browser { client, books, dice } = browser;
     let (orders, stream) = RequestStream::channel(1);
     let mut reports = client.trade(stream).await?.into_inner();
     let mut number = 0;
     let mut sent = None;
-    // The status comes with the reports.
+    // The status arrives with the reports.
     let mut is_ended = false;
     // They do not all begin at once.
     let first = Duration::from_millis(u64::from(dice.roll(1000)) * pause.as_millis() as u64 / 1000);
@@ -252,7 +251,7 @@ impl Trading {
         Ok((offer, begun.elapsed()))
     }
 
-    /// What has been counted in so much time, in words.
+    /// The counts in so much time, in words.
     pub(crate) fn figures(&self, time: Duration, (offer, asked): &(Offer, Duration)) -> String {
         let Counts { books, reports, traded, looks, .. } = &*self.counts;
         let each_second = |count: &AtomicU64| count.load(Relaxed) as f64 / time.as_secs_f64();

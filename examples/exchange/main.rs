@@ -1,5 +1,5 @@
 //! A market that many browsers and programs trade at, each on one connection: calls, a stream of orders and reports, a
-//! topic with the book, and calls of the server to pages. README.md says how to look at it and what it was measured to do.
+//! topic with the book, and calls of the server to pages. README.md has the commands and the measurements.
 //!
 //! `cargo run --release -p exchange` serves; with `load` it simulates browsers as well.
 

@@ -1,4 +1,4 @@
-//! The server of the market: the service, the broker beside it, and the door for browsers.
+//! The server of the market: the service, its broker, and the gateway for browsers.
 
 use crate::exchange::{ExchangeServer, TraderClient};
 use crate::market;
@@ -33,7 +33,7 @@ impl Market {
         let address = server.local_addr();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(server.serve().await) });
-        // The market publishes as everybody does, on a connection.
+        // The market publishes like any client, on a connection.
         let router = ClientRouter::new();
         let client = router.client();
         let channel = Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await?;

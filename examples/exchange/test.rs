@@ -19,7 +19,7 @@ fn report(number: u32, side: Side, price: u32, amount: u32, left: u32) -> Report
 }
 
 #[test]
-fn an_order_trades_with_the_best_price_first_and_the_oldest_at_it() {
+fn order_matches_best_price_then_oldest() {
     let mut book = OrderBook::default();
     for (trader, price) in [(1, 103), (2, 102), (3, 102)] {
         let rests = book.place(trader, &order(7, Side::Sell, price, 10)).unwrap();
@@ -40,7 +40,7 @@ fn an_order_trades_with_the_best_price_first_and_the_oldest_at_it() {
 }
 
 #[test]
-fn orders_of_a_trader_that_has_left_are_withdrawn_and_senseless_ones_refused() {
+fn orders_of_departed_trader_withdrawn_and_invalid_refused() {
     let mut book = OrderBook::default();
     book.place(1, &order(1, Side::Sell, 100, 10)).unwrap();
     book.place(2, &order(1, Side::Sell, 100, 3)).unwrap();
@@ -70,11 +70,11 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, seen).await.expect("trading goes on");
+    tokio::time::timeout(PATIENCE, seen).await.expect("trading continues");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browsers_get_books_reports_and_calls_of_the_server_on_one_connection() {
+async fn browsers_get_books_reports_and_calls_on_one_connection() {
     let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
     let load = Load { browsers: 8, programs: 1, pause: Duration::from_millis(20) };
     let trading = load.start(market.address()).await.unwrap();

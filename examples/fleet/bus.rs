@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The topics of sales: behind this stands the name of the shop.
+/// The prefix of the topics of sales. The name of the shop follows.
 pub(crate) const SALES: &str = "sales";
 
 /// A broker on the bus.

@@ -104,7 +104,7 @@ fn find(name: &str) -> Result<Option<PathBuf>, Box<dyn Error>> {
     Ok(program)
 }
 
-/// Addresses at which nobody listens.
+/// Addresses without listeners.
 fn free_addresses() -> std::io::Result<[SocketAddr; 2]> {
     // Both at once, so that they are different ones.
     let sockets = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];

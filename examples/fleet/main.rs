@@ -1,9 +1,9 @@
-//! A fleet: three servers in etcd, and a client that knows only their name. Each server is replaced in turn, and then one
-//! of them turns slow under load. No call fails, and the slow one gets few. The servers tell a bus of each call, whose
-//! brokers NATS joins, and an office hears of all of them.
+//! A fleet: three servers in etcd, and a client that knows only their name. Each server is replaced in turn, and then
+//! one of them turns slow under load. No call fails, and the slow one gets few. The servers publish each call on a bus,
+//! whose brokers NATS joins, and an office receives all of them.
 //!
-//! `cargo run -p fleet` starts all of it, prints where calls went and what was lost, and ends within a
-//! minute. It takes etcd and NATS, of Debian's packages `etcd-server` and `nats-server`.
+//! `cargo run -p fleet` starts all of it, prints the targets of calls and the losses, and ends within a minute. It
+//! takes etcd and NATS, of Debian's packages `etcd-server` and `nats-server`.
 
 mod bus;
 mod engines;
@@ -27,7 +27,7 @@ mod greet {
     frpc::include_proto!("greet");
 }
 
-/// What the servers are found by.
+/// The name of the servers.
 const NAME: &str = "shop/";
 
 /// Callers that call one after the other.
@@ -82,7 +82,7 @@ async fn show() -> Result<(), Box<dyn Error>> {
     for shop in shops {
         shop.close().await?;
     }
-    // What has been published may still be on its way.
+    // Published messages may still be in flight.
     let deadline = Instant::now() + Duration::from_secs(10);
     while office.heard() + office.missed() < sold && Instant::now() < deadline {
         sleep(Duration::from_millis(10)).await;
@@ -118,7 +118,7 @@ async fn call(channel: Channel, calls: Arc<Calls>) {
     }
 }
 
-/// Prints what has happened since the last time. Returns how many calls were lost.
+/// Prints the events since the last time. Returns how many calls were lost.
 fn report(what: &str, calls: &Calls, shops: &[Shop]) -> u64 {
     let [made, lost] = [&calls.made, &calls.lost].map(|count| count.swap(0, Ordering::Relaxed));
     let served: Vec<_> = shops.iter().map(Shop::take_served).collect();

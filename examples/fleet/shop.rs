@@ -1,4 +1,4 @@
-//! A server that is to be found in etcd, tells the bus of each sale, and can be replaced and slowed down.
+//! A server that registers in etcd, publishes each sale on the bus, and can be replaced and slowed down.
 
 use super::NAME;
 use super::bus::{SALES, Station};
@@ -30,7 +30,7 @@ pub(crate) struct Shop {
 #[derive(Default)]
 struct State {
     served: AtomicU64,
-    /// All that it has ever told the bus.
+    /// All its published sales.
     sold: AtomicU64,
     is_slow: AtomicBool,
     /// A slow server works on one call at a time.
@@ -62,12 +62,12 @@ impl Shop {
         self.state.is_slow.store(true, Ordering::Relaxed);
     }
 
-    /// The number of calls that it has served since it was asked last.
+    /// The number of calls that it has served since the last query.
     pub(crate) fn take_served(&self) -> u64 {
         self.state.served.swap(0, Ordering::Relaxed)
     }
 
-    /// The number of sales that it has told the bus of, since it was opened.
+    /// The number of sales that it has published on the bus, since it was opened.
     pub(crate) fn sold(&self) -> u64 {
         self.state.sold.load(Ordering::Relaxed)
     }
@@ -93,7 +93,7 @@ impl Process {
         Ok(Self { registered, stop, serving, station })
     }
 
-    /// Leaves etcd, tells the clients, and ends when the calls in progress have and the bus knows of them.
+    /// Leaves etcd, notifies the clients, and ends when the calls in progress have and the bus has them.
     async fn stop(self) -> Result<(), Box<dyn Error>> {
         drop(self.stop);
         self.serving.await??;

@@ -39,7 +39,7 @@ enum Command {
     Serve {
         /// Where to listen.
         address: String,
-        /// Who may come in.
+        /// The admitted user.
         #[arg(long, value_name = "NAME:PASSWORD", value_parser = pair::<':'>)]
         user: Vec<(String, String)>,
         /// Where they may go.

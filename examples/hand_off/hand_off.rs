@@ -1,5 +1,5 @@
 //! Hand-off without RPC: a client logs in by a request, and then the connection is its for another protocol, here lines
-//! of text. The connection goes on as it was if the server does not agree.
+//! of text. If the server does not agree, the connection continues unchanged.
 //!
 //! `cargo run --release -p hand-off --bin hand_off`
 
@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// The body is a password. Answered with a greeting.
 const LOGIN: Operation = operation(10);
-/// Asks for the connection, to speak in lines.
+/// Requests the connection, to speak in lines.
 const LINES: Operation = operation(11);
 
 const fn operation(number: u16) -> Operation {
@@ -37,7 +37,7 @@ impl Protocol for Door {
             return Routed::close("this door takes logins and hands connections off");
         }
         *is_known = packet.body == "open sesame";
-        outbox.push(packet.id, LOGIN, if *is_known { "welcome" } else { "who are you?" }).into()
+        outbox.push(packet.id, LOGIN, if *is_known { "welcome" } else { "unknown user" }).into()
     }
 
     fn hand_off(&self, is_known: &mut bool, asked: HandOffRequest) -> Routed {
@@ -51,7 +51,7 @@ impl Protocol for Door {
     }
 }
 
-/// The protocol behind the hand-off, at the server: each line comes back in capitals.
+/// The protocol after the hand-off, at the server: each line is returned in capitals.
 async fn echo_lines(raw: RawTransport) -> io::Result<()> {
     let (lines, mut out) = tokio::io::split(raw);
     let mut lines = BufReader::new(lines).lines();

@@ -15,7 +15,7 @@ pub struct Service {
     pub targets: BTreeMap<String, String>,
 }
 
-/// Stands in the extensions of a connection whose user has logged in.
+/// An extension of a connection whose user has logged in.
 struct LoggedIn {
     user: String,
 }
@@ -35,7 +35,7 @@ impl Gateway for Service {
     async fn open(&self, request: Request<Target>) -> Result<Response<Opened>, Status> {
         let user = request.connection().and_then(|connection| connection.attachments().get::<LoggedIn>());
         let user = user.ok_or_else(|| Status::unauthenticated("log in first, on the same connection"))?;
-        let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("ask for the connection"))?;
+        let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("request the connection"))?;
         let name = &request.get_ref().name;
         let address = self.targets.get(name).ok_or_else(|| Status::not_found(format!("no target {name:?}")))?;
         let target = TcpStream::connect(address).await;

@@ -28,11 +28,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Let clients reach what is allowed.
+    /// Let clients reach the allowed addresses.
     Serve {
         /// Where to listen.
         address: String,
-        /// What may be reached, as host:port.
+        /// An allowed target, as host:port.
         #[arg(long, required = true)]
         allow: Vec<String>,
     },
@@ -40,7 +40,7 @@ enum Command {
     Forward {
         /// The server.
         server: String,
-        /// A local port, or address and port, and what it is forwarded to: [BIND:]PORT:HOST:PORT.
+        /// A local port, or address and port, and its target: [BIND:]PORT:HOST:PORT.
         #[arg(short = 'L', value_parser = forward, required = true)]
         local: Vec<Forward>,
     },

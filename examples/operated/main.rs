@@ -1,9 +1,9 @@
 //! A server as it is run for others: settings from a file, every door with its locks, schema and health for tools,
 //! metrics, sockets from systemd or from the process before, and an end that loses no call.
 //!
-//! `cargo run -p operated --bin operated -- examples/operated/settings.toml`, and beside it `curl
-//! localhost:8080/readyz` and `/metrics`; docs/operate.md goes through the rest of this folder. Without a file it calls
-//! itself, prints what its metrics say of that, and ends.
+//! `cargo run -p operated --bin operated -- examples/operated/settings.toml`, and then `curl localhost:8080/readyz` and
+//! `/metrics`; docs/operate.md goes through the rest of this folder. Without a file it calls itself, prints its metrics
+//! of that, and ends.
 
 #[cfg(unix)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,12 +46,12 @@ mod unix {
     struct Settings {
         /// Where to listen, unless systemd or the process before has the socket.
         listen: String,
-        /// By what names browsers and monitors may call the server, besides loopback.
+        /// The names by which browsers and monitors may call the server, in addition to loopback.
         #[serde(default)]
         hosts: Vec<String>,
-        /// The socket by which the next process gets those of this one.
+        /// The socket by which the next process gets the sockets of this one.
         restart: PathBuf,
-        /// The socket on which `frpc top` sees what goes on.
+        /// The socket where `frpc top` shows the server's activity.
         introspection: Option<PathBuf>,
         #[serde(default)]
         server: ServerSettings,
@@ -95,7 +95,7 @@ mod unix {
                 }
             });
         }
-        // SIGTERM or SIGINT: health says NOT_SERVING, extended peers go elsewhere, calls in progress end.
+        // SIGTERM or SIGINT: health says NOT_SERVING, native peers go elsewhere, calls in progress end.
         let terminated = frpc::signal::terminate();
         let serve = |shutdown: Shutdown| {
             server.serve_with_shutdown(async {

@@ -1,8 +1,8 @@
 //! JSON in lines for scripts, on the port of a service: clients of frpc and `nc` reach the same implementation, within
 //! the same middleware.
 //!
-//! `cargo run -p protocols --bin lines -- 127.0.0.1:8080`, and beside it
-//! `echo 'Benchmark {"message": "hello"}' | nc -N 127.0.0.1 8080`. Without an address it calls itself both ways and ends.
+//! `cargo run -p protocols --bin lines -- 127.0.0.1:8080`, and in another terminal `echo 'Benchmark {"message":
+//! "hello"}' | nc -N 127.0.0.1 8080`. Without an address it calls itself both ways and ends.
 
 use benchmark::{BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request, Response};
 use bytes::Bytes;

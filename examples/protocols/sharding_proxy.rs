@@ -18,15 +18,15 @@ use tokio::sync::mpsc;
 /// Stores a value under a key. The body is the length of the key in one byte, the key, and the value. Answered with
 /// the key alone.
 const PUT: Operation = operation(10);
-/// Asks for the value of a key. Answered with key and value.
+/// Requests the value of a key. Answered with key and value.
 const GET: Operation = operation(11);
-/// Answers what the proxy cannot forward, or what its shard does not answer. The body says why.
+/// Answers a request that the proxy cannot forward, or whose shard does not answer. The body has the reason.
 const FAILED: Operation = operation(12);
 
-/// Packets of one shard that may wait for their answers. What waits takes memory here.
+/// The limit of packets of one shard that wait for their answers. Waiting ones take memory here.
 const WAITING_MAX: usize = 4096;
 
-/// How many keys are stored and asked for here.
+/// How many keys are stored and requested here.
 const KEYS: u16 = 1000;
 
 const fn operation(number: u16) -> Operation {
@@ -54,7 +54,7 @@ async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
     let (put, get, counted) = (stored.clone(), stored, count.clone());
     let handlers = Handlers::new()
         .on(PUT, move |_connection, packet| {
-            // What has no key is not answered. The proxy sends no such thing, but others might.
+            // A packet without a key is not answered. The proxy sends no such packet, but others might.
             let key = key(&packet.body).map(|key| packet.body.slice(..1 + key.len()));
             if let Some(key) = &key {
                 put.lock().expect("no holder panics").insert(key.clone(), packet.body.slice(key.len()..));
@@ -78,12 +78,12 @@ struct Shard {
     requests: Requests,
 }
 
-/// What a client is told whose packet has no answer.
+/// The answer to a packet that has no answer of a shard.
 fn failed(id: PacketId, error: &RequestError) -> Packet {
     Packet::new(id, FAILED, error.to_string())
 }
 
-/// Takes in what clients ask.
+/// Receives the requests of clients.
 struct Proxy(Vec<Shard>);
 
 impl Proxy {
@@ -121,7 +121,7 @@ impl Protocol for Proxy {
             Err(error) => return Routed::close(format!("a shard is gone: {error}")),
         };
         let asking = client.clone();
-        // A client that goes takes its tasks along, and its requests are given up.
+        // A client that disconnects cancels its tasks and its requests.
         client.spawn(async move {
             let reply = reply.await.map_or_else(|error| failed(id, &error), |reply| Packet { id, ..reply });
             let _ = asking.send_now(|outbox| outbox.forward(&reply));

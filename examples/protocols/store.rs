@@ -16,10 +16,10 @@ pub const OPERATIONS: RangeInclusive<u16> = 1000..=1002;
 const PUT: Operation = operation(1000);
 /// The key. Answered with its value, which is empty if there is none.
 const GET: Operation = operation(1001);
-/// Opens a stream, with the key behind the operation. Its value comes as a message, and each later one.
+/// Opens a stream, with the key after the operation. Its value arrives as a message, and each later one.
 const WATCH: Operation = operation(1002);
 
-/// Keys come from clients and take memory for ever; watches take a task.
+/// Keys are chosen by clients and take memory for ever; watches take a task.
 const KEYS_MAX: usize = 100_000;
 const WATCHES_MAX: usize = 1000;
 
@@ -27,7 +27,7 @@ const fn operation(number: u16) -> Operation {
     Operation::user(number).expect("users have 10 and up")
 }
 
-/// The serving end. Clones share what is stored.
+/// The serving end. Clones share the stored values.
 #[derive(Clone, Default)]
 pub struct Store(Arc<Mutex<HashMap<Bytes, watch::Sender<Bytes>>>>);
 
@@ -79,7 +79,7 @@ impl Protocol for Store {
                 let sender = stream.sender();
                 let mut closed = std::pin::pin!(sender.closed());
                 loop {
-                    // Whoever is slow gets the latest value only.
+                    // A slow watcher gets the latest value only.
                     let value = changes.borrow_and_update().clone();
                     tokio::select! {
                         sent = sender.send(&value) => if sent.is_err() { return },
@@ -101,7 +101,7 @@ impl Protocol for Store {
 pub struct Client(Requests);
 
 impl Client {
-    /// What the calling end mounts.
+    /// The router of the calling end.
     pub fn router(&self) -> Requests {
         self.0.clone()
     }

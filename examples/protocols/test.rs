@@ -59,7 +59,7 @@ async fn a_store_with_watches_serves_beside_a_generated_service() {
         assert_eq!(values.recv().await.unwrap(), "");
         watchers.spawn(async move {
             let _connected = calculator; // With the last handle of its channel a connection is closed.
-            while values.recv().await.expect("the watch goes on") != "last" {}
+            while values.recv().await.expect("the watch continues") != "last" {}
         });
     }
     // Four clients that put, get, watch and call at one time.

@@ -28,14 +28,14 @@ struct Arguments {
 enum Command {
     /// Passes messages on until interrupted.
     Serve {
-        /// What may wait for a subscriber, in bytes.
+        /// The limit of queued messages of a subscriber, in bytes.
         #[arg(long, default_value_t = 16 * 1024 * 1024)]
         queue_max: usize,
         /// Closes the connections of subscribers that are too slow, instead of dropping their oldest messages.
         #[arg(long)]
         disconnect: bool,
     },
-    /// Prints what is published to topics that match.
+    /// Prints messages of matching topics.
     Subscribe {
         /// A topic, with * for any one token and > at the end for one or more.
         pattern: String,
@@ -84,7 +84,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     }
                 }
             }
-            // What is still on its way when a program ends may be lost.
+            // Messages in flight when a program ends may be lost.
             client.sync().await?;
             Ok(())
         }
@@ -123,7 +123,7 @@ async fn show() -> Result<(), Box<dyn Error>> {
     }
     for _ in 0..2 {
         let message = created.recv().await?;
-        println!("everybody who subscribed hears of {}: {:?}", message.topic(), message.payload());
+        println!("all subscribers receive {}: {:?}", message.topic(), message.payload());
     }
     for (name, jobs) in &mut jobs {
         let message = jobs.recv().await?;

@@ -10,16 +10,16 @@ use tokio::time::{Instant, sleep};
 /// How long one attempt takes at most.
 const ATTEMPT: Duration = Duration::from_millis(250);
 
-/// How long a client tries. After that, nobody knows whether the command has been executed.
+/// How long a client tries. After that, it is unknown whether the command has been executed.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A client. It does one thing after the other; a second client does other things meanwhile.
+/// A client. It does one thing after the other; a second client works concurrently.
 pub(crate) struct Client {
     process: Process,
-    /// The replicas, and which of them is asked next.
+    /// The replicas, and the index of the next one to call.
     stores: Vec<StoreClient>,
     at: usize,
     id: u64,
@@ -33,7 +33,7 @@ impl Client {
         Self { process, stores, at: id as usize, id, number: 0, defect }
     }
 
-    /// Executes a command, once. `None` if nobody knows.
+    /// Executes a command, once. `None` if the outcome is unknown.
     pub(crate) async fn write(&mut self, kind: Kind, key: &str, value: i64, expected: i64) -> Option<Outcome> {
         self.number += 1;
         let (client, key) = (self.id, key.to_owned());
@@ -66,7 +66,7 @@ impl Client {
 
     /// Takes or keeps a lease. Returns the time by the clock of this machine up to which it is held.
     pub(crate) async fn acquire(&mut self, name: &str, time: Duration) -> Option<Duration> {
-        // It counts from before it was asked for, and its end is early, since the leader's clock may go faster.
+        // It counts from before the request, and its end is early, since the leader's clock may go faster.
         let mut asked = self.process.clock().monotonic();
         let outcome = self.write(Kind::Acquire, name, time.as_millis() as i64, 0).await?;
         if self.defect == Some(Defect::CountsFromAnswer) {
@@ -81,7 +81,7 @@ impl Client {
         Instant::now() + if is_endless { PATIENCE * 100 } else { PATIENCE }
     }
 
-    /// The replica that is asked now.
+    /// The replica that is called now.
     fn store(&self) -> StoreClient {
         self.stores[self.at % self.stores.len()].clone()
     }

@@ -9,7 +9,7 @@ pub(crate) enum Defect {
     AnswersForOthers,
     /// A command that comes twice is applied twice.
     AppliesTwice,
-    /// A client repeats what may have run as a new command.
+    /// A client repeats a command that may have run as a new command.
     RetriesAnew,
     /// A leader reads although others may have elected another one.
     StaleLeader,
@@ -19,7 +19,7 @@ pub(crate) enum Defect {
     ReadsTooEarly,
     /// A handler whose caller has gone keeps its place.
     ForgottenCancel,
-    /// A client tries for longer than it was told to.
+    /// A client tries for longer than its limit.
     IgnoresDeadline,
     /// A leader grants a lease before a majority knows of it.
     SplitBrainOfLease,
@@ -29,9 +29,9 @@ pub(crate) enum Defect {
     TrustsDrift,
     /// A holder counts the time of its lease from the answer on, and not from its question.
     CountsFromAnswer,
-    /// A leader that nobody follows any more goes on renewing leases.
+    /// A leader without followers continues to renew leases.
     OldLeaderRenews,
-    /// A new leader believes leases to have run out of which it only has not seen the last renewal.
+    /// A new leader treats leases as expired although it has only missed their last renewal.
     ForgetsRenewals,
     /// Entries are acknowledged before they are on the disk.
     AnswersBeforeSync,
@@ -41,9 +41,9 @@ pub(crate) enum Defect {
     TruncatesTooMuch,
     /// Nothing is removed where two logs part.
     KeepsConflicts,
-    /// Entries are stored behind others than those that they follow.
+    /// Entries are stored after others than their predecessors.
     SkipsPreviousEntry,
-    /// A replica votes for everybody who asks.
+    /// A replica votes for every candidate.
     VotesTwice,
     /// A vote is not on the disk when it is given.
     VoteNotOnDisk,
@@ -56,7 +56,7 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
-    /// All of them, in the order in which the page about simulations shows them.
+    /// All of them, in the order of the page about simulations.
     pub(crate) const ALL: [Self; 25] = [
         Self::AnswersBeforeCommit,
         Self::AnswersForOthers,

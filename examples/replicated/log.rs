@@ -5,10 +5,10 @@ use frisbee_sim::Disk;
 use frpc::prost::Message;
 use replicated::{Batch, Entry};
 
-/// The entries of one batch: few, so that replicas fall behind in a short world.
+/// The entries of one batch: few, so that replicas fall back in a short world.
 const BATCH_MAX: usize = 4;
 
-/// The log. What is changed is written to the disk at once, and is there for good after a sync.
+/// The log. Changes are written to the disk at once, and are durable after a sync.
 pub(crate) struct Log {
     disk: Disk,
     defect: Option<Defect>,
@@ -51,7 +51,7 @@ impl Log {
         }
     }
 
-    /// The entries from an index on, and what stands in front of them.
+    /// The entries from an index on, and their predecessor.
     pub(crate) fn batch(&self, from: u64) -> Batch {
         let previous_term = self.entry(from - 1).map_or(0, |entry| entry.term);
         let entries = (from..).map_while(|index| self.entry(index).cloned()).take(BATCH_MAX).collect();

@@ -25,7 +25,7 @@ pub(crate) struct Lease {
 }
 
 impl Machine {
-    /// The value of a key. Keys that nobody has set have the value 0.
+    /// The value of a key. Keys that were never set have the value 0.
     pub(crate) fn value(&self, key: &str) -> i64 {
         self.values.get(key).copied().unwrap_or(0)
     }
@@ -34,7 +34,7 @@ impl Machine {
         self.leases.get(name).copied()
     }
 
-    /// The outcome of a command that was applied, unless its client has gone on to the next since.
+    /// The outcome of an applied command, unless its client has sent the next one since.
     pub(crate) fn outcome(&self, command: &Command) -> Option<Outcome> {
         let (number, outcome) = self.sessions.get(&command.client)?;
         (*number == command.number).then_some(*outcome)
@@ -65,7 +65,7 @@ impl Machine {
         }
     }
 
-    /// A lease goes to whoever holds it, and to others if the leader says that this very grant has run out.
+    /// A lease goes to its holder, and to others if the leader says that this very grant has run out.
     fn acquire(&mut self, command: &Command) -> Outcome {
         let (holder, grant, millis) = (command.client, self.index as i64, command.value as u64);
         match self.lease(&command.key) {

@@ -1,6 +1,6 @@
 //! The replicated store in a simulation: its world, the conditions that hold in it, and the defects that they find.
 //!
-//! `docs/simulation.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
+//! `docs/simulation-store.md` explains it step by step. The store itself is `replica.rs` with `log.rs`, and `store.rs` with
 //! `machine.rs`; nothing in them is there for the test, except for the defects.
 //!
 //! `cargo test --release -p replicated`
@@ -83,7 +83,7 @@ async fn run(world: World, defect: Option<Defect>) {
     let (history, holders) = (Operations::new(), Holders::default());
     let held = holders.clone();
     world.always("one client has the lease", move || {
-        let held = held.lock().expect("nobody panics");
+        let held = held.lock().expect("no task panics");
         held.values().filter(|(clock, until)| clock.monotonic() < *until).count() <= 1
     });
     let mut working = JoinSet::new();
@@ -103,7 +103,7 @@ fn inject_faults(world: &World, replicas: &[String], clients: &[String]) {
     let usual = Faults::drawn(10, replicas).peers(clients).within(TIME);
     world.inject(usual.lasting(Duration::from_millis(1_500)));
     if world.draw(|rng| rng.u32(..3)) == 0 {
-        // Nobody leads for long, and some of those who have voted forget it if they can.
+        // No replica leads for long, and some of the voters forget their vote if they can.
         let leaders = Faults::upon("elected", 12).kinds([FaultKind::Crash, FaultKind::Isolate]);
         world.inject(leaders.lasting(Duration::from_secs(1)));
         let voters = Faults::upon("elected", 6).nodes(replicas).kinds([FaultKind::Crash]);
@@ -116,7 +116,7 @@ async fn read_and_write(world: World, mut client: Client, number: i64, history: 
     let mut found = 0;
     let mut count = 0;
     while world.elapsed() < TIME {
-        // Some come back after a while, to a leader that may be none any more.
+        // Some return after a while, to a leader that may be none any more.
         let pause = world.draw(|rng| if rng.u32(..6) == 0 { rng.u64(..1_500) } else { rng.u64(..150) });
         sleep(Duration::from_millis(pause)).await;
         let (key, kind) = world.draw(|rng| (KEYS[usize::from(rng.bool())], rng.u32(..10)));
@@ -152,7 +152,7 @@ async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: 
     while world.elapsed() < TIME {
         if let Some(until) = client.acquire("lease", LEASE).await {
             world.note(format!("client {number} has the lease"));
-            holders.lock().expect("nobody panics").insert(number, (clock.clone(), until));
+            holders.lock().expect("no task panics").insert(number, (clock.clone(), until));
         }
         // Some renew it in time, others let it run out.
         let pause = world.draw(|rng| if rng.u32(..5) == 0 { 1_500 } else { rng.u64(10..200) });
@@ -160,7 +160,7 @@ async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: 
     }
 }
 
-/// What has to be true in the end, when nothing fails any more.
+/// The condition at the end, when faults have stopped.
 async fn check(world: &World, observed: &Observed, history: &Operations) {
     let patience = Duration::from_secs(60);
     world.eventually("no write waits whose caller has gone", patience, || observed.waiting() == 0).await;

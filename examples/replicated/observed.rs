@@ -1,4 +1,4 @@
-//! What the replicas say of themselves, and what has to hold of it.
+//! The reported state of the replicas, and its invariants.
 
 use crate::replica::Observer;
 use crate::store::WRITES_MAX;

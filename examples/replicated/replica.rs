@@ -2,9 +2,9 @@
 //! majority has it on their disks.
 //!
 //! This is the algorithm Raft, with the leases of its leader: a replica that has heard of a leader elects no other one
-//! for a while, and so long the leader may read without asking anybody. Each replica sends its ballots and batches to
-//! itself as well, so that what its own disk has is no special case. Here is who decides what, and when; the log itself
-//! is in `log.rs`, and the meaning of commands in `machine.rs`.
+//! for a while, and so long the leader may read without a round of messages. Each replica sends its ballots and batches
+//! to itself as well, so that its own disk is no special case. This file has the decisions and their times; the log
+//! itself is in `log.rs`, and the meaning of commands in `machine.rs`.
 
 use crate::defects::Defect;
 use crate::log::Log;
@@ -35,7 +35,7 @@ const HEARTBEAT: Duration = Duration::from_millis(60);
 /// How long one replica waits for another.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// What all replicas are told.
+/// The configuration of all replicas.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) replicas: Vec<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Inner {
 pub(crate) struct State {
     pub(crate) term: u64,
     voted_for: Option<u64>,
-    /// What it knows as the leader of its term, if it is that.
+    /// Its state as the leader of its term, if it is that.
     pub(crate) leading: Option<Leading>,
     pub(crate) log: Log,
     /// The sum of the entries that are committed.
@@ -82,17 +82,17 @@ pub(crate) struct State {
     pub(crate) renewed: BTreeMap<String, Duration>,
     /// When it has heard of a leader; for a leader, when a majority has.
     pub(crate) heard: Duration,
-    /// When it stands for election.
+    /// The time of its next candidacy.
     stands: Duration,
 }
 
 pub(crate) struct Leading {
-    /// The first entry of its term: what is committed before is known when this one is.
+    /// The first entry of its term: earlier entries are known to be committed when this one is.
     pub(crate) first: u64,
     replicas: Vec<Progress>,
 }
 
-/// What a leader knows of one replica.
+/// A leader's state of one replica.
 #[derive(Clone)]
 struct Progress {
     /// The next entry to send, and the last one that is there.
@@ -102,7 +102,7 @@ struct Progress {
     heard: Duration,
 }
 
-/// A channel to a replica. It soon notices that nothing comes from there any more, and connects again.
+/// A channel to a replica. It soon notices a silent peer, and reconnects.
 pub(crate) fn channel(process: &Process, replica: &str, timeout: Duration) -> Channel {
     let config = Config::default().ping_interval(QUIET).idle_timeout(2 * QUIET);
     let channel = Channel::builder().timeout(timeout).config(config);
@@ -110,7 +110,7 @@ pub(crate) fn channel(process: &Process, replica: &str, timeout: Duration) -> Ch
 }
 
 impl Replica {
-    /// Runs the replica of this number on a machine, with what is on its disk.
+    /// Runs the replica of this number on a machine, with the contents of its disk.
     pub(crate) async fn run(me: usize, process: Process, settings: Settings) {
         let (disk, now) = (process.disk(), process.clock().monotonic());
         let ballot = disk.read("term").map(|bytes| Ballot::decode(&bytes[..]).expect("it was written whole"));
@@ -163,7 +163,7 @@ impl Replica {
         self.0.process.disk().write("term", Ballot { term, candidate, ..Ballot::default() }.encode_to_vec());
     }
 
-    /// Goes on to a term, unless that is over: another one may lead in it.
+    /// Enters a term, unless that is over: another one may lead in it.
     fn follow(&self, state: &mut State, term: u64) {
         if term > state.term {
             self.set_term(state, term, None);
@@ -172,7 +172,7 @@ impl Replica {
         }
     }
 
-    /// Stands for election whenever there has been no leader for a while.
+    /// Becomes a candidate whenever there has been no leader for a while.
     async fn watch_over_leader(&self) {
         loop {
             let wait = self.lock().stands.saturating_sub(self.now());
@@ -192,7 +192,7 @@ impl Replica {
         }
     }
 
-    /// Asks all replicas for their votes, and leads if a majority gives them.
+    /// Requests the votes of all replicas, and leads if a majority grants them.
     async fn stand(self, ballot: Ballot) {
         let mut replies = JoinSet::new();
         for peer in self.0.peers.clone() {
@@ -213,10 +213,10 @@ impl Replica {
         }
     }
 
-    /// Sends one replica what it lacks, whenever this one leads.
+    /// Sends one replica its missing entries, whenever this one leads.
     async fn feed(self, peer: usize) {
         loop {
-            // From here on it is told of changes; those before are seen below.
+            // From here on it is notified of changes; earlier ones are seen below.
             let changed = self.0.changes.notified();
             let batch = {
                 let state = self.lock();
@@ -334,7 +334,7 @@ fn at_least<T: Ord>(count: usize, values: impl Iterator<Item = T>) -> T {
     values.swap_remove(count - 1)
 }
 
-/// The time after which a replica stands for election.
+/// The time after which a replica becomes a candidate.
 fn patience() -> Duration {
     QUIET + Duration::from_millis(fastrand::u64(..QUIET.as_millis() as u64))
 }

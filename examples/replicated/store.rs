@@ -1,4 +1,4 @@
-//! What clients ask of the store: writes, which go through the log, and reads by the lease of the leader.
+//! Requests of clients to the store: writes, which go through the log, and reads by the lease of the leader.
 
 use crate::defects::Defect;
 use crate::replica::{LEASE, Replica, State};
@@ -24,7 +24,7 @@ impl Store for Replica {
 
     async fn read(&self, request: Request<Key>) -> Result<Response<Outcome>, Status> {
         let state = self.lock();
-        // It knows what is committed, and nobody can have been elected since a majority has heard of it.
+        // It knows the committed entries, and no other can have been elected since a majority has heard of it.
         let leads = state.leading.as_ref().is_some_and(|leading| {
             let knows = state.machine.index >= leading.first || self.has(Defect::ReadsTooEarly);
             knows && (self.now() < state.heard + LEASE || self.has(Defect::StaleLeader))
@@ -59,14 +59,14 @@ impl Replica {
             return later.outcome(&command).ok_or_else(|| Status::aborted("out of order"));
         }
         loop {
-            // From here on it is told of changes; those before are seen below.
+            // From here on it is notified of changes; earlier ones are seen below.
             let changed = self.0.changes.notified();
             {
                 let state = self.lock();
                 if let Some(outcome) = state.machine.outcome(&command) {
                     return Ok(outcome);
                 }
-                // Whoever leads now decides what becomes of the entry.
+                // The present leader decides the fate of the entry.
                 if state.term != term || state.machine.index >= index {
                     let assumed = self.has(Defect::AnswersForOthers).then_some(Outcome { done: true, value: 0 });
                     return assumed.ok_or_else(|| Status::aborted("another leader has taken over"));

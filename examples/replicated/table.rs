@@ -1,4 +1,4 @@
-//! Which defects the simulation finds, and after how many seeds: the table in `docs/simulation.md`.
+//! Which defects the simulation finds, and after how many seeds: the table in `docs/simulation-store.md`.
 
 use crate::defects::Defect;
 use crate::run;
@@ -11,11 +11,11 @@ const SEEDS: u64 = 1_000;
 /// Defects that take no more seeds than this are looked for in every run of the tests.
 const QUICK: u64 = 5;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation-store.md");
 
 const HEAD: &str = "| defect | seeds | found as |\n|---|---|---|\n";
 
-/// What the conditions of the world say.
+/// The conditions of the world, in words.
 const CAUSES: [&str; 6] = [
     "is not linearizable",
     "two replicas have applied different entries",
@@ -34,11 +34,11 @@ fn find(defect: Defect) -> Option<(u64, &'static str)> {
     Some((failure.seed() + 1, cause.unwrap_or_else(|| panic!("{defect:?} is found by chance: {failure}"))))
 }
 
-/// The page in front of the table, its rows, and the page behind it.
+/// The page before the table, its rows, and the page after it.
 fn page() -> (String, String, String) {
     let page = fs::read_to_string(PAGE).expect("the page is there");
     let (before, behind) = page.split_once(HEAD).expect("the page has the table");
-    let (rows, behind) = behind.split_once("\n\n").expect("something stands behind the table");
+    let (rows, behind) = behind.split_once("\n\n").expect("text follows the table");
     (before.to_owned(), format!("{rows}\n"), behind.to_owned())
 }
 
@@ -59,7 +59,7 @@ fn defects_that_show_soon_are_found() {
 }
 
 #[test]
-#[ignore = "hundreds of worlds: .ci/full runs it in release, and UPDATE_GOLDEN=1 writes the table anew"]
+#[ignore = "hundreds of worlds: .ci/full runs it in release, and UPDATE_GOLDEN=1 rewrites the table"]
 fn every_defect_is_found_within_a_thousand_seeds() {
     let (mut rows, mut missed) = (String::new(), Vec::new());
     println!("{}", HEAD.trim_end());

@@ -1,10 +1,10 @@
-//! A server that knows its callers by certificates and tokens, with a role for each method and a rate, and what it says
-//! to callers whom it does not let in. Makes one call of each kind, shows the answers, and ends.
+//! A server that identifies its callers by certificates and tokens, with a role for each method and a rate, and its
+//! answers to rejected callers. Makes one call of each kind, shows the answers, and ends.
 //!
 //! `cargo run -p secured`
 //!
 //! The authority for certificates and the issuer of tokens are made here, and forgotten at the end. Programs get their
-//! certificates from the authority of their house, and the keys for tokens from whoever signs people in.
+//! certificates from the authority of their house, and the keys for tokens from their identity provider.
 
 use frpc::error_details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
@@ -44,9 +44,9 @@ impl Greeter for Service {
     }
 }
 
-/// Whom a request comes from, and what the token says of it besides.
+/// The caller of a request, and further claims of its token.
 fn caller(request: &Request<Name>) -> Result<String, Status> {
-    let who = request.principal().ok_or_else(|| Status::internal("the rules let nobody else in"))?;
+    let who = request.principal().ok_or_else(|| Status::internal("the rules admit only known callers"))?;
     let tenant = who.get::<Claims>().and_then(|claims| claims.text("tenant"));
     Ok(tenant.map_or_else(|| who.name().to_owned(), |tenant| format!("{} of {tenant}", who.name())))
 }
@@ -121,7 +121,7 @@ async fn verse(client: &GreeterClient, token: &str) -> Result<Result<String, Sta
     Ok(verses.message().await.map(|verse| verse.unwrap_or_default().text))
 }
 
-/// What was asked, and the answer.
+/// The request, and the answer.
 type Answers = Vec<(&'static str, Result<String, Status>)>;
 
 /// Starts the server, and makes the calls.
@@ -149,14 +149,14 @@ async fn calls() -> Result<Answers, Box<dyn Error>> {
     let mut answers = vec![
         ("a front end greets", greeted(&front).await),
         ("another program greets", greeted(&back).await),
-        ("a reader asks for a verse", verse(&back, &reader).await?),
-        ("somebody without the role does", verse(&back, &token(&SECRET, "guest", 600)?).await?),
+        ("a reader requests a verse", verse(&back, &reader).await?),
+        ("a caller without the role does", verse(&back, &token(&SECRET, "guest", 600)?).await?),
         ("the token is forged", verse(&back, &token(&OTHER, "reader", 600)?).await?),
         ("the token has expired", verse(&back, &token(&SECRET, "reader", -600)?).await?),
-        ("the reader asks for a second verse", verse(&front, &reader).await?),
+        ("the reader requests a second verse", verse(&front, &reader).await?),
         ("and for a third one", verse(&front, &reader).await?),
     ];
-    // Without a certificate nobody gets through the handshake, so that no rule is looked at.
+    // Without a certificate the handshake fails, so that no rule is checked.
     let stranger = Channel::builder().tls(ClientTls::new(house()?)?).connect(address.as_str()).await;
     let answer = match stranger {
         Ok(channel) => greeted(&GreeterClient::new(channel)).await,
@@ -169,13 +169,13 @@ async fn calls() -> Result<Answers, Box<dyn Error>> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    for (asked, answer) in calls().await? {
+    for (request, answer) in calls().await? {
         match answer {
-            Ok(text) => println!("{asked}: {text}"),
+            Ok(text) => println!("{request}: {text}"),
             Err(status) => {
                 let wait = status.detail::<RetryInfo>().and_then(|info| info.delay());
                 let wait = wait.map_or_else(String::new, |wait| format!(" (in {} s)", wait.as_secs()));
-                println!("{asked}: {:?}: {}{wait}", status.code(), status.message());
+                println!("{request}: {:?}: {}{wait}", status.code(), status.message());
             }
         }
     }

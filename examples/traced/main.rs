@@ -20,11 +20,11 @@ mod greet {
     frpc::include_proto!("greet");
 }
 
-/// What a handler does before it answers.
+/// The work of a handler before it answers.
 enum Work {
     /// Calls another server.
     Ask(GreeterClient),
-    /// Looks something up, and publishes what it has found.
+    /// Looks a value up, and publishes it.
     Publish(SdkTracer, pubsub::Client),
 }
 
@@ -40,7 +40,7 @@ impl Greeter for Service {
                 let mut span = tracer.start_with_context("look up", &frpc_telemetry::otel::context());
                 let text = format!("Hello, {}!", name.name);
                 span.end();
-                // A message has no place for a context beside its content.
+                // A message has no field for a context in addition to its content.
                 let context = TraceContext::current().map_or_else(String::new, |context| context.to_string());
                 let published = topics.publish("greeted", context).await;
                 published.map_err(|error| Status::internal(error.to_string()))?;
@@ -50,7 +50,7 @@ impl Greeter for Service {
     }
 
     async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("nobody recites here"))
+        Err(Status::unimplemented("verses are not served here"))
     }
 }
 
@@ -96,7 +96,7 @@ async fn trace() -> Result<Vec<SpanData>, Box<dyn Error>> {
     Ok(exporter.get_finished_spans()?)
 }
 
-/// The spans below a parent as lines, each further to the right than its parent, in the order in which they began.
+/// The spans below a parent as lines, each further to the right than its parent, in the order of their start.
 fn tree(spans: &[SpanData], parent: SpanId, depth: usize, shows: &impl Fn(&SpanData) -> String) -> String {
     let mut below: Vec<_> = spans.iter().filter(|span| span.parent_span_id == parent).collect();
     below.sort_by_key(|span| span.start_time);

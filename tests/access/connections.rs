@@ -1,4 +1,4 @@
-//! What a connection says of its peer: certificates, users of this machine, and signing in.
+//! Peer identity of a connection: certificates, users of this machine, and signing in.
 
 use super::support::{access, by, code};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, SleepRequest, Sum};
@@ -21,7 +21,7 @@ const ADD: &str = "interop.Interop/Add";
 const SLEEP: &str = "interop.Interop/Sleep";
 const SIGN_IN: &str = "interop.Interop/DoNothing";
 
-/// Notes whom the calls of `Add` come from. `DoNothing` makes the caller sign in.
+/// Records the callers of `Add`. `DoNothing` signs the caller in.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Vec<String>>>);
 
@@ -36,7 +36,7 @@ impl Interop for Desk {
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
         let (Some(principal), Some(connection)) = (request.principal(), request.connection()) else {
-            return Err(Status::unauthenticated("nobody signs in"));
+            return Err(Status::unauthenticated("signing in is not possible"));
         };
         principal.sign_in(connection)?;
         Ok(Response::new(Empty {}))
@@ -55,7 +55,7 @@ fn host(text: &str) -> SanType {
     SanType::DnsName(text.try_into().expect("it is ASCII"))
 }
 
-/// A server that asks for certificates.
+/// A server that requests certificates.
 async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
     let desk = Desk::default();
     let gateway = Gateway::new().http(Http::new().connect());
@@ -86,7 +86,7 @@ async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -
 }
 
 #[tokio::test]
-async fn a_caller_is_known_by_the_names_in_its_certificate_at_every_door() {
+async fn certificate_names_identify_caller_on_every_protocol() {
     let authority = Authority::default();
     let till = "spiffe://example.org/shop/till";
     let who = Who::spiffe(till).or(Who::host("till.example.org")).or(Who::common_name("old till"));
@@ -112,7 +112,7 @@ async fn a_caller_is_known_by_the_names_in_its_certificate_at_every_door() {
 }
 
 #[tokio::test]
-async fn a_certificate_without_a_name_and_a_spiffe_certificate_that_is_none_are_nobody() {
+async fn nameless_or_malformed_spiffe_certificate_gives_no_principal() {
     let authority = Authority::default();
     let (address, _desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
     for names in [
@@ -130,7 +130,7 @@ async fn a_certificate_without_a_name_and_a_spiffe_certificate_that_is_none_are_
 }
 
 #[tokio::test]
-async fn a_certificate_counts_only_if_the_rules_say_so_and_a_limit_finds_its_principal() {
+async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
     let authority = Authority::default();
     let server = Server::builder().tls(authority.mutual_server()).add_service(InteropServer::new(Desk::default()));
     let address = serve(server.access(Access::new().allow([ADD], Who::known()))).await;
@@ -174,7 +174,7 @@ fn server() -> (Acceptor, Desk) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_a_connection_that_has_signed_in_need_no_token_until_that_expires() {
+async fn signed_in_connection_needs_no_token_until_expiry() {
     let (server, desk) = server();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({
@@ -191,7 +191,7 @@ async fn calls_of_a_connection_that_has_signed_in_need_no_token_until_that_expir
     sleep(Duration::from_secs(50)).await;
     assert_eq!(code(client.do_nothing(by("guest.600", Empty {})).await), Code::Ok);
     sleep(Duration::from_secs(50)).await;
-    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in anew");
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in again");
     assert!(!serving.is_finished());
     sleep(Duration::from_secs(550)).await;
     tokio::time::timeout(Duration::from_secs(30), serving).await.expect("it is closed").expect("no panic");
@@ -202,7 +202,8 @@ async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
     let (desk, (access, _)) = (Desk::default(), access());
     let server = Server::builder().add_service(InteropServer::new(desk)).access(access.allow([SIGN_IN], Who::known()));
     let of_the_house = Principal::new("house", Proof::Other);
-    let server = server.on_connect(move |connection| of_the_house.sign_in(connection).expect("nobody has"));
+    let server =
+        server.on_connect(move |connection| of_the_house.sign_in(connection).expect("no principal is set yet"));
     let server = server.build().expect("the settings are right");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });

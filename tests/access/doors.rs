@@ -1,4 +1,4 @@
-//! Every way by which a caller gets to a handler or a mounted router, for one who may, one who may not, and a stranger.
+//! Every path to a handler or a mounted router: for a permitted caller, a denied caller and a stranger.
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use bytes::Bytes;
@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// An operation of a mounted router that echoes, and one of a router that nobody may use.
+/// An operation of a mounted router that echoes, and one of a router that is closed to all.
 const ECHO: u16 = 2000;
 const CLOSED: u16 = 3000;
 
@@ -58,7 +58,7 @@ fn echo(operation: u16) -> Handlers {
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
-/// A server with all doors, whose native connections are those of `signed_in`, if that is somebody.
+/// A server with all protocols, whose native connections are those of `signed_in`, if given.
 async fn open(signed_in: &str) -> SocketAddr {
     let principal = (!signed_in.is_empty()).then(|| Principal::new(signed_in, Proof::Other).with_role(signed_in));
     let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
@@ -72,7 +72,7 @@ async fn open(signed_in: &str) -> SocketAddr {
         .gateway(gateway)
         .on_connect(move |connection: &Connection| {
             if let Some(principal) = &principal {
-                principal.sign_in(connection).expect("nobody has signed in");
+                principal.sign_in(connection).expect("no principal is set yet");
             }
         });
     serve(server).await
@@ -99,7 +99,7 @@ async fn hand_off(address: SocketAddr, token: &str) -> Code {
     let channel = Channel::connect(address.to_string()).await.expect("it listens");
     let (asking, handed) = channel.handing_off();
     let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
-    // The handler hands nothing off: what is looked at is whether it was asked.
+    // The handler hands nothing off: the test checks whether it was called.
     assert!(handed.take().is_none());
     answered
 }
@@ -154,7 +154,7 @@ fn json_rpc(method: &str, token: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}},"metadata":{{{metadata}}}}}"#)
 }
 
-/// By TCP: the last line of the answer, which for a stream stands behind its items.
+/// By TCP: the last line of the answer, which follows the items of a stream.
 async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = BufReader::new(TcpStream::connect(address).await.expect("it listens"));
     socket.write_all(json_rpc(method, token).as_bytes()).await.expect("it is read");
@@ -194,7 +194,7 @@ async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
     [code(unary.map(|_| ())), code(streaming)]
 }
 
-/// By gRPC-Web over HTTP/1.1, with an empty message. The status stands in the trailers at the end of the body.
+/// By gRPC-Web over HTTP/1.1, with an empty message. The status is in the trailers at the end of the body.
 async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = TcpStream::connect(address).await.expect("it listens");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
@@ -212,7 +212,7 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     Code::from_i32(digits.parse().expect("it is a number"))
 }
 
-/// What a packet for a mounted router is answered with: what was sent, or a refusal.
+/// The answer to a packet for a mounted router: the echo, or a refusal.
 async fn mounted(address: SocketAddr, operation: u16) -> Code {
     let mut peer = Raw::connect(address).await;
     peer.write(&packet(7, operation, b"anybody")).await;
@@ -227,7 +227,7 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
     }
 }
 
-/// Whether a subscriber gets what it publishes.
+/// Whether a subscriber gets its own message.
 async fn topics(address: SocketAddr) -> bool {
     let client = Client::connect(address).await.expect("it listens");
     let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news")).await.expect("it is answered");
@@ -237,7 +237,7 @@ async fn topics(address: SocketAddr) -> bool {
     message.is_ok_and(|message| message.payload() == "today")
 }
 
-/// Whether a subscriber on a channel gets what it publishes, and the code of a call that brings no token.
+/// Whether a subscriber on a channel gets its own message, and the code of a call without a token.
 async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     let router = ClientRouter::new();
     let client = router.client();
@@ -320,7 +320,7 @@ async fn a_method_that_no_rule_names_is_closed_to_everybody() {
 }
 
 #[tokio::test]
-async fn a_rule_for_a_method_that_does_not_exist_is_an_error_of_binding() {
+async fn rule_for_unknown_method_fails_binding() {
     let access = Access::new().allow(["interop.Interop/Ad"], Who::anybody());
     let server = Server::builder().add_service(InteropServer::new(Service)).access(access);
     let error = server.bind("127.0.0.1:0").await.expect_err("there is no such method");
@@ -351,7 +351,7 @@ async fn handlers_see_the_principal_of_a_call() {
     assert!(body.contains("\"clerk\""), "{body}");
 }
 
-/// Fields of a request, the last of which is `authorization` unless it is absent.
+/// Fields of a request. The last one is `authorization` unless it is absent.
 type Fields = Vec<(String, Vec<u8>)>;
 
 fn authorization(values: &[&[u8]]) -> Fields {
@@ -367,7 +367,7 @@ fn malformed_tokens() -> Vec<(&'static str, Fields)> {
     vec![
         ("tab", authorization(&[b"Bearer\tclerk"])),
         ("byte above ASCII before", authorization(&[b"Bearer \xe9clerk"])),
-        ("byte above ASCII behind", authorization(&[b"Bearer clerk\xe9"])),
+        ("byte above ASCII at the end", authorization(&[b"Bearer clerk\xe9"])),
         ("UTF-8", authorization(&["Bearer cl\u{e9}rk".as_bytes()])),
         ("empty", authorization(&[b""])),
         ("scheme alone", authorization(&[b"Bearer"])),
@@ -379,8 +379,8 @@ fn malformed_tokens() -> Vec<(&'static str, Fields)> {
         ("empty field first", authorization(&[b"", b"Bearer clerk"])),
         ("long", authorization(&[&[b"Bearer ", &b"a"[..].repeat(9000)[..]].concat()])),
         ("longer than a head", authorization(&[&[b"Bearer ", &b"a"[..].repeat(20_000)[..]].concat()])),
-        ("behind 99 fields", among_others(99)),
-        ("behind 256 fields", among_others(256)),
+        ("after 99 fields", among_others(99)),
+        ("after 256 fields", among_others(256)),
     ]
 }
 
@@ -468,14 +468,14 @@ async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn malformed_token_is_refused_at_every_door() {
-    // A rule that lets in everybody shows that the token is refused, and not dropped.
+    // A rule for every caller shows that the token is refused, and not dropped.
     for who in [Who::anybody(), Who::role("clerk")] {
         let (address, calls) = open_to(who).await;
         for (way, fields) in malformed_tokens() {
             let is_long = fields.len() > 256;
             call_by_doors_with_fields(address, &fields, |door| {
                 // The other fields are few enough for HTTP/2.
-                let is_valid = way == "behind 99 fields" && (door.contains("http/2") || door == "grpc");
+                let is_valid = way == "after 99 fields" && (door.contains("http/2") || door == "grpc");
                 let expected = usize::from(is_valid && !is_long);
                 assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{door}: {way}");
             })

@@ -1,4 +1,4 @@
-//! Who calls, and who may: the same rules at every door.
+//! Authentication and authorization: the same rules for every protocol.
 
 mod connections;
 mod doors;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// All methods of the interop schema that the tests call.
@@ -18,7 +18,7 @@ pub(crate) const METHODS: [&str; 5] = [
     "interop.Interop/DoNothing",
 ];
 
-/// Accepts tokens such as `clerk`, or `clerk.60` with the seconds for which it is valid. Clones are the same.
+/// Accepts tokens such as `clerk`, or `clerk.60` with its lifetime in seconds. Clones are the same.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     pub(crate) verified: Arc<AtomicUsize>,
@@ -30,7 +30,7 @@ impl Tokens for Names {
         self.verified.fetch_add(1, Ordering::SeqCst);
         let (name, seconds) = token.split_once('.').unwrap_or((token, ""));
         if !matches!(name, "clerk" | "guest") {
-            return Err(TokenError::Refused(format!("a secret reason: {name} is nobody")));
+            return Err(TokenError::Refused(format!("a secret reason: {name} is unknown")));
         }
         let principal = Principal::new(name, Proof::Token { issuer: "tests".to_owned() }).with_role(name);
         match seconds.parse() {

@@ -41,7 +41,7 @@ async fn add(client: &InteropClient, token: &str) -> Code {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_is_verified_once_for_all_connections_until_keys_change() {
+async fn token_is_verified_once_until_keys_change() {
     let (access, names) = access();
     let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
     let clients = [connect(&server).await, connect(&server).await];
@@ -101,7 +101,7 @@ async fn changed_clone_of_rules_has_rate_limits_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_expires_is_refused_and_another_one_serves_on_the_same_connection() {
+async fn expired_token_is_refused_and_new_one_accepted() {
     let (access, names) = access();
     let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
     let client = connect(&server).await;
@@ -134,7 +134,7 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_by_another_protocol_ends_when_the_token_of_its_caller_expires() {
+async fn gateway_stream_ends_when_token_expires() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
     for (method, seconds) in [(CHAT, 60), (SUM_UP, 90)] {
@@ -177,7 +177,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     tokio::spawn(async move { server.serve_connection(there).await });
     let here = Mutex::new(Some(TokioIo::new(here)));
     let connector = tower::service_fn(move |_| {
-        let here = here.lock().expect("nobody panics").take();
+        let here = here.lock().expect("no task panics").take();
         async move { here.ok_or_else(|| std::io::Error::other("there is one connection")) }
     });
     let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
@@ -189,7 +189,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
     let mut verses = client.server_streaming(request, path, codec).await.expect("it is let in").into_inner();
-    assert_eq!(verses.message().await.expect("it goes on"), Some(Greeting::default()));
+    assert_eq!(verses.message().await.expect("the stream continues"), Some(Greeting::default()));
     let status = verses.message().await.expect_err("the token expires");
     assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
     assert!(status.message().contains("expired"), "{status}");
@@ -197,7 +197,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_tokens_that_are_not_accepted_costs_few_verifications() {
+async fn flood_of_invalid_tokens_costs_few_verifications() {
     let (access, names) = access();
     let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
     let client = connect(&server).await;
@@ -236,7 +236,7 @@ async fn metadata_that_looks_like_a_principal_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_beyond_a_limit_are_refused_before_their_request_is_decoded() {
+async fn calls_over_limit_are_refused_before_decoding() {
     let (access, _) = access();
     let access = access.allow([ADD], Who::anybody()).limit(Who::anybody(), Rate::one_in(Duration::from_secs(10)));
     let server = server(|server| server.access(access));
@@ -257,7 +257,7 @@ async fn calls_beyond_a_limit_are_refused_before_their_request_is_decoded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_limit_of_a_principal_holds_across_its_connections_and_doors() {
+async fn principal_limit_spans_connections_and_protocols() {
     let (access, _) = access();
     let access = access.allow([ADD, CHAT], Who::known()).limit(Who::role("clerk"), Rate::per_second(1).burst(3));
     let server = server(|server| server.access(access));

@@ -1,4 +1,4 @@
-//! Rules for single topics: who may publish to which, and subscribe to which patterns.
+//! Rules for single topics: publishers, and the patterns of subscribers.
 
 use super::support::PATIENCE;
 use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
@@ -8,7 +8,7 @@ use frpc_access::{Access, TopicRules, Who};
 use std::net::SocketAddr;
 use tokio::sync::mpsc;
 
-/// Rules for a till and for everybody who is known.
+/// Rules for a till and for every known caller.
 fn rules() -> TopicRules {
     TopicRules::new()
         .publish(["orders.*.created", "news"], Who::role("till"))
@@ -25,13 +25,13 @@ async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (Socke
     (serve(server).await, broker)
 }
 
-/// Signs somebody in who has a role of the same name.
+/// Signs a principal in that has a role of the same name.
 fn sign_in(name: &str, connection: &Connection) {
     let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(PATIENCE);
-    somebody.sign_in(connection).expect("whoever was there before expires");
+    somebody.sign_in(connection).expect("the previous principal expires");
 }
 
-/// As [`open`], with connections of somebody.
+/// As [`open`], with connections of `somebody`.
 async fn open_for(name: &'static str) -> (SocketAddr, Broker) {
     open(move |connection| sign_in(name, connection)).await
 }
@@ -59,7 +59,7 @@ async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     [(Client::connect(address).await.expect("it listens"), None), (beside, Some(channel))]
 }
 
-/// The patterns, of those that are tried, to which a client may subscribe.
+/// The patterns of `tried` to which a client may subscribe.
 async fn open_to(client: &Client) -> Vec<&'static str> {
     let mut open = Vec::new();
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
@@ -73,7 +73,7 @@ async fn open_to(client: &Client) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a_caller_subscribes_to_patterns_that_the_rules_cover_and_to_none_wider() {
+async fn caller_subscribes_only_to_patterns_its_rules_cover() {
     for (name, expected) in [("till", vec!["news", "orders.north.created", "orders.*.>"]), ("guest", vec!["news"])] {
         for (client, _channel) in clients(open_for(name).await.0).await {
             assert_eq!(open_to(&client).await, expected, "{name}");

@@ -12,10 +12,10 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// The longest wait for an event that must happen; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server on threads of its own, which end with what is returned.
+/// A server on its own threads, which end when the returned value is dropped.
 fn served() -> (Runtime, Blocking<InteropClient>) {
     let runtime = Runtime::new().expect("there are threads");
     let address = runtime.block_on(serve_interop());
@@ -64,7 +64,7 @@ fn deadlines_hold_and_threads_share_a_connection() {
             });
         }
     });
-    // Another client by the same connection, which goes on when the first is dropped.
+    // Another client of the same connection, which stays usable when the first is dropped.
     let other =
         client.client(|channel| (channel.connection().and_then(|it| it.local_addr()), InteropClient::new(channel)));
     let first = client.client(|channel: Channel| channel.connection().and_then(|it| it.local_addr()));
@@ -92,7 +92,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
         assert_ne!(count, 0, "the connection lives");
         received.extend_from_slice(&bytes[..count]);
     }
-    // And the end is told when the client is dropped.
+    // And the caller is notified of the end when the client is dropped.
     let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("it ends in time") > 0 {});
     drop(client);
     reading.join().unwrap();

@@ -35,7 +35,7 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_behind() {
+async fn call_that_ends_during_connect_leaves_no_connection() {
     let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
     let server = server.expect("loopback has free ports");
     let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
@@ -71,7 +71,7 @@ async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_beh
 }
 
 #[tokio::test]
-async fn a_deadline_counts_from_the_call_however_busy_the_thread_was_before() {
+async fn deadline_counts_from_call_after_busy_thread() {
     let client = client(Config::default()).await;
     client.add(SUM).await.expect("it adds");
     let mut first = pin!(client.add(SUM));
@@ -103,7 +103,7 @@ async fn a_call_that_asks_for_the_connection_has_its_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_server() {
+async fn stream_past_deadline_fails_despite_its_server() {
     let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
     let (here, there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move { server.serve_connection(there).await });
@@ -122,11 +122,11 @@ async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_ser
 }
 
 #[test]
-fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
+fn client_reads_received_bytes_before_timing_out() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
     let (listens, address) = mpsc::channel();
     let (answered, has_answered) = mpsc::channel();
-    // A server that answers a PING with a PONG, as Go does, and whatever comes then with a sum.
+    // A server that answers a PING with a PONG, as Go does, and every later packet with a sum.
     let server = std::thread::spawn(move || {
         runtime().block_on(async {
             let (address, accepted) = Raw::listen().await;
@@ -145,7 +145,7 @@ fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
         let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
         has_answered.recv().expect("the server answers");
         std::thread::sleep(100 * MS);
-        let sum = client.add(SUM).await.expect("the server has said what it is in time");
+        let sum = client.add(SUM).await.expect("the server has identified itself in time");
         assert_eq!(sum.get_ref().total, 2);
     });
     server.join().expect("it does not panic");

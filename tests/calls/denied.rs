@@ -1,4 +1,4 @@
-//! Every way by which a peer gets to a handler, with a middleware before it that lets nobody in.
+//! Every path of a peer to a handler, with a middleware that denies every call.
 
 use frisbee::{Handlers, Operation};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 type Answer<T> = Result<Response<T>, Status>;
 
-/// Lets nobody in, and counts who knocked.
+/// Denies every call, and counts the calls.
 #[derive(Clone, Default)]
 struct Closed(Arc<AtomicUsize>);
 
@@ -37,7 +37,7 @@ struct Vault(Arc<AtomicUsize>);
 impl Vault {
     fn enter<T>(&self) -> Answer<T> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Err(Status::data_loss("somebody is in"))
+        Err(Status::data_loss("a call has passed"))
     }
 }
 
@@ -64,7 +64,7 @@ impl Interop for Vault {
     }
 }
 
-/// A server that lets nobody in, and what has come of it.
+/// A server that denies every call, and its counts.
 struct Fort {
     vault: Vault,
     closed: Closed,
@@ -74,7 +74,7 @@ struct Fort {
 impl Fort {
     async fn new(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let (vault, closed) = (Vault::default(), Closed::default());
-        // Whatever is added first.
+        // Regardless of the order of registration.
         let server = Server::builder().add_service(InteropServer::new(vault.clone())).middleware(closed.clone());
         let channel = Channel::connect(serve(settings(server)).await.to_string()).await.expect("the server listens");
         Self { vault, closed, channel }
@@ -89,14 +89,14 @@ impl Fort {
     }
 }
 
-/// Nobody was let in, of so many who knocked.
+/// No call has passed, out of so many.
 fn held(vault: &Vault, closed: &Closed, knocked: usize) {
     assert_eq!(vault.0.load(Ordering::SeqCst), 0, "a handler has run");
     assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
 }
 
 fn denied<T>(answer: Result<T, Status>) {
-    let status = answer.err().expect("nobody is let in");
+    let status = answer.err().expect("every call is denied");
     assert_eq!(status.code(), Code::PermissionDenied, "{status}");
 }
 
@@ -164,7 +164,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
 }
 
 #[tokio::test]
-async fn a_hand_off_call_of_a_method_that_does_not_offer_one_is_refused() {
+async fn hand_off_call_of_ordinary_method_is_refused() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
@@ -173,7 +173,7 @@ async fn a_hand_off_call_of_a_method_that_does_not_offer_one_is_refused() {
 }
 
 #[tokio::test]
-async fn calls_of_the_end_that_accepted_are_denied_by_the_end_that_dialled() {
+async fn dialling_end_denies_calls_of_accepting_end() {
     let (told, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
     let address = serve(server).await.to_string();
@@ -187,7 +187,7 @@ async fn calls_of_the_end_that_accepted_are_denied_by_the_end_that_dialled() {
     denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
     fort.held(4);
-    // Only the end that dialled asks for a connection.
+    // Only the dialling end requests a hand-off.
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it is the other way");
     assert_eq!(status.code(), Code::Unimplemented, "{status}");
@@ -260,7 +260,7 @@ async fn calls_of_a_go_client_are_denied() {
     held(&vault, &closed, 2);
 }
 
-/// As the documentation of middleware says: what is mounted is no service.
+/// As the documentation of middleware says, mounted routers are no services.
 #[tokio::test]
 async fn mounted_routers_are_not_behind_middleware() {
     let operation = Operation::user(1000).expect("users have 10 and up");

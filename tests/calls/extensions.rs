@@ -1,4 +1,4 @@
-//! What two of ours do beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
+//! Features of native peers beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
 
 use frisbee::tlv;
 use frisbee::{Config, PeerKind};
@@ -77,7 +77,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
         go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
         let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
         if strict {
-            let refused = call.await.expect("it does not panic").expect_err("defaults stand for what is absent");
+            let refused = call.await.expect("it does not panic").expect_err("absent fields have defaults");
             assert_eq!((refused.code(), refused.may_have_run()), (Code::FailedPrecondition, false));
             continue;
         }
@@ -90,7 +90,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
 }
 
 #[tokio::test]
-async fn a_plain_call_does_not_wait_until_the_kind_of_the_peer_is_known() {
+async fn simple_call_does_not_wait_for_peer_kind() {
     let (address, accepted) = Raw::listen().await;
     let client = ExtensionClient::connect(address).await.expect("the server listens");
     let mut silent = accepted.await;
@@ -103,12 +103,12 @@ async fn a_plain_call_does_not_wait_until_the_kind_of_the_peer_is_known() {
     silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     plain.await.expect("it does not panic").expect("it is answered");
     assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
-        // What needs the verdict waits for it, and fails with the connection when there is none.
+        // A call that needs the verdict waits for it, and fails with the connection when there is none.
         Some(Code::Unavailable)
     });
 }
 
-/// A client of ours cancels its call at that time as well; this one says nothing more.
+/// A native client cancels its call at that time as well; this one sends nothing more.
 #[tokio::test(start_paused = true)]
 async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     let service = Service::default();
@@ -135,11 +135,11 @@ async fn calls_made_by_a_handler_inherit_its_deadline() {
     let service = Service::default();
     service.state.back.set(last).expect("it is set once");
     let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
-    assert_eq!(client.ask(Time::default()).await.expect("it asks").get_ref().millis, 0, "the default is not told");
+    assert_eq!(client.ask(Time::default()).await.expect("it answers").get_ref().millis, 0, "the default is not sent");
     let mut request = Request::new(Time { millis: 30 });
     request.set_timeout(Duration::from_secs(5));
-    let told = client.ask(request).await.expect("it asks").into_inner().millis;
-    assert!((1..=4_971).contains(&told), "{told} ms are left of 5 s after 30 ms");
+    let left = client.ask(request).await.expect("it answers").into_inner().millis;
+    assert!((1..=4_971).contains(&left), "{left} ms are left of 5 s after 30 ms");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
         calls.abort_all();
         while calls.join_next().await.is_some() {}
     }
-    // More calls than there are ids have been given up; if those were still out of use, this would wait for ever.
+    // More calls were cancelled than there are ids; if those ids stayed in use, this would wait for ever.
     let calls: JoinSet<_> = (0..5 * IDS)
         .map(|_| {
             let client = client.clone();
@@ -191,7 +191,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
                 for call in 0..many() / CALLERS {
                     let nonce = caller << 32 | call;
                     if call % 10 == caller % 10 {
-                        // Given up at once, or while it runs, or never: whichever comes first.
+                        // Cancelled at once, or while it runs, or never: by the first event.
                         let call = client.wait(Time { millis: call % 3 });
                         let _ = tokio::time::timeout(Duration::from_micros(nonce % 2_000), call).await;
                         continue;
@@ -218,14 +218,14 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     let mut unread = client.flood(Time::default()).await.expect("it streams").into_inner();
     until("the flood begins", || state.flooded.load(Ordering::SeqCst) > 0).await;
     for _ in 0..100 {
-        client.get(Time::default()).await.expect("calls go on");
+        client.get(Time::default()).await.expect("calls still work");
     }
     let mut other = client.flood(Time::default()).await.expect("it streams").into_inner();
     for _ in 0..2_000 {
         assert_eq!(other.message().await.expect("it streams").expect("it has no end").data.len(), 1024);
     }
     drop(other);
-    // The one that was left is told so; then nothing more is produced.
+    // The abandoned stream is notified; then no further items are produced.
     let mut produced = 0;
     let still = async {
         while std::mem::replace(&mut produced, state.flooded.load(Ordering::SeqCst)) != produced {
@@ -236,12 +236,12 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
     assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
     for _ in 0..2_000 {
-        unread.message().await.expect("it goes on when it is read").expect("it has no end");
+        unread.message().await.expect("the stream continues when it is read").expect("it has no end");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
+async fn late_reading_server_slows_client_without_loss() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
     // Before the call, so that no pause of this thread can hide the wait.

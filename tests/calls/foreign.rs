@@ -1,4 +1,4 @@
-//! Calls that foreign connections make of the services: messages as bytes, behind the same middleware and limits.
+//! Calls through gateways: messages as bytes, with the same middleware and limits.
 
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, &[]);
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const UPPER: &str = "Upper";
@@ -29,7 +29,7 @@ struct Words {
     dropped: mpsc::UnboundedSender<()>,
 }
 
-/// Tells when a handler is dropped.
+/// Reports when a handler is dropped.
 struct Guard(mpsc::UnboundedSender<()>);
 
 impl Drop for Guard {
@@ -110,7 +110,7 @@ impl Door {
         let builder = Server::builder().add_service(words).foreign(
             |_| true,
             move |transport, context| {
-                let is_over = is_over.lock().expect("nobody panics").take();
+                let is_over = is_over.lock().expect("no task panics").take();
                 give.send(context).expect("the test waits");
                 async move {
                     let _transport = transport;
@@ -148,7 +148,7 @@ fn words(words: &[&'static str]) -> impl futures_util::Stream<Item = Result<Byte
     frpc::iter(words)
 }
 
-/// What a method answers to these words.
+/// The answer of a method to these words.
 async fn stream(method: ForeignMethod, requests: &[&'static str]) -> Result<Vec<String>, Status> {
     let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
     let mut all = Vec::new();
@@ -200,7 +200,7 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
 }
 
 #[tokio::test]
-async fn a_generated_service_is_called_in_json_by_the_names_of_its_schema() {
+async fn generated_service_accepts_json_calls_by_schema_names() {
     let (give, mut given) = mpsc::unbounded_channel();
     let builder = Server::builder().add_service(InteropServer::new(Interop)).foreign(
         |_| true,
@@ -235,7 +235,7 @@ async fn a_generated_service_is_called_in_json_by_the_names_of_its_schema() {
     assert_eq!(counted, [r#"{"value":"7"}"#, r#"{"value":"8"}"#]);
 }
 
-/// Lets nobody in.
+/// Denies every call.
 struct Closed;
 
 impl Middleware for Closed {
@@ -257,7 +257,7 @@ async fn a_middleware_that_denies_denies_foreign_calls_of_every_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_ends_the_handlers_of_foreign_calls_and_their_streams() {
+async fn deadline_ends_gateway_handlers_and_streams() {
     for policy in [Policy::Inline, Policy::Concurrent] {
         let mut door = Door::open(|builder| builder.policy(policy)).await;
         let mut request = Request::new(Bytes::from_static(b"a"));
@@ -298,7 +298,7 @@ async fn foreign_calls_keep_to_the_policy_of_their_method() {
     let mut door = Door::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
     let calls = [door.call("a"), door.call("b")];
     soon(&mut door.began).await;
-    // The other one waits for a permit, in which time this answers.
+    // The other one waits for a permit, and this one answers first.
     assert_eq!(stream(door.method("Join"), &["a"]).await.expect("it answers"), ["a"]);
     assert_eq!(door.began.try_recv().ok(), None);
     door.gate.add_permits(2);

@@ -1,4 +1,4 @@
-//! Calls between a client and a server of ours, when things do not go smoothly.
+//! Calls between a native client and server under disturbances.
 
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Counts what runs, and holds handlers until they are let go.
+/// Counts running handlers, and holds them until they are released.
 #[derive(Default)]
 struct Probe {
     running: AtomicUsize,
@@ -44,13 +44,13 @@ impl Drop for Inside {
     }
 }
 
-/// A service whose handlers misbehave on demand; what is not used here is left to [`Service`].
+/// A service whose handlers misbehave on demand; other methods are left to [`Service`].
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
     left_to_service!(echoes, add);
 
-    /// Waits until it is let go.
+    /// Waits until it is released.
     async fn do_nothing(&self, _request: Request<interop::Empty>) -> Reply<interop::Empty> {
         let _inside = self.0.enter();
         self.0.go_on.notified().await;
@@ -90,7 +90,7 @@ impl Interop for Probed {
         });
         Ok(Response::new(stream))
     }
-    /// Answers after the first message, whatever comes then.
+    /// Answers after the first message, and ignores later ones.
     async fn sum_up(&self, request: Request<Streaming<interop::Count>>) -> Reply<interop::Sum> {
         let first = request.into_inner().message().await?;
         Ok(Response::new(interop::Sum { total: first.map_or(-1, |count| count.value), count: 1 }))
@@ -105,7 +105,7 @@ impl Interop for Probed {
     }
 }
 
-/// A server of [`Probed`] that can be told to stop.
+/// A server of [`Probed`] with a handle to stop it.
 struct Probing {
     probe: Arc<Probe>,
     serving: Serving,
@@ -141,7 +141,7 @@ fn code<T: std::fmt::Debug>(reply: Reply<T>) -> Code {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_error_reply_without_its_text_and_the_connection_lives() {
+async fn panic_becomes_error_reply_without_its_text() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     for value in ["at once", "later"] {
@@ -198,7 +198,7 @@ async fn leaving_a_stream_early_ends_its_handler_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_a_stream_it_was_sending_cancels_its_handler() {
+async fn dropped_client_stream_cancels_its_handler() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let (sender, texts) = RequestStream::channel(1);
@@ -208,7 +208,7 @@ async fn a_client_that_leaves_a_stream_it_was_sending_cancels_its_handler() {
     drop(answers);
     server.reaches(0).await;
     let sent = async { while sender.send(Text::default()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("what is sent then is refused");
+    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("later messages are refused");
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn a_policy_for_a_method_with_streams_is_refused() {
 }
 
 #[tokio::test]
-async fn handlers_that_keep_the_thread_of_their_connection_are_sent_to_another() {
+async fn handlers_that_occupy_their_thread_move_to_another() {
     let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;
     let client = server.client().await;
     let mut threads = Vec::new();
@@ -309,7 +309,7 @@ async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
 }
 
 #[tokio::test]
-async fn a_client_with_workers_of_its_own_answers_pings_while_its_runtime_computes() {
+async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let connecting = Channel::builder().workers(Workers::Threads(1)).connect(address);
@@ -334,7 +334,7 @@ async fn a_client_with_workers_of_its_own_answers_pings_while_its_runtime_comput
 }
 
 #[tokio::test]
-async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
+async fn shutdown_drains_calls_and_refuses_connections() {
     let mut server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let call = tokio::spawn({
@@ -354,7 +354,7 @@ async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
             }
         }
     };
-    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away).await.expect("the client is told");
+    let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away).await.expect("the client is notified");
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
     call.await.expect("the caller does not panic").expect("the call is finished");
@@ -399,7 +399,7 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     for a in 0..10 {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
     }
-    // The late replies answer nobody, and the next call gets its own.
+    // The late replies are dropped, and the next call gets its own.
     let mut asked = Vec::new();
     for _ in 0..10 {
         asked.push(silent.next().await.expect("the client has called"));
@@ -415,14 +415,14 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_go_server_does_not_answer_says_that_it_may_lack_the_method() {
+async fn timeout_at_go_server_mentions_missing_method() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
     let channel = channel.expect("the server listens");
     let mut go = accepted.await;
     go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
     channel.connection().expect("it is connected").peer_known().await.expect("it lives");
-    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("nobody answers");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("no server answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
     let said = "the server is a plain peer (Go), which does not answer calls of unknown methods";
     assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
@@ -453,7 +453,7 @@ async fn a_failed_connect_names_the_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     drop(listener);
-    let error = InteropClient::connect(address.as_str()).await.expect_err("nobody listens");
+    let error = InteropClient::connect(address.as_str()).await.expect_err("no server listens");
     assert!(error.to_string().contains(&address), "{error}");
 }
 
@@ -477,7 +477,7 @@ async fn listening_on_a_taken_address_fails_and_names_it() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let server = Server::builder().add_service(InteropServer::new(Service));
-    let error = server.bind(address).await.expect_err("somebody listens there");
+    let error = server.bind(address).await.expect_err("the address is in use");
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == std::io::ErrorKind::AddrInUse),
         "{error}"
@@ -502,7 +502,7 @@ async fn two_services_on_the_same_operations_are_refused_by_name() {
 
 /// `main` shows the error that it returns by `Debug`.
 #[test]
-fn the_debug_text_of_an_overlap_names_both_methods_and_the_remedy() {
+fn overlap_error_names_both_methods_and_remedy() {
     let overlap = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Put".into()] };
     let text = format!("{overlap:?}");
     assert!(text.starts_with("the methods a.A/Get and b.B/Put both have operation 10: "), "{text}");
@@ -511,7 +511,7 @@ fn the_debug_text_of_an_overlap_names_both_methods_and_the_remedy() {
 }
 
 #[tokio::test]
-async fn a_channel_closes_its_connection_when_nothing_uses_it_any_more() {
+async fn channel_closes_unused_connection() {
     let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
     let mut counts = client.count_up(interop::Range { from: 0, count: 3 }).await.expect("it streams").into_inner();
     drop(client);
@@ -525,7 +525,7 @@ async fn a_channel_closes_its_connection_when_nothing_uses_it_any_more() {
 /// The end of a client's direction is a packet of its own, which may come long after the request. A server that closed
 /// before it reset the stream, and the client took that for a failure.
 #[tokio::test]
-async fn a_stream_that_the_server_has_ended_is_not_reset_before_the_client_ends_it() {
+async fn stream_ended_by_server_is_not_reset_before_client_ends() {
     let mut raw = Raw::connect(serve_interop().await).await;
     raw.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
     // CountUp, two messages from 7.
@@ -542,7 +542,7 @@ async fn a_stream_that_the_server_has_ended_is_not_reset_before_the_client_ends_
 }
 
 #[tokio::test]
-async fn an_implementation_that_is_chosen_at_run_time_serves_calls_of_every_kind() {
+async fn service_trait_object_serves_every_call_kind() {
     struct Curt;
     impl Interop for Curt {
         left_to_service!(echoes, do_nothing, fail, echo_payload, sleep, describe, count_up, sum_up, chat);

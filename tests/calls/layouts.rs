@@ -1,4 +1,4 @@
-//! Peers whose schemas differ: what fits is understood, with defaults for what is missing, and what does not is
+//! Peers whose schemas differ: compatible layouts are decoded, with defaults for missing fields, and others are
 //! refused.
 
 use frisbee::PacketId;
@@ -160,7 +160,7 @@ async fn equal_layouts_miss_nothing() {
 #[tokio::test]
 async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     let address = serve_first().await.to_string();
-    // The server refuses the first call, which does not wait for what it has to say; afterwards the client knows.
+    // The server refuses the first call, which does not wait for HELLO; afterwards the client knows the layout.
     let client = broken::ParrotClient::connect(&address).await.unwrap();
     let ask = || broken::Ask { times: 1, word: "a".into() };
     let by_server = client.say(ask()).await.unwrap_err();
@@ -169,7 +169,7 @@ async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     let by_client = client.chat(frpc::iter([ask()])).await.unwrap_err();
     assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
     assert!(!by_client.may_have_run());
-    // One that the channel was not made for waits for what the server has to say.
+    // A service outside the channel's list waits for HELLO of the server.
     let client = broken::ParrotClient::new(Channel::connect(&address).await.unwrap());
     let by_client = client.say(ask()).await.unwrap_err();
     assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
@@ -192,7 +192,7 @@ async fn a_call_whose_layout_does_not_fit_has_not_run() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_is_not_mistaken_for_another_on_its_operations() {
+async fn missing_service_is_not_mistaken_for_its_successor() {
     let address = serve(Server::builder().add_service(stranger::CounterServer::new(Parrot))).await.to_string();
     let named = first::ParrotClient::connect(&address).await.unwrap();
     let by_server = named.say(old("a")).await.unwrap_err();
@@ -202,14 +202,14 @@ async fn a_service_that_is_not_there_is_not_mistaken_for_another_on_its_operatio
     let by_client = unnamed.say(old("a")).await.unwrap_err();
     assert_eq!(by_client.code(), Code::Unimplemented, "{by_client}");
     assert!(by_client.message().contains("versions.Counter"), "{by_client}");
-    // The one that is there can be called beside.
+    // The existing one can still be called.
     let there = stranger::CounterClient::new(Channel::connect(&address).await.unwrap());
     assert_eq!(there.count(stranger::Number { value: 7 }).await.unwrap().into_inner().value, 7);
 }
 
 #[tokio::test]
 async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
-    // As Go, which tells nothing of its layout.
+    // Like Go, which sends no layout.
     let mut go = Raw::connect(serve_second().await).await;
     let cut = [0x08, 0x00, 0x05, 0x0a, 0x01, b'a', 0x0c, 0x02];
     go.write(&packet(1, 10, &cut)).await;
@@ -219,7 +219,7 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
 
 /// Such a client waited for what its server has to say, and span on it.
 #[tokio::test]
-async fn a_client_that_says_no_hello_takes_its_server_for_go_and_waits_for_nothing() {
+async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);
     let channel = Channel::builder().config(config).connect(serve_first().await.to_string()).await.unwrap();
     let client = first::ParrotClient::new(channel);

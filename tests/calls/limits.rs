@@ -1,4 +1,4 @@
-//! What is too much, too long or too late, and what its sender is told.
+//! Overlong, excessive and late messages, and the status that their sender gets.
 
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
@@ -26,7 +26,7 @@ fn most() -> Metadata {
 }
 
 #[tokio::test]
-async fn as_much_metadata_as_there_may_be_goes_along_with_every_kind_of_call_and_reply() {
+async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     let (client, _) = served().await;
     let with = |message| {
         let mut request = Request::new(message);
@@ -62,7 +62,7 @@ async fn a_failure_with_long_details_arrives_with_its_code() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_run() {
+async fn overlong_later_message_fails_call_as_maybe_run() {
     let (client, _) = served().await;
     let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
     let failed = client.sink(requests).await.expect_err("the second is too long");
@@ -71,7 +71,7 @@ async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_
 }
 
 #[tokio::test]
-async fn a_request_stream_that_fails_is_not_taken_for_the_servers_doing() {
+async fn failing_request_stream_is_not_blamed_on_server() {
     let address = serve_interop_with(Server::builder()).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     let (sender, requests) = RequestStream::channel(1);
@@ -104,7 +104,7 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_is_one() {
+async fn stream_call_starts_when_slot_becomes_free() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
     let (here, there) = frpc::memory();
@@ -116,12 +116,12 @@ async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_i
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "there is no place for two");
     drop(first);
-    second.await.expect("nobody panics").expect("there is a place again");
+    second.await.expect("no task panics").expect("a slot is free again");
     assert!(begun.elapsed() < Duration::from_millis(200), "it took {:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn a_reply_names_the_failure_of_the_request_stream_after_the_client_was_dropped() {
+async fn reply_names_request_stream_failure_after_client_drop() {
     let address = serve_interop_with(Server::builder()).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
     let connection = channel.connection().expect("it is connected");
@@ -160,7 +160,7 @@ async fn next_message(client: &mut Raw) -> Packet {
 }
 
 #[tokio::test]
-async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
+async fn stream_reply_with_excess_metadata_fails() {
     let mut client =
         Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
     // It takes 16 KiB, and gives credit enough.
@@ -175,7 +175,7 @@ async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_first_request_has_a_malformed_prefix_is_refused() {
+async fn stream_with_malformed_prefix_is_refused() {
     let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
     // More metadata than there may be, an item that is cut, and a key that is none.
@@ -193,7 +193,7 @@ struct Telling;
 
 impl Parrot for Telling {
     async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 
     async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
@@ -204,12 +204,12 @@ impl Parrot for Telling {
     }
 }
 
-/// Never answers, nor reads what it is sent.
+/// Never answers, and never reads its requests.
 struct Stuck(Arc<()>);
 
 impl Parrot for Stuck {
     async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 
     async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
@@ -249,14 +249,14 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
     let (sender, requests) = RequestStream::channel(1);
     let answers = client.chat(requests).await.expect("it is opened");
-    tokio::time::timeout(second, sender.closed()).await.expect_err("it goes on");
+    tokio::time::timeout(second, sender.closed()).await.expect_err("the call continues");
     drop(answers);
-    tokio::time::timeout(second, sender.closed()).await.expect("nobody waits for answers");
+    tokio::time::timeout(second, sender.closed()).await.expect("the caller is gone");
 }
 
 /// They could wait for ever.
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {
+async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
     let builder = Server::builder().config(Config::default().streams_max(1));
     let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
@@ -270,10 +270,10 @@ async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_li
         let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
         let begun = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
-        let status = called.expect("it is given up").expect_err("there is no place");
+        let status = called.expect("it times out").expect_err("there is no slot");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert_eq!(begun.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
-        tokio::time::timeout(100 * second, first.message()).await.expect_err("it goes on");
+        tokio::time::timeout(100 * second, first.message()).await.expect_err("the stream continues");
     }
 }
 
@@ -290,7 +290,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
 
 /// It was kept for as long as its client did not end its direction, up to ten seconds.
 #[tokio::test(start_paused = true)]
-async fn a_stream_handler_is_dropped_at_its_deadline_without_help_of_the_client() {
+async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     let (mut client, held) = stuck();
     let (mut second, mut timeout) = (Vec::new(), Vec::new());
     tlv::put_varint(&mut second, 1_000_000);

@@ -1,4 +1,4 @@
-//! Calls of services between two ends of ours.
+//! Calls of services between two native peers.
 
 mod blocking;
 #[path = "../channels/main.rs"]

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 type Seen = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
 
-/// Notes what it sees, waits for a moment, and adds to the metadata of requests and replies.
+/// Records its calls, waits for a moment, and adds to the metadata of requests and replies.
 #[derive(Clone, Default)]
 struct Witness {
     name: &'static str,
@@ -44,7 +44,7 @@ impl Middleware for Witness {
     }
 }
 
-/// Lets nobody in.
+/// Denies every call.
 struct Closed;
 
 impl Middleware for Closed {
@@ -99,7 +99,7 @@ async fn the_first_middleware_is_the_outermost() {
     let channel = channel.with_middleware(witness("a")).with_middleware(witness("b"));
     let reply = InteropClient::new(channel.clone()).add(AddRequest::default()).await.unwrap();
     assert_eq!(reply.metadata().get("way"), Some("<d<c<b<a"));
-    // What a handler sees of it, by way of what it fails with.
+    // The handler's view, returned in the text of its error.
     let circles = (0..40).fold(channel, |channel, _| channel.with_middleware(witness("xyz")));
     let status = InteropClient::new(circles).add(AddRequest::default()).await.unwrap_err();
     assert_eq!(status.code(), Code::Aborted);
@@ -136,7 +136,7 @@ async fn functions_and_closures_are_middleware_at_both_ends() {
 }
 
 #[tokio::test]
-async fn the_server_is_around_the_service_and_the_service_around_the_method() {
+async fn middleware_nests_server_then_service_then_method() {
     let witness = |name| Witness { name, ..Witness::default() };
     let service = InteropServer::new(Service)
         .with_method_middleware("Add", witness("method"))
@@ -168,7 +168,7 @@ async fn middleware_of_a_method_guards_that_method_alone_of_each_kind() {
 }
 
 #[tokio::test]
-async fn middleware_of_a_method_that_the_service_does_not_have_is_an_error_when_binding() {
+async fn middleware_for_unknown_method_fails_binding() {
     let service = InteropServer::new(Service).with_method_middleware("Subtract", stamp);
     let error = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap_err();
     assert!(error.to_string().contains("interop.Interop/Subtract"), "{error}");
@@ -191,18 +191,18 @@ async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
     assert_eq!(closed.chat(frpc::iter([])).await.unwrap_err().code(), Code::PermissionDenied);
 }
 
-/// Who calls, as both ends keep it beside the request.
+/// The caller, kept by both ends as a value of the request.
 #[derive(Clone, Debug, PartialEq)]
 struct Caller(String);
 
-/// At a client, says who calls to the server; there, to the handler, and notes who has answered.
+/// At a client, sends the caller's name; at a server, gives it to the handler, and records the answering peer.
 struct Introduction;
 
 impl Middleware for Introduction {
     async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
         if call.connection().is_some() {
             assert!(call.extensions().is_empty(), "they are not sent");
-            let caller = call.metadata().get("caller").ok_or_else(|| Status::unauthenticated("who are you?"))?;
+            let caller = call.metadata().get("caller").ok_or_else(|| Status::unauthenticated("caller is missing"))?;
             let caller = Caller(caller.to_owned());
             call.extensions_mut().insert(caller);
             let mut reply = next.run(call).await?;
@@ -218,7 +218,7 @@ impl Middleware for Introduction {
     }
 }
 
-/// Who answers, beside a reply.
+/// The answering peer, as a value of a reply.
 #[derive(Clone)]
 struct Answerer(&'static str);
 
@@ -261,7 +261,7 @@ fn by<T>(name: &str, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn extensions_pass_between_callers_middleware_and_handlers_and_are_not_sent() {
+async fn extensions_reach_handlers_locally_and_are_not_sent() {
     let builder = Server::builder().middleware(Introduction).add_service(InteropServer::new(Mirror));
     let channel = Channel::connect(serve(builder).await.to_string()).await.unwrap();
     let silent = InteropClient::new(channel.clone());
@@ -292,7 +292,7 @@ async fn middleware_runs_around_the_methods_that_a_client_serves() {
     assert_eq!(*witness.seen.lock().unwrap(), expected(true));
 }
 
-/// Waits before it goes on.
+/// Waits before it continues.
 struct Slow(Duration);
 
 impl Middleware for Slow {
@@ -406,7 +406,7 @@ async fn errors_of_layers_become_statuses() {
 }
 
 #[tokio::test]
-async fn layers_of_tower_that_end_calls_do_so_with_the_status_that_fits() {
+async fn tower_layers_end_calls_with_matching_status() {
     async fn code<L, S>(layer: L) -> Code
     where
         L: tower::Layer<frpc::TowerNext, Service = S>,

@@ -13,7 +13,7 @@ async fn apart(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn the_rest_of_a_chain_may_run_in_a_task_of_its_own_at_both_ends() {
+async fn middleware_may_spawn_rest_of_chain_at_both_ends() {
     let builder = Server::builder().middleware(apart).middleware(apart);
     let channel = Channel::connect(serve_interop_with(builder).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.with_middleware(apart).with_middleware(apart));
@@ -23,7 +23,7 @@ async fn the_rest_of_a_chain_may_run_in_a_task_of_its_own_at_both_ends() {
     }
 }
 
-/// Gives up every second call: drops the rest of the chain, or what is running of it.
+/// Cancels every second call: drops the rest of the chain, or the running future.
 #[derive(Clone, Default)]
 struct GivesUp(Arc<AtomicUsize>);
 
@@ -42,12 +42,12 @@ impl Middleware for GivesUp {
             }
             _ => return next.run(call).await,
         }
-        Err(Status::aborted("given up"))
+        Err(Status::aborted("cancelled"))
     }
 }
 
 #[tokio::test]
-async fn middleware_that_gives_the_rest_of_a_chain_up_leaves_the_next_call_as_it_was() {
+async fn middleware_that_drops_next_leaves_later_calls_intact() {
     let address = serve_interop_with(Server::builder().middleware(GivesUp::default())).await;
     let at_server = InteropClient::connect(address.to_string()).await.unwrap();
     let plain = Channel::connect(serve_interop().await.to_string()).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_panic_in_middleware_ends_its_own_call_alone_at_both_ends() {
     }
 }
 
-/// A value beside the requests of a client.
+/// A value attached to the requests of a client.
 #[derive(Clone)]
 struct Beside(#[allow(dead_code)] Arc<()>);
 

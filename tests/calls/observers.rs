@@ -79,7 +79,7 @@ fn failing(code: Code) -> Failure {
 }
 
 #[tokio::test]
-async fn calls_of_each_kind_are_counted_at_both_ends_with_the_code_of_their_end() {
+async fn every_call_kind_is_counted_by_code_at_both_ends() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for _ in 0..3 {
@@ -116,7 +116,7 @@ async fn calls_of_each_kind_are_counted_at_both_ends_with_the_code_of_their_end(
 
 /// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.
 #[tokio::test(start_paused = true)]
-async fn sums_of_histograms_are_the_calls_that_were_made_though_many_are_cancelled_lost_or_retried() {
+async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     const CALLS: u64 = 3_000;
     let counters = Counters::new();
     let (server, state, client) = counted(&counters).await;
@@ -229,7 +229,7 @@ impl Observer for Noting {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attempts_between() {
+async fn observer_sees_begin_attempts_and_end_of_each_call() {
     let noting = Noting::default();
     let service = Service::default();
     let state = service.state.clone();
@@ -270,7 +270,7 @@ async fn an_observer_is_told_of_the_begin_and_the_end_of_each_call_and_of_attemp
     assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
 }
 
-/// Wants to be told of the end of every other call.
+/// Observes the end of every other call.
 #[derive(Clone, Default)]
 struct EveryOther {
     begun: Arc<AtomicU64>,
@@ -285,18 +285,18 @@ impl Observer for EveryOther {
     }
 
     fn end(&self, _about: &About, token: Token, _ended: &Ended) {
-        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        assert_eq!(token.0 % 2, 1, "the others are not observed");
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
     fn retry(&self, _about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
-        assert_eq!(token.0 % 2, 1, "the others are not told of");
+        assert_eq!(token.0 % 2, 1, "the others are not observed");
         assert!(trace.is_some(), "it was sent");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_trace_all_the_same() {
+async fn unobserved_call_end_is_counted_and_keeps_trace() {
     let (watcher, counters) = (EveryOther::default(), Counters::new());
     let service = Service::default();
     let state = service.state.clone();
@@ -309,7 +309,7 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
         let waits = client.wait(time(UNTIL_RELEASED));
         tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("it is not released");
     }
-    // Whichever of the two is told of: both are made once more.
+    // Either of the two is observed: both are retried.
     for number in 1..=2 {
         let again = tokio::spawn({
             let client = client.clone();
@@ -320,7 +320,7 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
         again.await.expect("it does not panic").expect("it is made once more");
     }
     let all_told = || watcher.ended.load(Ordering::Relaxed) == watcher.begun.load(Ordering::Relaxed) / 2;
-    until("those that are told of have ended", all_told).await;
+    until("the observed calls have ended", all_told).await;
     let sums = sums(&counters.snapshot(), Side::Client);
     let expected =
         [("Echo", Code::Ok, 20), ("Fail", Code::Aborted, 20), ("Wait", Code::Cancelled, 20), ("Get", Code::Ok, 2)];
@@ -328,7 +328,7 @@ async fn calls_whose_end_an_observer_does_not_want_are_counted_and_carry_their_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_knows_the_sizes_of_a_call_that_streams_requests_alone_also_if_it_gives_it_up() {
+async fn client_knows_sizes_of_cancelled_request_stream() {
     let noting = Noting::default();
     let server = Server::builder().observer(noting.clone()).add_service(ExtensionServer::new(Service::default()));
     let server = Cuttable::new(server.build().expect("the settings are valid"));

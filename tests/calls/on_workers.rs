@@ -23,7 +23,7 @@ type Reply<T> = Result<Response<T>, Status>;
 
 const CALLER: &str = "caller";
 
-/// The runtime in which a server is served.
+/// The runtime of a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name(CALLER).enable_all().build();
     caller.expect("there are threads")
@@ -43,11 +43,11 @@ struct Noting(Arc<Mutex<Vec<String>>>);
 
 impl Noting {
     fn note(&self) {
-        self.0.lock().expect("nobody panics").push(thread_name());
+        self.0.lock().expect("no task panics").push(thread_name());
     }
 
     fn threads(&self) -> Vec<String> {
-        self.0.lock().expect("nobody panics").clone()
+        self.0.lock().expect("no task panics").clone()
     }
 }
 
@@ -102,8 +102,8 @@ async fn play_ping_pong(client: &InteropClient) {
     let (sender, pings) = RequestStream::channel(1);
     let mut pongs = client.chat(pings).await.expect("it answers").into_inner();
     for _ in 0..3 {
-        sender.send(Text::default()).await.expect("it goes on");
-        pongs.message().await.expect("it goes on").expect("it goes on");
+        sender.send(Text::default()).await.expect("the stream continues");
+        pongs.message().await.expect("the stream continues").expect("the stream continues");
     }
     drop(sender);
     assert_eq!(pongs.message().await, Ok(None));
@@ -127,7 +127,7 @@ fn assert_polled_on_a_worker(polls: usize, call: impl AsyncFn(InteropClient)) {
 }
 
 #[test]
-fn a_handler_that_waits_goes_on_on_its_worker_and_its_sockets_are_its_callers() {
+fn pending_handler_resumes_on_its_worker() {
     assert_polled_on_a_worker(5, async |client| {
         let spawned_on = client.describe(Scalars::default()).await.expect("it answers").into_inner().value;
         assert_eq!(spawned_on, CALLER);
@@ -144,7 +144,7 @@ fn streaming_handlers_run_on_the_worker_of_their_connection() {
 }
 
 #[test]
-fn handlers_that_are_to_run_at_the_same_time_run_in_the_runtime_of_their_caller() {
+fn concurrent_handlers_run_in_runtime_of_caller() {
     for one_method in [false, true] {
         let noting = Noting::default();
         caller().block_on(async {
@@ -165,7 +165,7 @@ fn handlers_that_are_to_run_at_the_same_time_run_in_the_runtime_of_their_caller(
     }
 }
 
-/// Always has something to do: it receives what it has just sent. Counts how much it does in one poll.
+/// Always has work: it receives its own messages. Counts its steps within one poll.
 #[derive(Clone, Default)]
 struct Busy(Arc<AtomicUsize>);
 
@@ -195,7 +195,7 @@ impl Interop for Busy {
 }
 
 #[test]
-fn a_handler_that_always_has_something_to_do_gets_a_bounded_turn_of_its_worker() {
+fn always_ready_handler_gets_bounded_worker_turns() {
     for backend in backends() {
         let busy = Busy::default();
         caller().block_on(async {
@@ -208,7 +208,7 @@ fn a_handler_that_always_has_something_to_do_gets_a_bounded_turn_of_its_worker()
     }
 }
 
-/// Says in which runtime it is dropped.
+/// Records the runtime in which it is dropped.
 struct Dropped(mpsc::UnboundedSender<Option<Id>>);
 
 impl Drop for Dropped {
@@ -245,7 +245,7 @@ impl Interop for Waiting {
 }
 
 #[test]
-fn handlers_that_are_given_up_are_dropped_in_the_context_of_their_callers_runtime() {
+fn cancelled_handlers_drop_in_runtime_of_caller() {
     for backend in backends() {
         let ((begun, mut begins), (dropped, mut drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         let serving = caller();

@@ -6,7 +6,7 @@ use frpc::{Code, Request, Response, ResponseStream, Server, Status, Streaming};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Replies with texts that are ready together, of which the tenth is long.
+/// Replies with texts that are ready at the same time. The tenth is long.
 struct Texts;
 
 impl Interop for Texts {
@@ -39,7 +39,7 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
         }
     }
     assert_eq!(heard, texts().collect::<Vec<_>>());
-    // The first two, the long one, and the one behind it.
+    // The first two, the long one, and its successor.
     assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
 }
 
@@ -48,7 +48,7 @@ async fn read(messages: &mut Streaming<Text>, text: &mut Text) -> Option<String>
 }
 
 #[tokio::test]
-async fn a_stream_that_is_read_over_one_message_ends_as_it_does_otherwise() {
+async fn stream_reads_into_one_message_until_same_end() {
     let client = InteropClient::connect(serve_interop().await.to_string()).await.unwrap();
     let mut count = interop::Count { value: -1 };
     let mut counts = client.count_up(Range { from: 5, count: 3 }).await.unwrap().into_inner();

@@ -1,4 +1,4 @@
-//! Packed messages: what is packed between whom, and its bytes.
+//! Packed messages: which peers pack which messages, and their bytes.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::packed::{EXAMPLE, hello, parts};
@@ -43,7 +43,7 @@ fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn a_server_packs_long_replies_of_named_methods_for_clients_that_unpack_and_for_no_others() {
+async fn server_packs_named_long_replies_only_for_able_clients() {
     let cases = [
         (server().compress(METHODS), hello(true), 2000, true),
         (server().compress(METHODS), hello(true), 1000, false),
@@ -64,7 +64,7 @@ async fn a_server_packs_long_replies_of_named_methods_for_clients_that_unpack_an
 }
 
 #[tokio::test]
-async fn a_client_packs_long_requests_of_named_methods_for_servers_that_unpack_and_for_no_others() {
+async fn client_packs_named_long_requests_only_for_able_servers() {
     let builder = || Channel::builder().calls::<InteropClient>();
     let cases = [
         (builder().compress(METHODS), hello(true), 2000, true),
@@ -89,7 +89,7 @@ async fn a_client_packs_long_requests_of_named_methods_for_servers_that_unpack_a
 }
 
 #[tokio::test]
-async fn items_of_streams_are_packed_one_by_one_and_short_ones_stay_as_they_are() {
+async fn stream_items_pack_singly_and_short_ones_stay() {
     let mut peer = Raw::connect(serve(server().compress(METHODS)).await).await;
     let texts = [text(2000), "short".to_owned(), text(3000)];
     let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
@@ -138,7 +138,7 @@ async fn a_packed_message_is_these_bytes() {
     assert_eq!(error_text(&reply.body).as_deref(), Some(&*"a".repeat(1200)));
 }
 
-/// Returns names, and who asks as metadata.
+/// Returns names, and the caller as metadata.
 struct Host;
 
 impl Greeter for Host {
@@ -150,7 +150,7 @@ impl Greeter for Host {
     }
 
     async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("nobody asks for verses"))
+        Err(Status::unimplemented("verses are not used here"))
     }
 }
 
@@ -176,7 +176,7 @@ async fn metadata_goes_with_packed_requests_and_replies_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_call_made_again_on_a_connection_to_a_peer_that_does_not_unpack_goes_as_it_is() {
+async fn retry_to_peer_without_packing_is_sent_unpacked() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let builder = Channel::builder().calls::<GreeterClient>().compress(["greet.Greeter/Greet"]);

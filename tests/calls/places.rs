@@ -1,4 +1,4 @@
-//! Places for calls at either end: permits of handlers, and slots for which callers wait.
+//! Slots for calls at either end: permits of handlers, and slots of waiting callers.
 
 use frisbee::{Config, Connection, Outbox, Packet, Protocol, Routed};
 use frisbee_tests::interop::{Empty, Interop, InteropClient, InteropServer, Payload, Range};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::mpsc as events;
 use tokio::sync::{Notify, Semaphore};
 
-/// Says when it is told that its connection is unused.
+/// Reports when its connection becomes unused.
 struct Unused(events::UnboundedSender<()>);
 
 impl Protocol for Unused {
@@ -29,7 +29,7 @@ impl Protocol for Unused {
     }
 }
 
-/// Says when a call begins. The first one keeps its thread, within a poll, until it is let go.
+/// Reports when a call begins. The first one occupies its thread, within a poll, until it is released.
 struct Blocking {
     begun: events::UnboundedSender<()>,
     is_first: AtomicBool,
@@ -49,7 +49,7 @@ impl Interop for Blocking {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_cancelled_handler_keeps_its_permit_while_it_runs_though_the_connection_is_unused() {
+async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     let (begun, mut begins) = events::unbounded_channel();
     let (unused, mut is_unused) = events::unbounded_channel();
     let (let_go, go_on) = mpsc::channel();
@@ -62,7 +62,7 @@ async fn a_cancelled_handler_keeps_its_permit_while_it_runs_though_the_connectio
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
     let client = InteropClient::new(channel);
     let mut first = Box::pin(client.do_nothing(Empty {}));
-    tokio::select! { reply = &mut first => panic!("nobody has let it go: {reply:?}"), _ = begins.recv() => {} }
+    tokio::select! { reply = &mut first => panic!("it was not released: {reply:?}"), _ = begins.recv() => {} }
     while is_unused.try_recv().is_ok() {}
     drop(first); // Which cancels it.
     is_unused.recv().await.expect("the server runs");
@@ -74,7 +74,7 @@ async fn a_cancelled_handler_keeps_its_permit_while_it_runs_though_the_connectio
     assert!(early.is_err(), "two handlers ran at the same time");
 }
 
-/// Holds handlers until they are let go.
+/// Holds handlers until they are released.
 #[derive(Clone)]
 struct Holding(Arc<(Notify, Semaphore)>);
 
@@ -105,7 +105,7 @@ impl Wake for Looking {
 }
 
 #[test]
-fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sent() {
+fn overlong_call_wakes_waiting_callers_without_lock() {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -125,7 +125,7 @@ fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sen
             assert!(second.as_mut().poll(&mut idly).is_pending(), "there is one place");
             assert!(third.as_mut().poll(&mut looks).is_pending(), "there is one place");
             held.0.1.add_permits(1);
-            first.await.expect("it has been let go");
+            first.await.expect("it was released");
             assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
             let long = Payload { seq: 1, data: vec![0; 4096] };
             let status = client.echo_payload(long).await.expect_err("the server takes 2 KiB");
@@ -138,7 +138,7 @@ fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sen
 }
 
 #[tokio::test]
-async fn a_stream_that_is_refused_for_want_of_memory_says_that_its_call_has_not_run() {
+async fn stream_refused_for_memory_reports_not_run() {
     let held = Holding::new();
     let server = Server::builder().memory_max(4096).add_service(InteropServer::new(held.clone()));
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");

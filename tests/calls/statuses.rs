@@ -1,4 +1,4 @@
-//! What callers are told of calls that come to nothing, and that they are told the same however the race goes.
+//! Statuses of failed calls, and that they do not depend on races.
 
 use frisbee_tests::interop::{
     AddRequest, Count, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
@@ -19,10 +19,10 @@ use tokio::task::JoinSet;
 
 type Answer<T> = Result<Response<T>, Status>;
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// The longest wait for an event that must happen; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a stream comes to.
+/// The outcome of a stream.
 async fn whole<M: polyglot::Message>(answer: Answer<Streaming<M>>) -> Result<(), Status> {
     let mut stream = answer?.into_inner();
     while stream.message().await?.is_some() {}
@@ -49,9 +49,9 @@ fn assert_refused(answer: Result<(), Status>, code: Code) {
     assert_eq!((status.code(), status.may_have_run()), (code, false), "{status}");
 }
 
-/// One in a hundred streaming calls was told that its stream had been closed, and to try again.
+/// One in a hundred streaming calls failed with "the stream was closed, try again".
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_of_a_missing_service_fail_with_unimplemented_ten_thousand_times() {
+async fn missing_service_is_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
     let address = serve(Server::builder()).await.to_string();
     let mut callers = JoinSet::new();
@@ -68,7 +68,7 @@ async fn calls_of_a_missing_service_fail_with_unimplemented_ten_thousand_times()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_of_a_missing_service_fail_with_unimplemented_on_new_connections() {
+async fn missing_service_is_unimplemented_on_new_connections() {
     let address = serve(Server::builder()).await.to_string();
     for turn in 0..100 {
         for is_named in [false, true] {
@@ -88,7 +88,7 @@ async fn a_call_without_any_time_has_not_run() {
     }
 }
 
-/// By who tells the server so.
+/// By the sender of the status.
 #[tokio::test]
 async fn a_request_without_time_left_is_refused_before_its_handler() {
     let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
@@ -125,7 +125,7 @@ async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
     let proxy = Server::builder().add_service(InteropServer::new(Proxy(nowhere)));
     let client = InteropClient::connect(serve(proxy).await.to_string()).await.expect("it listens");
     for kind in 0..4 {
-        let status = call(&client, kind, None).await.expect_err("there is nothing behind it");
+        let status = call(&client, kind, None).await.expect_err("the service is missing");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, true), "{status}");
     }
 }
@@ -153,14 +153,14 @@ impl Interop for Proxy {
 /// Answers early, or panics late.
 #[derive(Default)]
 struct Odd {
-    /// Tells why nobody takes replies any more.
+    /// Returns the reason for which the peer takes no more replies.
     refused: Option<mpsc::UnboundedSender<Status>>,
 }
 
 impl Interop for Odd {
     left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, describe);
 
-    /// Panics behind so many messages.
+    /// Panics after so many messages.
     async fn count_up(&self, request: Request<Range>) -> Answer<ResponseStream<Count>> {
         let last = request.get_ref().count;
         Ok(Response::new(ResponseStream::new(frpc::iter((0..).map(move |value| {
@@ -175,7 +175,7 @@ impl Interop for Odd {
         Ok(Response::new(Sum { total: first.map_or(0, |first| first.value), count: 1 }))
     }
 
-    /// Sends for as long as somebody takes it.
+    /// Sends for as long as the peer reads.
     async fn chat(&self, _request: Request<Streaming<Text>>) -> Answer<ResponseStream<Text>> {
         let (sender, texts) = ResponseStream::channel(1);
         let refused = self.refused.clone();
@@ -198,14 +198,14 @@ async fn odd(odd: Odd) -> InteropClient {
 
 /// It waited for the end of the requests, which may be long in coming.
 #[tokio::test]
-async fn an_answer_before_the_end_of_the_requests_is_not_waited_for_behind_them() {
+async fn early_answer_does_not_wait_for_remaining_requests() {
     let client = odd(Odd::default()).await;
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
-    sender.send(Count { value: 42 }).await.expect("the call goes on");
+    sender.send(Count { value: 42 }).await.expect("the call continues");
     let answered = tokio::time::timeout(PATIENCE, answered).await.expect("nothing else is waited for");
     assert_eq!(answered.expect("it does not panic").expect("it is answered").get_ref().total, 42);
-    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("nobody takes more");
+    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("the peer takes no more");
 }
 
 #[tokio::test]
@@ -214,14 +214,17 @@ async fn messages_sent_before_a_stream_panics_arrive() {
     for count in 0..3 {
         let mut counts = client.count_up(Range { from: 0, count }).await.expect("it begins").into_inner();
         for value in 0..count {
-            assert_eq!(counts.message().await.expect("it was given before").expect("it goes on").value, value);
+            assert_eq!(
+                counts.message().await.expect("it was received before").expect("the stream continues").value,
+                value
+            );
         }
         let status = counts.message().await.expect_err("it panics");
         assert_eq!((status.code(), status.message()), (Code::Internal, "the handler panicked"));
     }
 }
 
-/// A client of a server in memory, over a wire that falls silent when it is told to.
+/// A client of a server in memory, over a link that can be silenced.
 async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
     let server = Server::builder().add_service(InteropServer::new(odd)).build().expect("nothing overlaps");
     let ((here, mut near), (mut far, there)) = (frpc::memory(), frpc::memory());
@@ -239,13 +242,13 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_sender_can_tell_a_finished_peer_from_a_lost_connection() {
+async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
     for is_lost in [false, true] {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;
         let (sender, requests) = RequestStream::channel(1);
         let mut answers = client.chat(requests).await.expect("it begins").into_inner();
-        answers.message().await.expect("it goes on").expect("it goes on");
+        answers.message().await.expect("the stream continues").expect("the stream continues");
         if is_lost {
             silence.notify_one();
         } else {
@@ -259,10 +262,10 @@ async fn a_stream_sender_can_tell_a_finished_peer_from_a_lost_connection() {
             }
         };
         let code = if is_lost { Code::Unavailable } else { Code::Cancelled };
-        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("it is told");
-        assert_eq!(refusal.code(), code, "the client is told {refusal}");
-        let refusal = tokio::time::timeout(PATIENCE, refusals.recv()).await.expect("it is told").expect("it fails");
-        assert_eq!(refusal.code(), code, "the server is told {refusal}");
+        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("it is notified");
+        assert_eq!(refusal.code(), code, "the client got {refusal}");
+        let refusal = tokio::time::timeout(PATIENCE, refusals.recv()).await.expect("it is notified").expect("it fails");
+        assert_eq!(refusal.code(), code, "the server got {refusal}");
     }
 }
 
@@ -322,7 +325,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
     tokio::task::spawn_blocking(|| outside.join()).await.expect("it runs").expect("it does not panic");
 }
 
-/// Lets everybody in.
+/// Permits every caller.
 struct Through;
 
 impl Middleware for Through {

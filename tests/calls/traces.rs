@@ -19,7 +19,7 @@ struct Seen {
     ended: Option<Ended>,
 }
 
-/// Gives each call a span of its own, in the trace that it comes with.
+/// Gives each call its own span, in the trace of the caller.
 #[derive(Clone, Default)]
 struct Marking {
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -53,7 +53,7 @@ impl Observer for Marking {
 
     fn retry(&self, about: &About, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         let seen = self.seen.lock().unwrap()[token.0 as usize - 1];
-        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "what was sent with the call");
+        assert_eq!((seen.method, Some(seen.made)), (about.method(), *trace), "the context sent with the call");
         *trace = Some(self.next(*trace));
     }
 }
@@ -70,7 +70,7 @@ async fn channel(address: impl ToString, marking: Option<&Marking>) -> Channel {
     builder.connect(address.to_string()).await.expect("the server listens")
 }
 
-/// A server whose `Ask` asks another one, and a client.
+/// A server whose `Ask` calls another one, and a client.
 async fn relayed(marking: &Marking, between: Option<&Marking>) -> ExtensionClient {
     let last = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let last = serve(last).await;
@@ -88,7 +88,7 @@ fn parents(seen: &[Seen]) -> Vec<Option<[u8; 8]>> {
 }
 
 #[tokio::test]
-async fn each_call_hangs_under_the_one_whose_handler_makes_it_also_when_that_had_to_wait() {
+async fn nested_call_span_has_handler_span_as_parent() {
     for millis in [0, 2] {
         let marking = Marking::default();
         let client = relayed(&marking, Some(&marking)).await;
@@ -99,7 +99,7 @@ async fn each_call_hangs_under_the_one_whose_handler_makes_it_also_when_that_had
         assert_eq!(parents(&seen), [None, Some([1; 8]), Some([2; 8]), Some([3; 8])]);
         assert!(seen.iter().all(|seen| seen.made.trace_id() == [7; 16] && seen.made.is_sampled()));
         let remote: Vec<_> = seen.iter().map(|seen| seen.came.is_some_and(|came| came.is_remote())).collect();
-        assert_eq!(remote, [false, true, false, true], "a peer may state what it likes");
+        assert_eq!(remote, [false, true, false, true], "a peer may state any context");
     }
 }
 
@@ -112,7 +112,7 @@ async fn ends_without_an_observer_pass_a_context_on_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_context_goes_along_with_timeouts_metadata_middleware_and_streams() {
+async fn trace_context_passes_with_every_call_option() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let channel = channel(serve(server).await, Some(&marking)).await;
@@ -133,7 +133,7 @@ async fn a_context_goes_along_with_timeouts_metadata_middleware_and_streams() {
 }
 
 #[tokio::test]
-async fn an_observer_of_a_client_learns_how_long_request_and_reply_were() {
+async fn client_observer_gets_request_and_reply_sizes() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, Some(&marking)).await;
@@ -152,7 +152,7 @@ async fn an_observer_of_a_client_learns_how_long_request_and_reply_were() {
 }
 
 #[tokio::test]
-async fn an_observer_of_either_end_learns_how_many_bytes_a_stream_has_carried() {
+async fn observers_of_both_ends_get_stream_sizes() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, Some(&marking)).await;
@@ -195,7 +195,7 @@ async fn a_plain_peer_gets_no_context() {
 }
 
 #[tokio::test]
-async fn calls_of_a_server_to_its_client_are_observed_and_carry_their_context() {
+async fn server_to_client_calls_are_observed_and_traced() {
     let marking = Marking::default();
     let connected = Arc::new(Mutex::new(None));
     let server = Server::builder().observer(marking.clone()).calls::<ExtensionClient>().on_connect({
@@ -218,7 +218,7 @@ async fn calls_of_a_server_to_its_client_are_observed_and_carry_their_context() 
 }
 
 #[tokio::test]
-async fn work_outside_of_a_handler_carries_the_context_that_it_is_given() {
+async fn work_outside_handlers_carries_given_context() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, None).await;

@@ -16,10 +16,10 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// The longest wait for an event that must happen; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that tells of its connections.
+/// A server that reports its connections.
 async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     let (told, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
@@ -33,7 +33,7 @@ async fn agent(address: SocketAddr) -> Channel {
 }
 
 async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it comes in time").expect("it comes")
+    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it arrives in time").expect("it arrives")
 }
 
 async fn call_every_kind(client: &InteropClient) {
@@ -61,7 +61,7 @@ async fn call_every_kind(client: &InteropClient) {
 }
 
 #[tokio::test]
-async fn generated_clients_call_every_kind_in_both_directions_on_one_connection() {
+async fn every_call_kind_works_both_ways_on_one_connection() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -71,7 +71,7 @@ async fn generated_clients_call_every_kind_in_both_directions_on_one_connection(
     }
 }
 
-/// Asks its caller in turn, as long as there is something left.
+/// Calls its caller in turn, as long as requests are left.
 struct PingPong;
 
 impl Interop for PingPong {
@@ -97,7 +97,7 @@ async fn handlers_of_both_ends_call_their_callers_in_turn() {
     assert_eq!((sum.total, sum.count), (50, 50));
 }
 
-/// Says on which threads it begins and, once it has waited, ends.
+/// Records the threads on which it begins and, after a wait, ends.
 struct Where;
 
 impl Interop for Where {
@@ -111,7 +111,7 @@ impl Interop for Where {
 }
 
 #[tokio::test]
-async fn handlers_of_a_client_run_on_its_workers_before_and_after_they_wait() {
+async fn client_handlers_run_on_its_workers_before_and_after_wait() {
     let (address, mut connections) = controller().await;
     let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
     let _agent = builder.connect(address.to_string()).await.unwrap();
@@ -124,7 +124,7 @@ async fn handlers_of_a_client_run_on_its_workers_before_and_after_they_wait() {
 }
 
 #[tokio::test]
-async fn a_client_that_offers_nothing_is_not_called_and_a_go_client_neither() {
+async fn client_without_services_and_go_client_are_not_called() {
     let (address, mut connections) = controller().await;
     let plain = Channel::connect(address.to_string()).await.unwrap();
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -185,7 +185,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
 }
 
 #[tokio::test]
-async fn unrequested_packets_to_a_client_without_services_are_counted_and_not_answered() {
+async fn unrequested_packets_to_bare_client_are_counted_only() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;
@@ -193,7 +193,7 @@ async fn unrequested_packets_to_a_client_without_services_are_counted_and_not_an
     channel.connection().unwrap().peer_known().await.unwrap();
     let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
     raw.write(&call).await;
-    // Its own calls go on: the first packet that it sends is the next call.
+    // Its own calls work: the first packet that it sends is the next call.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
     let request = raw.next().await.unwrap();
@@ -229,7 +229,7 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
     assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
 }
 
-/// A server that may hold little and tells of its connections.
+/// A server with little memory that reports its connections.
 async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     let (told, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().memory_max(memory_max);
@@ -237,7 +237,7 @@ async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedRecei
 }
 
 #[tokio::test]
-async fn an_overloaded_server_refuses_a_request_with_the_id_of_a_call_of_its_own() {
+async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let (address, mut connections) = poor_controller(100_000).await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -252,11 +252,11 @@ async fn an_overloaded_server_refuses_a_request_with_the_id_of_a_call_of_its_own
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     drop(held);
     agent.sleep(SleepRequest::default()).await.expect("the connection lives");
-    assert!(!calling.is_finished(), "what the server has asked goes on");
+    assert!(!calling.is_finished(), "the server's own call continues");
 }
 
 #[tokio::test]
-async fn a_reply_for_which_its_caller_has_no_memory_fails_that_call_alone() {
+async fn reply_without_memory_fails_only_its_call() {
     let (address, mut connections) = poor_controller(1024 * 1024).await;
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -268,7 +268,7 @@ async fn a_reply_for_which_its_caller_has_no_memory_fails_that_call_alone() {
 }
 
 #[tokio::test]
-async fn calls_in_progress_end_with_the_connection_and_none_begins_after_it() {
+async fn calls_end_with_connection_and_none_begins_later() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -303,7 +303,7 @@ async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
     failing.metadata_mut().insert("key", "value").unwrap();
     let failed = called.fail(failing).await.unwrap_err();
     assert!(failed.message().contains("why"), "{failed}");
-    // A call that is given up gets its reply all the same, which frees its id.
+    // A cancelled call gets its reply, which frees its id.
     for _ in 0..50 {
         let call = called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() });
         assert!(tokio::time::timeout(Duration::from_millis(1), call).await.is_err());
@@ -342,11 +342,11 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
             assert!(count >= 200, "{count}");
         });
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("nobody waits for ever");
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("every call ends");
 }
 
 #[tokio::test]
-async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
+async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().write_timeout(Duration::from_secs(600));
     let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
@@ -360,7 +360,7 @@ async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
     let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
     let many: Vec<u8> = (0..1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
-    // What waits to be written to it goes on waiting.
+    // Packets for it stay queued.
     let closed = until("it is left", || connection.is_closed());
     tokio::select! {
         () = closed => {}
@@ -401,7 +401,7 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn a_connection_of_a_channel_gives_a_channel_that_calls_the_same_way() {
+async fn connection_of_channel_gives_equivalent_channel() {
     let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();
     let same = InteropClient::new(Channel::from_connection(&channel.connection().unwrap()));
     call_every_kind(&same).await;

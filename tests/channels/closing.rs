@@ -1,4 +1,4 @@
-//! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
+//! Connections of a channel's calls: their choice, packets sent before the server is known, and their absence.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
@@ -36,7 +36,7 @@ async fn channel_to(servers: Vec<Acceptor>) -> Channel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+async fn waiting_call_moves_to_next_connection_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let long = tokio::spawn({
@@ -49,14 +49,14 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
     assert!(!waiting.is_finished(), "its server takes one call at a time");
     let told = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    waiting.await.expect("nobody panics").expect("the other server answers");
+    waiting.await.expect("no task panics").expect("the other server answers");
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
-    long.await.expect("nobody panics").expect("a call that was sent is answered where it was sent");
+    long.await.expect("no task panics").expect("a call that was sent is answered on its connection");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let (texts, requests) = RequestStream::channel(1);
@@ -69,16 +69,16 @@ async fn a_stream_that_waits_for_a_place_goes_to_the_next_connection_when_its_se
     assert!(!waiting.is_finished(), "its server takes one stream at a time");
     let told = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    let counted = waiting.await.expect("nobody panics").expect("the other server answers");
+    let counted = waiting.await.expect("no task panics").expect("the other server answers");
     assert_eq!(counted.map(|count| count.value), Some(7));
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
-    texts.send(Text { value: "a".into() }).await.expect("a stream that was opened goes on where it is");
+    texts.send(Text { value: "a".into() }).await.expect("an open stream stays on its connection");
     assert_eq!(long.message().await.expect("it lives").expect("it is answered").value, "re:a");
     assert_eq!(next.stats().opened(), 1);
 }
 
 #[tokio::test]
-async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connection_lives() {
+async fn overlong_first_request_fails_and_keeps_connection() {
     let config = Config::default().body_max(64 * 1024);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let dialled = Arc::new(AtomicUsize::new(0));
@@ -101,7 +101,7 @@ async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connectio
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
+async fn closed_channel_finishes_calls_and_starts_none() {
     let server = narrow();
     let channel = channel_to(vec![server.clone()]).await;
     channel
@@ -119,7 +119,7 @@ async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
     let connection = channel.connection().expect("it is connected");
     let closed = Instant::now();
     channel.close();
-    let unsent = waiting.await.expect("nobody panics");
+    let unsent = waiting.await.expect("no task panics");
     for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
         let status = status.expect("no call is made");
         assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
@@ -128,13 +128,13 @@ async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
     channel.stay_connected().await;
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
     assert!(channel.connection().is_none() && !connection.is_closed());
-    long.await.expect("nobody panics").expect("a call in progress goes on");
+    long.await.expect("no task panics").expect("a call in progress continues");
     connection.closed().await;
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
 
 #[tokio::test]
-async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind() {
+async fn channel_closed_while_connecting_leaves_no_connection() {
     let (made, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let go_on = Arc::new(tokio::sync::Notify::new());
     let told = go_on.clone();
@@ -153,7 +153,7 @@ async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind(
     tokio::task::yield_now().await;
     go_on.notify_one();
     channel.close();
-    let status = calling.await.expect("nobody panics").expect_err("the channel is closed");
+    let status = calling.await.expect("no task panics").expect_err("the channel is closed");
     assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
     if let Ok(mut there) = connections.try_recv() {
         let mut read = Vec::new();
@@ -162,7 +162,7 @@ async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind(
 }
 
 #[tokio::test]
-async fn a_channel_to_several_servers_or_of_a_connection_can_be_closed_too() {
+async fn fleet_and_connection_channels_can_be_closed() {
     let address = serve_interop_with(Server::builder()).await.to_string();
     let several = Channel::builder().connect_all([address.clone(), address.clone()]).await.expect("it listens");
     let own = Channel::connect(address).await.expect("it listens");

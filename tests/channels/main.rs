@@ -1,4 +1,4 @@
-//! Channels: which connections they make, keep, leave and close, and to which servers.
+//! Channels: the connections that they make, keep, leave and close, and their servers.
 
 mod closing;
 mod reconnecting;

@@ -1,4 +1,4 @@
-//! One connection after the other: made anew when it is lost, left when it is worn out, closed when a server stops.
+//! Successive connections: remade after a loss, replaced when worn out, closed when a server stops.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::interop::InteropClient;
@@ -58,7 +58,7 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
+async fn retried_call_stays_within_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
     // Servers that take everything, answer nothing, and are lost when most of the time is over.
     let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
@@ -70,7 +70,7 @@ async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
     });
     let client = ExtensionClient::new(channel.await.expect("connecting is free"));
     let begun = tokio::time::Instant::now();
-    let late = client.get(Time { millis: 1 }).await.expect_err("nobody answers");
+    let late = client.get(Time { millis: 1 }).await.expect_err("no server answers");
     assert_eq!(late.code(), Code::DeadlineExceeded);
     assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
 }
@@ -90,7 +90,7 @@ fn soon_lost(hello: &'static [u8]) -> DuplexStream {
 
 /// It said that it was not sent, as the second attempt was not.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
+async fn sent_call_without_retry_reports_maybe_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
         let dialled = AtomicU64::new(0);
         let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
@@ -99,7 +99,7 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
             async move { if first { Ok(soon_lost(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
         });
         let client = ExtensionClient::new(channel.await.expect("the first is made"));
-        let status = client.get(within(timeout)).await.expect_err("nobody answers");
+        let status = client.get(within(timeout)).await.expect_err("no server answers");
         assert_eq!((status.code(), status.may_have_run()), (code, true), "{status}");
         assert!(!status.message().contains("not sent"), "{status}");
     }
@@ -107,7 +107,7 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
 
 /// It failed, as if the server had closed its stream.
 #[tokio::test(start_paused = true)]
-async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection() {
+async fn unsent_streaming_call_moves_to_next_connection() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
     let channel = Channel::builder().connect_with_connector(move || {
@@ -124,27 +124,27 @@ async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
+async fn streaming_call_over_lost_connections_waits_once() {
     let patience = Duration::from_secs(5);
     let channel =
         Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(soon_lost(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
     let begun = tokio::time::Instant::now();
     let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
-    let status = called.expect("it is given up").expect_err("nobody takes the request");
+    let status = called.expect("it times out").expect_err("no server takes the request");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(begun.elapsed() <= patience + Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reached() {
+async fn call_without_patience_fails_with_connect_error() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
-    // What is wrong is known once an attempt to connect has failed, for which a busy machine may need longer than a call.
+    // The reason is known once an attempt to connect has failed. On a busy machine this may take longer than a call.
     for stream in [false, true] {
         loop {
             let called = if stream {
@@ -152,7 +152,7 @@ async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reac
             } else {
                 client.wait(within(100)).await.map(drop)
             };
-            let status = called.expect_err("nobody listens");
+            let status = called.expect_err("no server listens");
             assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
             if status.message().contains(&address) && status.message().contains("refused") {
                 break;
@@ -161,7 +161,7 @@ async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reac
     }
 }
 
-/// They were dialled as often as that went, by whoever stays connected.
+/// A channel that stays connected dialled them without any pause.
 #[tokio::test(start_paused = true)]
 async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
     for goes_away in [false, true] {
@@ -172,7 +172,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
             let server = Server::builder().on_connect(move |connection| {
                 let connection = connection.clone();
                 tokio::spawn(async move {
-                    connection.peer_known().await.expect("the client says what it is");
+                    connection.peer_known().await.expect("the client identifies itself");
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     if goes_away { connection.close_when_idle() } else { connection.close() }
                 });
@@ -195,7 +195,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
 
 /// Once the pauses were longer than the patience of calls, it tried without any.
 #[tokio::test]
-async fn a_channel_that_stays_connected_pauses_between_attempts_for_any_patience() {
+async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
@@ -206,7 +206,7 @@ async fn a_channel_that_stays_connected_pauses_between_attempts_for_any_patience
         polls += 1;
         staying.as_mut().poll(context)
     });
-    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("nobody listens");
+    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("no server listens");
     assert!(polls < 1_000, "{polls} polls");
 }
 
@@ -219,7 +219,8 @@ pub(super) fn in_memory() -> DuplexStream {
     here
 }
 
-/// A client whose first connection has ended, that makes others as it is told, and how often it has begun to.
+/// A client whose first connection has ended and whose further ones are controlled by the test, and the number of
+/// attempts.
 async fn reconnecting<F>(
     builder: ChannelBuilder,
     again: impl Fn() -> F + Send + Sync + 'static,
@@ -253,9 +254,9 @@ fn within(millis: u64) -> Request<Time> {
     request
 }
 
-/// The connection was thrown away, and the next call began anew.
+/// The connection was discarded, and the next call started a new one.
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
+async fn connection_late_for_one_call_serves_the_next() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(250)).await;
         Ok(in_memory())
@@ -272,9 +273,9 @@ async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
 }
 
 /// Calls that had left did not count, so that the server was dialled as often as calls were made.
-/// It had come to its turn to connect, and all others stood behind it.
+/// It had its turn to connect, and all others queued after it.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_not_polled_keeps_no_other_from_a_new_connection() {
+async fn unpolled_call_does_not_block_reconnect_for_others() {
     let slow = || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Ok(in_memory())
@@ -313,7 +314,7 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
     .await;
     let begun = tokio::time::Instant::now();
     while begun.elapsed() < Duration::from_secs(20) {
-        let status = client.wait(within(5)).await.expect_err("nobody listens");
+        let status = client.wait(within(5)).await.expect_err("no server listens");
         assert!(!status.may_have_run(), "{status}");
     }
     let dialled = dialled.load(Ordering::SeqCst);
@@ -332,24 +333,24 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
         }
     })
     .await;
-    client.wait(within(100)).await.expect_err("nobody answers");
+    client.wait(within(100)).await.expect_err("no server answers");
     assert_eq!((dialled.load(Ordering::SeqCst), Arc::strong_count(&connecting)), (2, 3));
     let begun = tokio::time::Instant::now();
     drop(client);
-    until("nobody connects", || Arc::strong_count(&connecting) == 1).await;
+    until("no attempt is running", || Arc::strong_count(&connecting) == 1).await;
     assert!(begun.elapsed() < Duration::from_secs(1));
 }
 
 /// It waited for as long as connecting may take.
 #[tokio::test(start_paused = true)]
-async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing() {
+async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
     let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
     for _ in 0..2 {
         let begun = tokio::time::Instant::now();
         let unary = client.wait(Time::default()).await.map(drop);
         for called in [unary, client.flood(Time::default()).await.map(drop)] {
-            let status = called.expect_err("nobody answers");
+            let status = called.expect_err("no server answers");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
             assert!(status.message().contains("the connector's target"), "{status}");
         }
@@ -358,7 +359,7 @@ async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing
 }
 
 #[tokio::test]
-async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
+async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
@@ -375,7 +376,7 @@ async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connectio
         })
         .collect();
     for reply in calls.join_all().await {
-        let status = reply.expect_err("nobody answers");
+        let status = reply.expect_err("no server answers");
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     }
     let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
@@ -383,7 +384,7 @@ async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connectio
     let request = second.next().await.expect("the call comes here");
     second.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     next.await.expect("it does not panic").expect("it is answered");
-    reading.await.expect("the first connection is closed, since nobody needs it");
+    reading.await.expect("the first connection is closed, since no call uses it");
 }
 
 /// It kept its connection until its next call, and the server waited for it.
@@ -399,9 +400,9 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     client.get(Time::default()).await.expect("the next call finds the next server");
 }
 
-/// They kept its connection for as long as somebody had them.
+/// They kept its connection until they were dropped.
 #[tokio::test]
-async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
+async fn finished_streams_held_by_user_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
     let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
     let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
@@ -420,7 +421,7 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
 
 /// The server left it to them to close, as it does with clients that have not ended their sending half.
 #[tokio::test]
-async fn a_stopping_server_closes_half_closed_clients_after_their_last_reply() {
+async fn stopping_server_closes_half_closed_client_after_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
@@ -437,13 +438,13 @@ async fn a_stopping_server_closes_half_closed_clients_after_their_last_reply() {
         server.stopped().await;
         replies
     };
-    // A server waits for 20 s before it closes what is left.
+    // A server waits for 20 s before it closes the remaining ones.
     let replies = tokio::time::timeout(Duration::from_secs(10), ended).await.expect("nothing is in progress");
     assert_eq!(replies, 1);
 }
 
 #[tokio::test]
-async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
+async fn idle_go_client_is_closed_when_server_stops() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut go = Raw::connect(server.address).await;
     go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
@@ -451,7 +452,7 @@ async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress(
     server.stop();
     go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
     assert_eq!(go.next().await.expect("it is still served").id.0, 8);
-    assert_eq!(go.next().await.expect("what was in progress is finished").id.0, 7);
+    assert_eq!(go.next().await.expect("calls in progress are finished").id.0, 7);
     assert_eq!(go.next().await, None);
     server.stopped().await;
 }

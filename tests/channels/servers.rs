@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// An address at which nobody listens.
+/// An address without a listener.
 async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     listener.local_addr().expect("it is bound").to_string()
@@ -38,7 +38,7 @@ async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_of_a_lazy_channel_waits_no_longer_than_its_patience_and_was_not_sent() {
+async fn lazy_channel_call_fails_unsent_after_patience() {
     const PATIENCE: Duration = Duration::from_secs(3);
     let builder = Channel::builder().reconnect_patience(PATIENCE);
     let channel = builder.connect_lazy_with_connector(|| async {
@@ -47,7 +47,7 @@ async fn a_call_of_a_lazy_channel_waits_no_longer_than_its_patience_and_was_not_
     });
     let client = ExtensionClient::new(channel.expect("nothing is wrong with it"));
     let begun = tokio::time::Instant::now();
-    let status = client.get(Time::default()).await.expect_err("nobody listens");
+    let status = client.get(Time::default()).await.expect_err("no server listens");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(status.message().contains("refused"), "{status}");
     assert!(begun.elapsed() <= PATIENCE, "{:?}", begun.elapsed());
@@ -65,7 +65,7 @@ async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     (servers, client)
 }
 
-/// Makes calls until one comes to this server.
+/// Makes calls until this server gets one.
 async fn called(client: &ExtensionClient, state: &State) {
     let before = state.gets.load(Ordering::SeqCst);
     let calling = async {
@@ -121,7 +121,7 @@ async fn connecting_to_several_servers_fails_if_none_listens() {
 }
 
 #[tokio::test]
-async fn a_channel_to_several_servers_that_is_dropped_closes_all_connections_and_makes_no_more() {
+async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let channel = Channel::builder().connect_all(vec![address; 3]).await.expect("it listens");
@@ -132,7 +132,7 @@ async fn a_channel_to_several_servers_that_is_dropped_closes_all_connections_and
     drop(channel);
     for mut connection in connections {
         let mut all = Vec::new();
-        // A server that says nothing would be given up after 5 s in any case.
+        // A silent server would be left after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
         ended.expect("it is closed").expect("in good order");
     }

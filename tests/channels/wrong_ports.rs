@@ -1,4 +1,4 @@
-//! What a client says that has connected to a port of something else.
+//! Errors of a client that has connected to a port of another protocol.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
@@ -25,7 +25,7 @@ async fn failure(first: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn connecting_to_a_server_of_another_protocol_names_that_protocol() {
+async fn connecting_to_other_protocol_names_it() {
     let servers: [(&[u8], &str); 10] = [
         (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "speaks HTTP/1, not Frisbee: check the port"),
         (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0], "speaks HTTP/2, as gRPC does, not Frisbee: check the port"),
@@ -56,17 +56,17 @@ async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
     );
 }
 
-/// How a server of another protocol behaves to whoever does not speak it.
+/// The behaviour of a server of another protocol towards a native client.
 #[derive(Clone, Copy)]
 struct Other {
     name: &'static str,
     /// Said to every client at once.
     greeting: &'static [u8],
-    /// Said to what the client has sent.
+    /// Its answer to the client's bytes.
     answer: &'static [u8],
-    /// Whether the connection is closed then, with what the client goes on to send left unread.
+    /// Whether the connection is closed then, with later bytes of the client unread.
     closes: bool,
-    /// What the failure of a call has to say.
+    /// The expected text in the failure of a call.
     said: &'static str,
 }
 
@@ -141,7 +141,7 @@ const OTHERS: [Other; 9] = [
 ];
 
 impl Other {
-    /// Behaves so to everybody.
+    /// Behaves so towards every client.
     async fn listen(self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
@@ -190,7 +190,7 @@ async fn every_wrong_port_is_named_to_a_unary_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_to_another_protocol_fail_at_once_and_dial_it_once_a_second_at_most() {
+async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
     let dialled = Arc::new(AtomicUsize::new(0));
     let count = dialled.clone();
     let connector = move || {
@@ -215,7 +215,7 @@ async fn calls_to_another_protocol_fail_at_once_and_dial_it_once_a_second_at_mos
     assert_eq!(begun.elapsed(), Duration::ZERO);
     assert_eq!(dialled.load(Ordering::Relaxed), 1);
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(dialled.load(Ordering::Relaxed), 1, "nobody calls");
+    assert_eq!(dialled.load(Ordering::Relaxed), 1, "no call is made");
     tokio::time::sleep(Duration::from_secs(1)).await;
     client.add(AddRequest::default()).await.expect_err("it answers no call");
     assert_eq!(dialled.load(Ordering::Relaxed), 2, "it may have been replaced by a server");
@@ -248,7 +248,7 @@ async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
 }
 
 #[tokio::test]
-async fn a_client_with_tls_names_every_port_without_it_when_it_connects() {
+async fn tls_client_names_port_without_tls() {
     let authority = Authority::default();
     for other in OTHERS.into_iter().filter(|other| !["TLS", "nothing"].contains(&other.name)) {
         let address = other.listen().await.to_string();

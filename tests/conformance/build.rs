@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .file_descriptor_set_path(out.join("all.bin"))
         // These schemas have no peers that they could break.
         .schema_lock(false)
-        // Nor a server, on which thousands of services would need operations of their own.
+        // Nor a server, whose thousands of services would need operations.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(&protos, &folders)?;
 
@@ -56,7 +56,7 @@ fn find(folder: &Path, protos: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Adds the messages among `items`, which stand in the module `path`, to the table.
+/// Adds the messages among `items`, which are in the module `path`, to the table.
 fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<(), Box<dyn std::error::Error>> {
     for item in items {
         match item {
@@ -83,7 +83,7 @@ fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<()
     Ok(())
 }
 
-/// The name of the message for which this is the codec.
+/// The name of the message of this codec.
 fn message_name(item: &syn::ItemImpl) -> Option<String> {
     let (_, implemented, _) = item.trait_.as_ref()?;
     let is_codec = implemented.segments.iter().any(|segment| segment.ident == "polyglot")

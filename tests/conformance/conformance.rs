@@ -1,6 +1,6 @@
-//! Random values of all messages of many schemas: each survives Polyglot in both forms and JSON. It has the bytes that a
-//! generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours, and Go's
-//! protojson reads our JSON as the same message, and we its JSON.
+//! Random values of all messages of many schemas: each survives Polyglot in both forms and JSON. It has the bytes that
+//! a generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of this project,
+//! and Go's protojson reads our JSON as the same message, and we its JSON.
 //!
 //! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is
 //! skipped with a visible line, unless `FRISBEE_REQUIRE_GO` is set.

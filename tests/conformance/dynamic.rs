@@ -86,7 +86,7 @@ impl Verdicts {
 }
 
 #[test]
-fn random_values_have_the_bytes_of_the_generated_codec_in_both_directions() {
+fn random_values_match_generated_codec_bytes_both_ways() {
     let codec = Codec::new();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
         let protobuf = value.encode_to_vec();
@@ -100,7 +100,7 @@ fn random_values_have_the_bytes_of_the_generated_codec_in_both_directions() {
 }
 
 #[test]
-fn random_values_have_the_json_of_the_generated_codec_in_both_directions() {
+fn random_values_match_generated_codec_json_both_ways() {
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
         let protobuf = value.encode_to_vec();
         let ours = to_json(value).map_err(|error| error.to_string());
@@ -146,7 +146,7 @@ fn json_with_mistakes_is_refused_by_both_codecs_or_by_neither() {
 }
 
 #[test]
-fn bodies_with_mistakes_are_refused_by_both_codecs_or_by_neither() {
+fn both_codecs_refuse_the_same_malformed_bodies() {
     let codec = Codec::new();
     let mut verdicts = Verdicts::default();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {

@@ -33,7 +33,7 @@ impl Encoder {
             .arg(".")
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("go"))
             .output()
-            .expect("Go has just told its version");
+            .expect("Go has just printed its version");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let set = folder.join("conformance.bin");
         fs::write(&set, descriptors).expect("cargo has made the folder");
@@ -71,7 +71,7 @@ impl Encoder {
 
     fn read(&mut self) -> Vec<u8> {
         let mut len = [0; 4];
-        self.stdout.read_exact(&mut len).expect("the encoder answers; what it says otherwise stands above");
+        self.stdout.read_exact(&mut len).expect("the encoder answers; its output is above");
         let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("it fits")];
         self.stdout.read_exact(&mut answer).expect("the encoder answers completely");
         answer

@@ -32,7 +32,7 @@ pub struct Ways {
     pub to_json: fn(&[u8]) -> Result<InJson, String>,
     /// Reads a value from JSON that another program has written, and compares it with the one in protobuf.
     pub from_json: fn(&[u8], &[u8]) -> Result<(), String>,
-    /// Reads JSON, and returns what was read as JSON.
+    /// Reads JSON, and returns the message as JSON.
     pub read_json: fn(&[u8]) -> Result<String, String>,
 }
 
@@ -88,7 +88,7 @@ fn to_json<M: prost::Message + Json + Debug>(protobuf: &[u8]) -> Result<InJson, 
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
     match text(&value) {
         Ok(json) => from_json::<M>(protobuf, &json).map(|()| Some(json)),
-        // Values do not nest deep, so that this would be a mistake of ours.
+        // Values do not nest deeply, so this would be a defect here.
         Err(error) if matches!(error.reason(), EncodeReason::NestingTooDeep) => Err(error.to_string()),
         Err(_) => Ok(None),
     }
@@ -129,6 +129,6 @@ fn decode<M: Message>(bytes: &[u8]) -> Result<M, String> {
     match decode_root(&mut decoder).map_err(|error| error.to_string())? {
         Root::Message(value) if decoder.remaining() == 0 => Ok(value),
         Root::Message(_) => Err(format!("{} bytes were left unread", decoder.remaining())),
-        Root::Error(text) => Err(format!("an error came back: {text}")),
+        Root::Error(text) => Err(format!("received an error: {text}")),
     }
 }

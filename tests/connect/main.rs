@@ -1,7 +1,8 @@
 //! The server that the conformance suite of Connect examines: `.ci/connect` fetches the suite and runs it.
 //!
-//! On the standard input comes the description of the wanted server, a message behind its length as four bytes, big
-//! endian; on the standard output goes the server's address in the same way. It then serves until it is told to stop.
+//! The standard input has the description of the wanted server, a message after its length as four bytes, big endian;
+//! on the standard output goes the server's address in the same way. It then serves until the suite
+//! stops it.
 
 #[cfg(suite)]
 mod service;

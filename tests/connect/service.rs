@@ -18,7 +18,7 @@ use frpc_gateway::Trailers;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The types that stand in `Any`.
+/// The types that may be in `Any`.
 static ANY_TYPES: &[AnyType] = &[
     any_type::<UnaryRequest>(),
     any_type::<IdempotentUnaryRequest>(),
@@ -219,7 +219,7 @@ fn add(metadata: &mut Metadata, headers: &[Header]) -> Result<(), Status> {
     Ok(())
 }
 
-/// The wanted error, with what is to be told of the request.
+/// The wanted error, with details of the request.
 fn failure(error: Error, info: Option<&RequestInfo>) -> Status {
     let Error { code, message, mut details } = error;
     details.extend(info.map(pack));

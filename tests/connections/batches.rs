@@ -1,4 +1,4 @@
-//! Messages of streams that leave in one packet: which do, that all come in order, and what they cost.
+//! Messages of streams that share a packet: their selection, order and cost.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Server, Stream, StreamEnd, TrySendError};
@@ -6,7 +6,7 @@ use frisbee_core::{Batch, Operation, tlv};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::until;
 
-/// What a server of ours says first, if it gives so much credit, and understands batches or not.
+/// HELLO of a native server, with so much credit, and with or without batches.
 fn hello(credit: u32, batches: bool) -> Vec<u8> {
     let mut body = b"fris\x01".to_vec();
     let mut number = Vec::new();
@@ -42,7 +42,7 @@ async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
 }
 
 #[tokio::test]
-async fn messages_that_are_sent_before_a_write_leave_in_one_packet_and_a_lone_one_as_ever() {
+async fn messages_before_write_share_packet_and_single_stays_plain() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, true)).await;
     for round in 0..3 {
         for message in ["one", "", "three"] {
@@ -56,7 +56,7 @@ async fn messages_that_are_sent_before_a_write_leave_in_one_packet_and_a_lone_on
     stream.send(&vec![7; 100_000].into()).await.expect("there is room");
     stream.end();
     assert_eq!(next(&mut raw).await.1, ["last"]);
-    assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "a long one stands by itself");
+    assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "a long one has its own packet");
     assert_eq!(next(&mut raw).await, (7, vec!["".into()]));
 }
 
@@ -110,7 +110,7 @@ async fn a_batch_of_messages_of_any_lengths_is_received() {
     assert_eq!(stream.how_ended(), StreamEnd::Ended);
 }
 
-/// Sends back what comes.
+/// Echoes all messages.
 async fn echo(mut stream: Stream) {
     while let Some(message) = stream.recv().await {
         if stream.send(&message).await.is_err() {
@@ -121,7 +121,7 @@ async fn echo(mut stream: Stream) {
 }
 
 #[tokio::test]
-async fn messages_of_any_length_come_in_order_through_a_narrow_window_and_leave_nothing_behind() {
+async fn messages_of_any_length_pass_narrow_window_in_order() {
     let config = Config::default().stream_credit(8 * 1024);
     let router = Handlers::new().on_stream(|_, stream| drop(tokio::spawn(echo(stream))));
     let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", router).await.expect("there is a port");
@@ -137,7 +137,7 @@ async fn messages_of_any_length_come_in_order_through_a_narrow_window_and_leave_
         sender.end();
     });
     for n in 0..4_000 {
-        assert_eq!(receiver.recv().await.expect("it comes back"), message(n), "message {n}");
+        assert_eq!(receiver.recv().await.expect("it is echoed"), message(n), "message {n}");
     }
     assert_eq!(receiver.recv().await, None);
     sending.await.expect("it does not panic");

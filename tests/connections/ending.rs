@@ -1,4 +1,4 @@
-//! How connections end: who is told, what is still written, and who is not waited for.
+//! Ends of connections: notifications, last writes, and peers that are not waited for.
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long a test waits for what is to happen at once.
+/// The longest wait for an event that is due at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends so many bodies of 4 MiB.
@@ -39,7 +39,7 @@ async fn connected<R: Protocol>(server: &Acceptor<R>) -> (Connection, JoinHandle
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.peer_known().await.expect("the server is one of ours");
+    connection.peer_known().await.expect("the server is a native peer");
     (connection, serving)
 }
 
@@ -68,7 +68,7 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
 }
 
 #[tokio::test]
-async fn a_failed_opening_of_a_stream_does_not_hide_the_end_of_the_connection() {
+async fn failed_stream_opening_does_not_hide_connection_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
@@ -77,7 +77,7 @@ async fn a_failed_opening_of_a_stream_does_not_hide_the_end_of_the_connection() 
     tokio::task::yield_now().await;
     connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("it is too long");
     connection.close();
-    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
 }
 
 /// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
@@ -112,7 +112,7 @@ async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once() {
+async fn connection_aborted_during_last_write_ends_at_once() {
     let (here, _deaf) = frisbee::memory();
     let config = Config::default().write_timeout(2 * PATIENCE);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
@@ -126,11 +126,11 @@ async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once()
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "much waits");
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is over").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is over").expect("no task panics");
 }
 
 #[tokio::test]
-async fn the_last_packets_of_a_closing_server_wait_for_the_first_header() {
+async fn closing_server_holds_last_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let said = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
@@ -161,7 +161,7 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert!(!reads.is_finished(), "there may be more");
     here.shutdown().await.expect("the server reads");
-    assert_eq!(timeout(PATIENCE, reads).await.expect("it is told").expect("nobody panics"), None);
+    assert_eq!(timeout(PATIENCE, reads).await.expect("it is notified").expect("no task panics"), None);
 }
 
 /// An acceptor that echoes, and the client's end of a connection to it that was accepted a moment ago.
@@ -178,7 +178,7 @@ async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_first_request_that_is_under_way_when_a_shutdown_begins_is_served() {
+async fn first_request_in_flight_at_shutdown_is_served() {
     let (server, mut here, serving) = accepted().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_millis(900)).await;
@@ -188,16 +188,16 @@ async fn a_first_request_that_is_under_way_when_a_shutdown_begins_is_served() {
     let mut reply = Vec::new();
     timeout(PATIENCE, here.read_to_end(&mut reply)).await.expect("it is closed").expect("it is not reset");
     assert_eq!(reply, request);
-    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("nobody panics");
+    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_waits_for_a_silent_client_for_the_time_of_its_first_bytes_only() {
+async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let (server, _silent, serving) = accepted().await;
     let begun = Instant::now();
     server.shutdown().await;
     assert!(begun.elapsed() < Duration::from_secs(4), "it waited for {:?}", begun.elapsed());
-    timeout(PATIENCE, serving).await.expect("it is over").expect("nobody panics");
+    timeout(PATIENCE, serving).await.expect("it is over").expect("no task panics");
 }
 
 /// Says farewell by its handle when the server goes away.
@@ -220,7 +220,7 @@ impl Protocol for Farewell {
     }
 }
 
-/// A server that has heard it closes a connection on which nothing is in progress.
+/// A native server closes a connection without calls in progress.
 #[tokio::test(start_paused = true)]
 async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
@@ -230,14 +230,14 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let mut said = Vec::new();
     let hears = async {
         while !said.ends_with(&heard) {
-            said.push(there.read_u8().await.expect("the client goes on"));
+            said.push(there.read_u8().await.expect("the client writes"));
         }
     };
     timeout(PATIENCE, hears).await.expect("it says so");
     assert!(said.ends_with(&[packet(1, 10, b""), heard.clone()].concat()), "{said:x?}");
 }
 
-/// Has a request of its own in progress for as long as it is told.
+/// Has a request in progress until it is released.
 struct Asking(Arc<AtomicBool>);
 
 impl Protocol for Asking {
@@ -255,7 +255,7 @@ impl Protocol for Asking {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_busy() {
+async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
     for is_busy in [false, true] {
         let asks = Arc::new(AtomicBool::new(is_busy));
         let server =
@@ -266,9 +266,9 @@ async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_bu
         tokio::time::sleep(Duration::from_secs(10)).await;
         assert_eq!(connection.is_closed(), !is_busy);
         asks.store(false, Ordering::SeqCst);
-        // What has become of a request is heard from the peer.
+        // The outcome of a request comes from the peer.
         let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        stopping.await.expect("nobody panics");
+        stopping.await.expect("no task panics");
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     }
 }
@@ -288,22 +288,22 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     here.read_u8().await.expect("it says HELLO too");
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!serving.is_finished(), "nobody knows whether it has heard");
+    assert!(!serving.is_finished(), "the peer may not have received it");
     here.write_all(&packet(0, 4, b"")).await.expect("the server reads");
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "it has not closed");
-    // What it sends by now is of no interest, and must not reset the connection.
+    // Its later packets are ignored, and must not reset the connection.
     here.write_all(&packet(1, 10, b"late")).await.expect("the server reads");
     let mut read = Vec::new();
     here.read_to_end(&mut read).await.expect("the server has closed its half");
-    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY is what came last: {read:?}");
+    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY must be last: {read:?}");
     drop(here);
-    serving.await.expect("nobody panics");
-    stopping.await.expect("nobody panics");
+    serving.await.expect("no task panics");
+    stopping.await.expect("no task panics");
 }
 
 #[tokio::test]
-async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_left_it() {
+async fn finished_stream_is_complete_after_sender_drop() {
     let send = |_first: Bytes, stream: Stream| {
         stream.connection().spawn(async move {
             for _ in 0..3 {
@@ -325,8 +325,8 @@ async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_le
     }
 }
 
-/// Wants to be called at a time that has passed, always, and says something before its peer does. A permit comes with
-/// each connection to which it has said it.
+/// Requests an immediate call each time, and sends a packet before its peer does. A permit comes with each connection
+/// to which it has said it.
 struct Hasty(Arc<Semaphore>);
 
 impl Protocol for Hasty {
@@ -353,7 +353,7 @@ impl Protocol for Hasty {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others() {
+async fn self_waking_router_does_not_starve_others() {
     let said = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty(said.clone())).await;
     let server = server.expect("loopback has free ports");
@@ -368,7 +368,7 @@ async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others(
 }
 
 #[tokio::test]
-async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
+async fn packets_before_first_header_take_form_of_peer() {
     let said = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(said.clone())).await;
     let server = server.expect("loopback has free ports");
@@ -376,7 +376,7 @@ async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
     let _said = said.acquire().await.expect("it is open");
-    // A packet behind an old header, of eight bytes.
+    // A packet with an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");
     socket.write_all(&packet.take_bytes()).await.expect("the server reads");
@@ -395,7 +395,7 @@ async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
     }
 }
 
-/// Decides about a hand-off after five seconds, and panics when it is asked whether it is busy.
+/// Decides about a hand-off after five seconds, and panics in `is_busy`.
 struct Hesitant;
 
 impl Protocol for Hesitant {
@@ -423,17 +423,17 @@ impl Protocol for Hesitant {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
+async fn stopping_server_waits_for_undecided_hand_off() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (connection, _) = connected(&server).await;
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.shutdown().await;
-    asking.await.expect("nobody panics").expect("it is accepted");
+    asking.await.expect("no task panics").expect("it is accepted");
 }
 
 #[tokio::test]
-async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_connection_and_says_so() {
+async fn router_panicking_in_is_busy_ends_connection_with_error() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
@@ -460,7 +460,7 @@ fn quiet() -> Config {
     Config::default().ping_interval(Duration::MAX).idle_timeout(Duration::MAX)
 }
 
-/// The server's end of a connection on which nothing has come, and the transport.
+/// The server's end of a connection without received bytes, and the transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let (tells, mut told) = mpsc::unbounded_channel();
     let server = frisbee::Server::builder().config(config).build(Tells(tells)).unwrap();
@@ -470,7 +470,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
+async fn blocked_senders_resume_when_client_uses_old_headers() {
     let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
@@ -481,11 +481,11 @@ async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("it is short enough");
     here.write_all(&packet.take_bytes()).await.expect("the server reads");
-    timeout(PATIENCE, sends).await.expect("there is room").expect("nobody panics");
+    timeout(PATIENCE, sends).await.expect("there is room").expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_stream_is_forgotten() {
+async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
     let (tells, mut told) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
     let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
@@ -502,7 +502,7 @@ async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_str
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_was_told_to_close_does_not_wait_to_be_idle_because_it_is_told_so_later() {
+async fn close_is_not_weakened_by_later_close_when_idle() {
     let (connection, mut here) = unheard(quiet()).await;
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
     sent.expect("it is open").expect("it is short enough");
@@ -525,7 +525,7 @@ impl Wake for Broken {
 }
 
 #[tokio::test]
-async fn a_panicking_waker_does_not_stop_others_from_being_woken_at_the_end() {
+async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let broken = Arc::new(Broken).into();
     let mut first = pin!(connection.closed());
@@ -541,6 +541,6 @@ async fn a_panicking_waker_does_not_stop_others_from_being_woken_at_the_end() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+    timeout(PATIENCE, waits).await.expect("it is notified").expect("no task panics");
     timeout(PATIENCE, is_dropped).await.expect("its work ends").expect_err("it says nothing");
 }

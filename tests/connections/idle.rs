@@ -70,7 +70,7 @@ async fn connect(apart: Duration) -> [Counting; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_connection_is_unused_at_both_ends_however_far_they_are_apart() {
+async fn silent_connection_is_unused_at_both_ends_at_any_distance() {
     for millis in [0, 1, 20, 300] {
         let ends = connect(Duration::from_millis(millis)).await;
         for round in 1..=4 {
@@ -84,7 +84,7 @@ async fn a_silent_connection_is_unused_at_both_ends_however_far_they_are_apart()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_is_used_while_one_end_sends_and_the_other_says_nothing() {
+async fn connection_is_in_use_while_one_end_sends() {
     for sender in 0..2 {
         let ends = connect(Duration::from_millis(20)).await;
         for _ in 0..100 {
@@ -96,7 +96,7 @@ async fn a_connection_is_used_while_one_end_sends_and_the_other_says_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_sends_nothing_but_two_pings_a_second_as_go_does_is_unused() {
+async fn client_that_sends_only_pings_is_unused() {
     let (mut here, there) = frisbee::memory();
     let end = Counting::default();
     let server = Server::builder().build(end.clone()).unwrap();
@@ -110,7 +110,7 @@ async fn a_client_that_sends_nothing_but_two_pings_a_second_as_go_does_is_unused
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_with_a_silent_stream_is_unused_and_one_with_a_handler_is_not() {
+async fn silent_stream_is_unused_and_running_handler_is_not() {
     let ends = connect(Duration::from_millis(20)).await;
     let client = ends[0].connection.get().expect("there is one").clone();
     let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");

@@ -1,4 +1,4 @@
-//! Protocols of one's own beside services, on one port and one connection.
+//! Custom protocols together with services, on one port and one connection.
 
 use bytes::Bytes;
 use frisbee::{
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// No test waits longer for what is bound to come; a machine may be busy.
+/// The longest wait for an event that must happen; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
@@ -49,7 +49,7 @@ impl Protocol for Eager {
 }
 
 #[tokio::test]
-async fn a_server_says_hello_before_all_else_wherever_that_of_its_client_is_cut() {
+async fn server_hello_comes_first_wherever_client_hello_is_cut() {
     let hello = packet(0, 3, b"fris\x01");
     for cut in 1..hello.len() {
         let server = Server::builder().build(Eager).unwrap();
@@ -57,7 +57,7 @@ async fn a_server_says_hello_before_all_else_wherever_that_of_its_client_is_cut(
         let served = tokio::spawn(async move { server.serve_connection(there).await });
         let (first, second) = hello.split_at(cut);
         here.write_all(first).await.expect("the server is there");
-        // Whatever it would say by now it says.
+        // All its packets have been sent by now.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -66,13 +66,13 @@ async fn a_server_says_hello_before_all_else_wherever_that_of_its_client_is_cut(
         here.read_exact(&mut head).await.expect("the server answers");
         assert_eq!(head[..6], hello[..6], "cut at {cut}");
         let mut rest = vec![0; usize::from(head[9]) + 20 + 4];
-        here.read_exact(&mut rest).await.expect("the server goes on");
+        here.read_exact(&mut rest).await.expect("the server writes");
         assert_eq!(rest[usize::from(head[9])..][..6], packet(1, 10, &[])[..6], "what its handle has sent follows");
         served.abort();
     }
 }
 
-/// Answers each packet with its own name, streams as well, and tells of all else that happens to it.
+/// Answers each packet with its own name, streams as well, and reports all other events.
 struct Named {
     name: &'static str,
     told: mpsc::UnboundedSender<(&'static str, &'static str)>,
@@ -154,11 +154,11 @@ impl Protocol for Named {
 }
 
 async fn heard(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
-    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it is told in time").expect("the router lives").1
+    tokio::time::timeout(PATIENCE, from.recv()).await.expect("the event arrives in time").expect("the router lives").1
 }
 
 #[tokio::test]
-async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
+async fn routers_and_services_share_port_and_see_all_events() {
     let (one, mut heard_one) = Named::new("one");
     let (other, mut heard_other) = Named::new("other");
     let (rest, _) = Named::new("rest");
@@ -215,8 +215,7 @@ async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
     }
 }
 
-/// Two routers on one server, without a service beside them and with one; the stories that they tell are of no
-/// interest.
+/// Two routers on one server, without a service and with one; their events are not checked here.
 async fn served_with_little_memory() -> [SocketAddr; 2] {
     let [one, other, third, fourth] = ["one", "other", "one", "other"].map(|name| Named::new(name).0);
     let mounts = Mounts::new().mount(1000..1100, one).mount(2000..=2000, other);
@@ -228,7 +227,7 @@ async fn served_with_little_memory() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_it_is_asked_for() {
+async fn hand_off_goes_to_router_of_requested_operation() {
     for address in served_with_little_memory().await {
         for (number, name) in [(1042, "one"), (2000, "other")] {
             let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
@@ -244,7 +243,7 @@ async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_i
 }
 
 #[tokio::test]
-async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_used_up() {
+async fn router_refuses_bodies_of_its_operation_without_memory() {
     for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
         let mut raw = Raw::connect(address).await;
         for (number, told) in [(1042, "one has no room"), (2000, "other has no room")] {
@@ -252,7 +251,7 @@ async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_us
             let refused = raw.next().await.expect("the connection lives");
             assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, told.as_bytes()));
         }
-        // What nobody has is dropped without services, as it is when it is short, and answered with one.
+        // An unknown operation is dropped without services, or when its body is short, and answered with one.
         raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
         let ids: &[u16] = if has_service { &[6, 7] } else { &[7] };
         for id in ids {
@@ -262,13 +261,13 @@ async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_us
 }
 
 #[tokio::test]
-async fn a_router_that_says_nothing_about_bodies_without_memory_has_its_connection_closed() {
+async fn default_router_closes_connection_on_body_without_memory() {
     let handlers = Handlers::new().on(operation(10), |_connection, packet| async { Some(packet) });
     let server = Server::builder().memory_max(1 << 20).bind("127.0.0.1:0", handlers).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let mut raw = Raw::connect(address).await;
-    // What has not been written when the server closes is lost.
+    // Bytes unwritten when the server closes are lost.
     let _ = AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
     raw.closed().await;
     assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
@@ -302,7 +301,7 @@ async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
 }
 
 #[tokio::test]
-async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
+async fn reset_stream_is_not_reopened_by_late_messages() {
     let (told, mut opened) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |first, stream| {
         stream.reset(8, "no more");
@@ -313,7 +312,7 @@ async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
     tokio::spawn(server.serve());
     let mut peer = Raw::connect(address).await;
     let messages = |id| packet(id, 2, b"message").repeat(20);
-    let streams = [(5, "one"), (6, "two"), (9, "behind some that could not be opened")];
+    let streams = [(5, "one"), (6, "two"), (9, "after some that could not be opened")];
     let mut bytes = packet(0, 3, b"fris\x01");
     for (id, opening) in streams {
         bytes.extend([packet(id, 2, opening.as_bytes()), messages(id), messages(5)].concat());
@@ -322,13 +321,13 @@ async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
     for (id, opening) in streams {
         let reset = peer.next().await.expect("the connection lives");
         assert_eq!((reset.id.0, reset.operation.number()), (id, 7));
-        assert_eq!(opened.try_recv().expect("it is told before it is reset"), opening);
+        assert_eq!(opened.try_recv().expect("the event precedes the reset"), opening);
     }
     assert!(opened.try_recv().is_err(), "a message opened a stream");
 }
 
 #[tokio::test]
-async fn operations_that_nobody_has_are_answered_by_services_and_dropped_by_routers() {
+async fn services_answer_and_routers_drop_unknown_operations() {
     let (named, _heard) = Named::new("named");
     let address = serve(frpc::Server::builder().mount(100..=100, named)).await;
     let mut raw = Raw::connect(address).await;
@@ -370,7 +369,7 @@ async fn overlaps_are_errors_that_name_both() {
 struct Seen(AtomicU64);
 
 #[tokio::test]
-async fn handlers_and_routers_of_a_connection_see_the_same_values_until_it_ends() {
+async fn handlers_and_routers_share_connection_values() {
     let (ended, mut ends) = mpsc::unbounded_channel();
     let counted = |connection: Connection, packet: Packet| async move {
         let seen = connection.attachments().get_or_insert::<Seen>().0.load(Ordering::SeqCst);
@@ -391,9 +390,9 @@ async fn handlers_and_routers_of_a_connection_see_the_same_values_until_it_ends(
     assert_eq!(raw.next().await.unwrap().body, "42");
     drop(raw);
     let (seen, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
-    assert_eq!(seen, Some(42), "values live until everybody has been told");
+    assert_eq!(seen, Some(42), "values live until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
-    // What comes too late runs at once.
+    // A late hook runs at once.
     let (late, came) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
     came.try_recv().expect("the connection has ended");
@@ -413,7 +412,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     let mut raw = Raw::connect(server.local_addr()).await;
     tokio::spawn(server.serve());
     let mut asked = async |number: u16| {
-        // The one that is always there tells that nothing came from the other.
+        // The permanent one reports that nothing arrived from the other.
         raw.write(&[packet(1, number, b""), packet(2, 99, b"")].concat()).await;
         let answer = raw.next().await.unwrap();
         if answer.operation.number() == 99 {
@@ -437,7 +436,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     assert_eq!(table.operations(), [operation(99)]);
 }
 
-/// Remembers where the bytes of the last body stand.
+/// Remembers the address of the last body's bytes.
 struct Forwarding(Arc<Mutex<Option<Connection>>>, mpsc::UnboundedSender<usize>);
 
 impl Router for Forwarding {
@@ -452,7 +451,7 @@ impl Router for Forwarding {
         let count = outbox.slices(&mut slices, usize::MAX);
         let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();
         self.1.send(shared).ok();
-        // Beside the answer it goes on to another connection.
+        // It moves to another connection together with the answer.
         if let Some(other) = &*self.0.lock().unwrap() {
             other.send_now(|outbox| outbox.forward(&packet)).unwrap().unwrap();
         }

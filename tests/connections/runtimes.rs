@@ -20,7 +20,7 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const KINDS: [Workers; 2] = [Workers::Caller, Workers::Threads(1)];
@@ -41,7 +41,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
         for _ in 0..10 {
             caller().block_on(async {
                 let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
-                connection.expect("the server listens").peer_known().await.expect("the server is one of ours");
+                connection.expect("the server listens").peer_known().await.expect("the server is a native peer");
             });
         }
         assert_eq!(stats.opened(), 10, "{workers:?}");
@@ -66,7 +66,7 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         drop(caller);
         // A handler that began would have no timers, and panic.
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
-        assert_eq!(slept.expect_err("nobody is there").code(), Code::Unavailable, "{workers:?}");
+        assert_eq!(slept.expect_err("no server is there").code(), Code::Unavailable, "{workers:?}");
         server.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it is noticed") });
     }
 }
@@ -83,7 +83,7 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
                 let (mut socket, _) = listener.accept().expect("the client comes");
                 let mut buffer = vec![0; 64 * 1024];
                 while let Ok(count @ 1..) = socket.read(&mut buffer) {
-                    *read.lock().expect("nobody panics") += count;
+                    *read.lock().expect("no task panics") += count;
                 }
             }
         });
@@ -98,14 +98,14 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
         }
         drop(connection);
         drop(client);
-        // The rest is in the system's buffers, of which there are few.
-        assert!(*read.lock().expect("nobody panics") > 4 << 20, "{workers:?}");
+        // The rest is in the system's buffers, which are few.
+        assert!(*read.lock().expect("no task panics") > 4 << 20, "{workers:?}");
         reader.join().expect("it has read all");
-        assert!(*read.lock().expect("nobody panics") > 16 << 20, "{workers:?}");
+        assert!(*read.lock().expect("no task panics") > 16 << 20, "{workers:?}");
     }
 }
 
-/// Spawns something wherever it is asked to do anything, and notes on which thread that runs.
+/// Spawns a task in each of its callbacks, and records its thread.
 struct Spawning {
     seen: Arc<Mutex<BTreeMap<&'static str, String>>>,
     /// Sends packets back.
@@ -117,7 +117,7 @@ impl Spawning {
         let seen = self.seen.clone();
         tokio::spawn(async move {
             let name = thread::current().name().unwrap_or_default().to_owned();
-            seen.lock().expect("nobody panics").insert(what, name);
+            seen.lock().expect("no task panics").insert(what, name);
         });
     }
 }
@@ -151,14 +151,14 @@ impl Protocol for Spawning {
     }
 }
 
-/// Waits until everything a router can be asked to do has been done at both ends of a connection.
+/// Waits until every callback of a router has run at both ends of a connection.
 async fn live(workers: Workers, server: Spawning, client: Spawning) {
     // Silent for that long, it is idle.
     let config = Config::default().ping_interval(Duration::from_millis(20)).idle_timeout(Duration::from_secs(3600));
     let seen = [server.seen.clone(), client.seen.clone()];
     let has_done = |what: &[&str]| {
         let done = |seen: &BTreeMap<_, _>| what.iter().all(|what| seen.contains_key(what));
-        seen.iter().all(|seen| done(&seen.lock().expect("nobody panics")))
+        seen.iter().all(|seen| done(&seen.lock().expect("no task panics")))
     };
     let builder = frisbee::Server::builder().config(config.clone()).workers(workers);
     let listening = builder.bind("127.0.0.1:0", server).await.expect("loopback has free ports");
@@ -182,15 +182,15 @@ fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
         let living = live(workers, spawning(&server, true), spawning(&client, false));
         caller.expect("there are threads").block_on(living);
         for seen in [server, client] {
-            for (what, thread) in seen.lock().expect("nobody panics").iter() {
-                assert_eq!(thread, "caller", "{what} with {workers:?}");
+            for (callback, thread) in seen.lock().expect("no task panics").iter() {
+                assert_eq!(thread, "caller", "{callback} with {workers:?}");
             }
         }
     }
 }
 
 #[test]
-fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brought() {
+fn handlers_begin_in_runtime_of_acceptor() {
     let (made, brought) = (caller(), caller());
     let (told, mut began) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(Operation::FIRST_USER, move |_, _| {
@@ -208,18 +208,18 @@ fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brou
 }
 
 #[tokio::test]
-async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_closed() {
+async fn tls_connection_dropped_during_handshake_is_closed() {
     for workers in KINDS {
         let authority = Authority::default();
         let server = authority.asking_configuration();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
         let (said, has_said) = oneshot::channel();
-        // Shakes hands, asks for a certificate, and says nothing of itself.
+        // Completes the handshake, requests a certificate, and sends nothing of itself.
         let silent = tokio::spawn(async move {
             let (socket, _) = listener.accept().await.expect("the client comes");
             let mut socket = tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("it shakes hands");
-            let _ = said.send(socket.read_u8().await.expect("it says what it is"));
+            let _ = said.send(socket.read_u8().await.expect("it identifies itself"));
             let mut more = Vec::new();
             let _ = socket.read_to_end(&mut more).await;
         });
@@ -227,7 +227,7 @@ async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_clos
         let config = Config::default().idle_timeout(hour);
         let builder = Client::builder().config(config).peer_kind_timeout(hour).tls(authority.client()).workers(workers);
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
-        has_said.await.expect("the server goes on");
+        has_said.await.expect("the server continues");
         connecting.abort();
         tokio::time::timeout(PATIENCE, silent).await.expect("it is closed").expect("nothing is wrong with it");
     }
@@ -247,11 +247,11 @@ async fn a_connection_that_is_over_leaves_nothing_behind() {
         connection.close();
         connection.closed().await;
         drop(connection);
-        until("nobody has it any more", || Arc::strong_count(&part_of_it) == 1).await;
+        until("no handle is left", || Arc::strong_count(&part_of_it) == 1).await;
     }
 }
 
-/// Keeps a thread that drives connections busy, as any router may, once it has been asked to.
+/// Occupies a thread that drives connections, as any router may, once it is called.
 struct Busy;
 
 impl Protocol for Busy {
@@ -275,7 +275,7 @@ impl Protocol for Busy {
     fn disconnected(&self, _: bool, _reason: &CloseReason) {}
 }
 
-/// A server, and clients that other threads than the caller's drive, all of which are busy.
+/// A server, and clients driven by other threads than the caller's, which are all busy.
 async fn busy() -> (String, Vec<ChannelBuilder>) {
     let address = serve_interop_with(Server::builder()).await.to_string();
     let mut builders =
@@ -313,13 +313,14 @@ async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
         let connection = channel.connection().expect("it is connected");
         // In a task of its own, which is polled when it is woken and not otherwise.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
-        let verdict = tokio::time::timeout(PATIENCE, verdict).await.expect("it is known").expect("nobody panics");
+        let verdict =
+            tokio::time::timeout(PATIENCE, verdict).await.expect("the verdict is known").expect("no task panics");
         assert_eq!(verdict.expect("the connection lives"), PeerKind::Plain);
     }
 }
 
 #[test]
-fn tasks_spawned_by_close_hooks_run_in_the_runtime_of_the_caller() {
+fn close_hooks_spawn_into_runtime_of_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let name = caller.expect("there are threads").block_on(async {
@@ -338,7 +339,7 @@ fn tasks_spawned_by_close_hooks_run_in_the_runtime_of_the_caller() {
 }
 
 #[test]
-fn a_connection_that_writes_its_last_ends_with_the_runtime_of_its_caller() {
+fn connection_in_last_write_ends_with_its_runtime() {
     for workers in KINDS {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound");
@@ -360,6 +361,6 @@ fn a_connection_that_writes_its_last_ends_with_the_runtime_of_its_caller() {
         drop(caller);
         let over = Runtime::new().expect("there are threads");
         let over = over.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await });
-        over.expect("nobody goes on with it");
+        over.expect("no thread continues it");
     }
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
-/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Place(TempDir);
@@ -43,13 +43,13 @@ fn sharing() -> ServerBuilder {
 
 /// Serves on a place until the test is over.
 async fn serve(builder: ServerBuilder, place: &Place) {
-    tokio::spawn(builder.bind_unix(place.path()).await.expect("nobody listens there").serve());
+    tokio::spawn(builder.bind_unix(place.path()).await.expect("the address is free").serve());
 }
 
 /// Whether a channel to this address shares memory with a server that shares it with all.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the address is free");
     let accepting = async {
         let mut stream = listener.accept().await.expect("a client connects");
         assert!(stream.read(&mut [0; 100]).await.expect("it says something") > 0);
@@ -63,7 +63,7 @@ async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_channel_offers_memory_if_its_address_or_its_builder_says_so() {
+async fn channel_offers_memory_by_address_or_builder() {
     assert!(shares(Channel::builder(), "unix+shm").await);
     assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix+shm").await);
     assert!(shares(Channel::builder().shared_memory(Connector::new()), "unix").await);
@@ -71,7 +71,7 @@ async fn a_channel_offers_memory_if_its_address_or_its_builder_says_so() {
 }
 
 #[tokio::test]
-async fn a_server_shares_memory_on_its_unix_socket_if_its_builder_says_so_with_every_driver() {
+async fn server_builder_enables_shared_memory_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let place = Place::new();
         serve(sharing().workers(workers), &place).await;
@@ -85,13 +85,13 @@ async fn a_server_shares_memory_on_its_unix_socket_if_its_builder_says_so_with_e
 #[tokio::test]
 async fn a_server_on_a_socket_that_was_passed_shares_memory() {
     let place = Place::new();
-    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there");
+    let listener = std::os::unix::net::UnixListener::bind(place.path()).expect("the address is free");
     tokio::spawn(sharing().listen_on_unix(listener).expect("it listens").serve());
     assert!(frisbee_shm::connect(place.path()).await.expect("it listens").is_shared());
 }
 
 #[tokio::test]
-async fn clients_of_every_kind_are_served_by_address_whether_their_server_shares_memory_or_not() {
+async fn every_client_kind_is_served_with_or_without_shared_memory() {
     for builder in [sharing(), interop()] {
         let place = Place::new();
         serve(builder, &place).await;
@@ -101,7 +101,8 @@ async fn clients_of_every_kind_are_served_by_address_whether_their_server_shares
             let channel = Channel::builder().workers(workers).connect(place.address(scheme)).await;
             let channel = channel.expect("it listens");
             tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("every call ends");
-            let credentials = channel.connection().expect("it is open").peer_credentials().expect("the system tells");
+            let credentials =
+                channel.connection().expect("it is open").peer_credentials().expect("the system reports them");
             assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()));
         }
     }
@@ -146,10 +147,10 @@ impl Interop for Held {
 }
 
 #[tokio::test]
-async fn connections_through_memory_are_counted_and_a_shutdown_lets_their_calls_finish() {
+async fn memory_connections_are_counted_and_drained_at_shutdown() {
     let (place, held) = (Place::new(), Held::default());
     let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(held.clone()));
-    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let server = builder.bind_unix(place.path()).await.expect("the address is free");
     let stats = server.stats();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
@@ -170,10 +171,10 @@ async fn connections_through_memory_are_counted_and_a_shutdown_lets_their_calls_
 }
 
 #[tokio::test]
-async fn a_client_that_takes_memory_and_says_nothing_has_the_time_of_any_silent_client() {
+async fn silent_memory_client_times_out_like_any_other() {
     let place = Place::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
-    let server = builder.bind_unix(place.path()).await.expect("nobody listens there");
+    let server = builder.bind_unix(place.path()).await.expect("the address is free");
     let stats = server.stats();
     tokio::spawn(server.serve());
     let path = place.path();
@@ -189,7 +190,7 @@ async fn a_client_that_takes_memory_and_says_nothing_has_the_time_of_any_silent_
 }
 
 #[tokio::test]
-async fn rings_of_an_impossible_size_are_refused_when_the_server_is_bound() {
+async fn impossible_ring_size_fails_binding() {
     let place = Place::new();
     let builder = interop().shared_memory(Listener::builder().ring_max(5000));
     let error = builder.bind_unix(place.path()).await.expect_err("there is no such ring");

@@ -1,4 +1,4 @@
-//! Services and topics through shared memory, and all the cases in which there is none.
+//! Services and topics through shared memory, and all cases without shared memory.
 
 use super::transports::expect_service;
 use frisbee::pubsub::{Broker, ClientRouter};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn acceptor() -> Acceptor {
@@ -29,7 +29,7 @@ struct Served {
 impl Served {
     fn start(builder: ListenerBuilder) -> Self {
         let (folder, shared) = (tempfile::tempdir().expect("there is room for a folder"), Arc::new(AtomicU32::new(0)));
-        let listener = builder.bind(folder.path().join("socket")).expect("nobody listens");
+        let listener = builder.bind(folder.path().join("socket")).expect("the address is free");
         let acceptor = acceptor();
         tokio::spawn(listener.serve(move |stream| {
             let acceptor = acceptor.clone();
@@ -67,7 +67,7 @@ async fn expect_streams(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
     let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("it is served").into_inner();
     for value in 1..=2000 {
-        assert_eq!(counted.message().await.expect("it goes on").expect("there are more"), Count { value });
+        assert_eq!(counted.message().await.expect("the stream continues").expect("there are more"), Count { value });
     }
     assert_eq!(counted.message().await.expect("it ends in order"), None);
     let numbers = (1..=2000).map(|value| Count { value });
@@ -77,7 +77,7 @@ async fn expect_streams(channel: &Channel) {
     let asked = texts().map(|value| Text { value });
     let mut chat = client.chat(frpc::iter(asked)).await.expect("it is served").into_inner();
     for text in texts() {
-        let answer = chat.message().await.expect("it goes on").expect("there are more");
+        let answer = chat.message().await.expect("the stream continues").expect("there are more");
         assert!(answer.value.strip_prefix("re:") == Some(&text[..]), "{} letters", answer.value.len());
     }
 }
@@ -114,7 +114,7 @@ async fn long_messages_again_and_again_are_no_sign_of_a_hostile_peer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_of_every_kind_go_through_small_rings_between_ends_that_spin() {
+async fn every_call_kind_passes_small_rings_with_spinning_ends() {
     let spin = Duration::from_micros(50);
     let served = Served::start(Listener::builder().ring_max(4096).spin(spin));
     expect_all(&served.connect(Connector::new().spin(spin)).await).await;
@@ -135,11 +135,11 @@ async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
 }
 
 #[tokio::test]
-async fn a_server_on_a_plain_unix_socket_is_called_without_shared_memory() {
+async fn plain_unix_server_is_called_without_shared_memory() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
     let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;
-    tokio::spawn(server.expect("nobody listens").serve());
+    tokio::spawn(server.expect("the address is free").serve());
     let channel = Channel::builder().connect_with_connector(connector(&path)).await;
     expect_all(&channel.expect("it connects again")).await;
 }
@@ -149,7 +149,7 @@ async fn topics_are_published_through_shared_memory() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
     let acceptor = frisbee::Server::builder().build(Broker::new()).expect("the settings fit");
-    let listener = Listener::bind(&path).expect("nobody listens");
+    let listener = Listener::bind(&path).expect("the address is free");
     tokio::spawn(listener.serve(move |stream| {
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(stream).await }
@@ -191,7 +191,7 @@ async fn calls_go_on_beside_hostile_peers_of_the_same_server() {
     let mut calls = 0;
     while !hostile.is_finished() || calls < 100 {
         let call = tokio::time::timeout(PATIENCE, client.add(AddRequest { a: 20, b: 22 }));
-        assert_eq!(call.await.expect("nobody holds it up").expect("it is served").get_ref().total, 42);
+        assert_eq!(call.await.expect("the call is not blocked").expect("it is served").get_ref().total, 42);
         calls += 1;
     }
     hostile.await.expect("it does not panic");

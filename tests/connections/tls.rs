@@ -1,4 +1,4 @@
-//! TLS: what is let in, what is not, and how that is said.
+//! TLS: accepted and rejected peers, and the errors of the latter.
 
 use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
@@ -30,7 +30,7 @@ async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, fri
 
 async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
-    tokio::time::timeout(PATIENCE, connecting).await.expect("whatever is wrong is said soon")
+    tokio::time::timeout(PATIENCE, connecting).await.expect("errors are reported soon")
 }
 
 fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
@@ -97,7 +97,7 @@ async fn a_client_without_the_certificate_that_is_demanded_is_told_so() {
 }
 
 #[tokio::test]
-async fn connecting_over_tls_waits_for_no_hello_of_a_server_that_asks_for_no_certificate() {
+async fn tls_connect_without_client_auth_skips_server_hello_wait() {
     let authority = Authority::default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -136,7 +136,7 @@ async fn clients_resume_sessions_when_they_connect_again() {
     }
 }
 
-/// The sessions of a server, and how many of them it has been asked for.
+/// The sessions of a server, and the number of lookups.
 #[derive(Debug)]
 struct Sessions {
     kept: Arc<ServerSessionMemoryCache>,
@@ -208,11 +208,11 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
 
     let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
     assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
-    connect(address, &after.client()).await.expect("what was shown before is still shown");
+    connect(address, &after.client()).await.expect("the previous identity still works");
 }
 
 #[tokio::test]
-async fn a_server_with_a_new_certificate_lets_in_the_same_clients_as_before() {
+async fn renewed_server_certificate_admits_same_clients() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));
     let tls = before.mutual_server();
     let address = serve(&tls).await;
@@ -225,17 +225,17 @@ async fn a_server_with_a_new_certificate_lets_in_the_same_clients_as_before() {
 }
 
 #[tokio::test]
-async fn the_identity_of_a_configuration_of_rustls_is_not_replaced_alone() {
+async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     let authority = Authority::default();
     let mutual = ServerTls::from_config(authority.configurations().1);
-    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("who may connect is not known");
+    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("the admitted clients are unknown");
     assert!(error.to_string().contains("use reload_config"), "{error}");
     let client = ClientTls::from_config(authority.configurations().0);
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
 }
 
 #[tokio::test]
-async fn plain_text_on_the_port_of_tls_is_closed_and_both_ends_say_why() {
+async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
     let connection = connect_as(Client::builder(), address).await.expect("TCP knows nothing of TLS");

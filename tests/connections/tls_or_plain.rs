@@ -59,7 +59,7 @@ async fn secured(authority: &Authority, address: SocketAddr) -> tokio_rustls::cl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_port_serves_frames_and_foreign_connections_with_tls_and_without() {
+async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
     let authority = Authority::default();
     for workers in [Workers::PerCore, Workers::Caller] {
         let builder = with_json(Server::builder().workers(workers).tls_or_plain(authority.server()));
@@ -158,7 +158,7 @@ async fn tls_within_tls_is_refused_at_a_port_for_both() {
 }
 
 #[tokio::test]
-async fn a_client_that_begins_a_handshake_and_stalls_gives_way_to_others() {
+async fn stalled_handshake_is_evicted_for_others() {
     let authority = Authority::default();
     let builder = Server::builder().tls_or_plain(authority.server()).silent_max(1);
     let (address, stats) = serve(builder).await;
@@ -174,7 +174,7 @@ async fn a_client_that_begins_a_handshake_and_stalls_gives_way_to_others() {
 }
 
 #[tokio::test]
-async fn faults_of_a_handshake_are_counted_by_their_reason_at_a_port_for_both() {
+async fn mixed_port_counts_handshake_faults_by_reason() {
     let authority = Authority::default();
     let (address, stats) = serve(Server::builder().tls_or_plain(authority.mutual_server())).await;
     let connect = async |tls: ClientTls| {

@@ -1,4 +1,4 @@
-//! What carries connections: memory, Unix sockets, TLS, and what the user brings.
+//! Transports of connections: memory, Unix sockets, TLS, and custom ones.
 
 use frisbee::{Operation, Packet, PacketId};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
@@ -60,7 +60,7 @@ pub(super) async fn expect_service(channel: &Channel) {
         })
         .collect();
     for call in calls {
-        call.await.expect("it came back as it was");
+        call.await.expect("it was echoed unchanged");
     }
 }
 
@@ -73,7 +73,7 @@ async fn services_are_called_over_memory() {
 }
 
 #[tokio::test]
-async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
+async fn transport_that_takes_single_bytes_is_served() {
     let (here, there) = tokio::io::duplex(1);
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -89,7 +89,7 @@ async fn a_transport_that_buffers_until_it_is_flushed_is_served() {
     expect_service(&Channel::connect_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
 }
 
-/// A transport for which 5 ms of virtual time pass whenever it has brought something to a large buffer.
+/// A transport that spends 5 ms of virtual time on each read into a large buffer.
 struct Laborious(DuplexStream);
 
 impl AsyncRead for Laborious {
@@ -98,7 +98,7 @@ impl AsyncRead for Laborious {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        /// What a read asks for that is not for the body of one packet.
+        /// The read size of reads that are not for the body of one packet.
         const USUAL: usize = 64 * 1024;
         let (room, filled) = (buffer.remaining(), buffer.filled().len());
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
@@ -124,7 +124,7 @@ impl AsyncWrite for Laborious {
     }
 }
 
-/// Says in which task it runs.
+/// Records the task in which it runs.
 struct Placed;
 
 impl Parrot for Placed {
@@ -133,13 +133,13 @@ impl Parrot for Placed {
     }
 
     async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
 /// Turns are measured to find handlers that take too long in place.
 #[tokio::test(start_paused = true)]
-async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
+async fn transfer_time_of_large_bodies_is_not_handler_time() {
     let (here, there) = tokio::io::duplex(1 << 20);
     let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
     tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
@@ -153,7 +153,7 @@ async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
 }
 
 #[tokio::test]
-async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
+async fn channel_on_given_transport_reports_it_cannot_reconnect() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -200,9 +200,9 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
     }
 }
 
-/// The system takes megabytes at once, and a PING behind them arrives much later than anybody waits for an answer.
+/// The system takes megabytes at once, and a PING after them arrives much later than any peer waits for an answer.
 #[tokio::test(start_paused = true)]
-async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directions() {
+async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;
     /// 100 KB a second.
     const BYTES: u64 = 10_000;
@@ -233,7 +233,7 @@ async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
 }
 
 #[tokio::test]
-async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more() {
+async fn shut_down_acceptor_closes_connections_and_accepts_none() {
     let acceptor = acceptor();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({
@@ -244,7 +244,7 @@ async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more(
     expect_service(&channel).await;
     let closing = channel.connection().unwrap();
     let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);
-    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes when it is told");
+    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes on request");
     assert!(closing.is_going_away());
     let (_here, there) = frpc::memory();
     let reason = acceptor.serve_connection(there).await;
@@ -253,20 +253,20 @@ async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more(
 
 #[tokio::test]
 async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
-    /// Twice what the standard library lets wait.
+    /// Twice the backlog of the standard library.
     const CLIENTS: usize = 256;
     let service = InteropServer::new(Service);
     let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
     let (address, mut sockets) = (server.local_addr(), Vec::new());
     for _ in 0..CLIENTS {
-        // Those for which there is no place are not refused: they go on asking.
+        // Clients without a place are not refused: they retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
         sockets.push(socket.expect("there is a place to wait in").unwrap());
     }
 }
 
 #[tokio::test]
-async fn services_called_over_a_unix_socket_see_the_credentials_of_the_caller() {
+async fn unix_socket_service_sees_caller_credentials() {
     let place = Place::new("called");
     let server = bound(&place).await.unwrap();
     assert_eq!(server.local_path(), place.socket());
@@ -287,9 +287,9 @@ async fn the_socket_file_goes_with_its_server() {
 }
 
 #[tokio::test]
-async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
+async fn only_stale_socket_file_is_replaced() {
     let place = Place::new("stale");
-    // The listener is closed, the file stays: what a server leaves that was killed.
+    // The listener is closed, the file stays: the state after a server was killed.
     drop(UnixListener::bind(place.socket()).unwrap());
     assert!(UnixStream::connect(place.socket()).await.is_err());
     let server = bound(&place).await.unwrap();
@@ -305,14 +305,14 @@ async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
     serving.abort();
     let _ = serving.await;
 
-    std::fs::write(place.socket(), "a file of somebody's").unwrap();
+    std::fs::write(place.socket(), "an unrelated file").unwrap();
     let error = bound(&place).await.unwrap_err();
     assert!(
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
         "{error}"
     );
     assert!(error.to_string().starts_with(&format!("listening on {} failed: ", place.socket().display())), "{error}");
-    assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
+    assert_eq!(std::fs::read(place.socket()).unwrap(), b"an unrelated file");
 }
 
 #[tokio::test]

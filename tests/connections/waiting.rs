@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// How long a test waits for what is to happen at once.
+/// The longest wait for an event that is due at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -45,7 +45,7 @@ async fn connect_to_deaf() -> Connection {
     connect(Handlers::new().on_stream(|_, stream| std::mem::forget(stream))).await
 }
 
-/// Who may be woken.
+/// Wakers under test.
 #[derive(Default)]
 struct Sleeper;
 
@@ -63,7 +63,7 @@ impl Wake for Counting {
     }
 }
 
-/// How many of a thousand futures that were polled once and dropped have left a waker behind.
+/// The number of wakers left by a thousand futures that were polled once and dropped.
 fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     let sleepers: Vec<_> = (0..1000).map(|_| Arc::new(Sleeper)).collect();
     for sleeper in &sleepers {
@@ -73,8 +73,8 @@ fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
 }
 
-/// Uses a connection when it is woken or dropped, as a waker may by which a task goes that has handles, and shared
-/// memory whose owner has some.
+/// Uses a connection when it is woken or dropped, like the waker of a task that owns handles, and shared memory whose
+/// owner has some.
 struct Nosy(Connection);
 
 impl Nosy {
@@ -134,12 +134,12 @@ async fn alone() -> (Connection, DuplexStream) {
     (connection.expect("it is in memory"), there)
 }
 
-/// Runs what may lock up its thread on a thread of its own.
+/// Runs a test that may deadlock on its own thread.
 fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("the system has what it takes").block_on(test);
+        runtime.expect("the system has resources").block_on(test);
         done.send(())
     });
     is_done.recv_timeout(PATIENCE).expect("it does not lock up");
@@ -206,10 +206,10 @@ fn the_owner_of_unsent_bytes_may_use_the_connection_in_its_drop() {
 }
 
 #[test]
-fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
+fn connection_is_usable_after_overlong_hand_off_request() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
-        connection.peer_known().await.expect("it is one of ours");
+        connection.peer_known().await.expect("it is a native peer");
         let mut asking = pin!(connection.hand_off(user(10), vec![1; 8 * 1024 * 1024]));
         let nosy = Nosy::waker(&connection);
         assert!(asking.as_mut().poll(&mut Context::from_waker(&nosy)).is_pending());
@@ -221,7 +221,7 @@ fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
 }
 
 #[test]
-fn a_connect_error_may_use_its_channel_when_formatted_and_dropped() {
+fn connect_error_may_use_channel_when_formatted_or_dropped() {
     in_time(async {
         let slot = Arc::new(OnceLock::new());
         let curious = slot.clone();
@@ -251,7 +251,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
         });
     }
     for count in 0..5_000 {
-        let message = tokio::time::timeout(PATIENCE, other.recv()).await.expect("it goes on");
+        let message = tokio::time::timeout(PATIENCE, other.recv()).await.expect("the stream continues");
         assert!(message.is_some(), "after {count} messages: {:?}", other.how_ended());
     }
 }
@@ -295,7 +295,7 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
 }
 
 #[tokio::test]
-async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() {
+async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let sender = stream.sender();
@@ -318,7 +318,7 @@ async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() 
 #[tokio::test]
 async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
     let connection = connect(Handlers::new()).await;
-    connection.peer_known().await.expect("it is one of ours");
+    connection.peer_known().await.expect("it is a native peer");
     assert_eq!(left_behind(|| connection.closed()), 0);
 }
 
@@ -336,7 +336,7 @@ async fn a_dropped_wait_for_room_leaves_no_waker() {
     for _ in 0..1000 {
         assert!(connection.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
     }
-    assert_eq!(Arc::strong_count(&sleeper), 3, "who asks again and again is entered once");
+    assert_eq!(Arc::strong_count(&sleeper), 3, "repeated polls register one waker");
 }
 
 #[tokio::test]
@@ -357,17 +357,17 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     for _ in 0..1000 {
         assert!(sender.poll_closed(&mut Context::from_waker(&waker)).is_pending());
     }
-    assert_eq!(Arc::strong_count(&sleeper), 3, "who asks again and again is entered once");
+    assert_eq!(Arc::strong_count(&sleeper), 3, "repeated polls register one waker");
 
     let (connection, _there) = alone().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), vec![1; 1024 * 1024]));
     sent.expect("it is open").expect("it is short enough");
-    assert_eq!(left_behind(|| stream.send(&message)), 0, "of those who wait for room");
+    assert_eq!(left_behind(|| stream.send(&message)), 0, "wakers of senders waiting for room");
 }
 
 #[tokio::test]
-async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
+async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
     let (here, mut peer) = frisbee::memory();
     let config = Config::default().backlog_max(1000).hello(false);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
@@ -389,11 +389,11 @@ async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_u
         .await
     });
     tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
-    tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("nobody panics").expect("it is open");
+    tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("no task panics").expect("it is open");
 }
 
 #[tokio::test]
-async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_comes() {
+async fn deferred_first_packet_is_routed_without_further_packets() {
     let config = Config::default().backlog_max(1000);
     let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
     let server = server.expect("loopback has free ports");
@@ -408,7 +408,7 @@ async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_come
 }
 
 #[tokio::test]
-async fn waiting_packets_are_written_at_the_end_with_an_unlimited_write_timeout() {
+async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     let config = Config::default().write_timeout(Duration::MAX);
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
@@ -439,12 +439,12 @@ async fn a_panicking_hook_ends_its_connection_for_all_handles() {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let _socket = TcpStream::connect(address).await.expect("the server listens");
-    let connection = connections.recv().await.expect("it is told");
+    let connection = connections.recv().await.expect("it is notified");
     tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it is over");
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection() {
+async fn handler_panic_before_future_keeps_connection() {
     let make = |_: Connection, packet: Packet| {
         assert!(packet.body.first() != Some(&b'x'), "on purpose");
         async move { Some(packet) }
@@ -457,7 +457,7 @@ async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection()
         let mut raw = Raw::connect(address).await;
         raw.write(&packet(1, number, b"x")).await;
         raw.write(&packet(2, number, b"y")).await;
-        let next = raw.next().await.expect("the connection goes on");
+        let next = raw.next().await.expect("the connection stays open");
         assert_eq!(next.id, PacketId(2), "operation {number}");
     }
 }
@@ -477,7 +477,7 @@ async fn a_reader_of_many_messages_lets_others_have_their_turn() {
     for _ in 0..MESSAGES {
         stream.send(&Bytes::from_static(b"x")).await.expect("the window has room for all");
     }
-    connection.send(&Packet::new(PacketId(1), user(10), "behind them")).await.expect("it is open");
+    connection.send(&Packet::new(PacketId(1), user(10), "after them")).await.expect("it is open");
     has_come.recv().await.expect("it is handled");
     let woken = Arc::new(Counting::default());
     let waker = Waker::from(woken.clone());
@@ -494,7 +494,7 @@ async fn a_reader_of_many_messages_lets_others_have_their_turn() {
                 at_once = 0;
                 tokio::time::timeout(PATIENCE, until("it is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
-                    .expect("a reader that may go on is woken");
+                    .expect("an unblocked reader is woken");
             }
         }
     }

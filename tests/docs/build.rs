@@ -1,5 +1,5 @@
-//! Takes the code out of the pages. Block *n* of `docs/page.md` becomes `page-n.rs`, as it stands, for blocks of items,
-//! and `page-n.body.rs`, in braces, for blocks of statements. The README's schema is compiled.
+//! Extracts the code of the pages. Block *n* of `docs/page.md` becomes `page-n.rs`, unchanged, for blocks of items, and
+//! `page-n.body.rs`, in braces, for blocks of statements. The README's schema is compiled.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     fs::write(out.join("blocks.rs"), format!("&[\n{blocks}]\n"))?;
-    // There is nothing to lock: the schema stands in the README.
+    // There is nothing to lock: the schema is in the README.
     let builder = frpc_build::configure().schema_lock(false).dyn_traits(true).json(true).protobuf(true);
     builder.compile_protos(&[out.join("greet.proto")], &[&out])?;
     Ok(())
@@ -62,7 +62,7 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     Ok(pages)
 }
 
-/// The blocks of code of a page, each with what stands behind its three backquotes.
+/// The blocks of code of a page, each with the text after its three backquotes.
 fn code(text: &str) -> impl Iterator<Item = (&str, String)> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What stands in for the reader's own program.
+//! Replaces the reader's own program.
 
 use frpc::{Request, Response, ResponseStream, Status};
 use samples::agents::{self, Command, Empty, Load, Output};

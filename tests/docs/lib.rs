@@ -1,7 +1,7 @@
-//! Compiles the code of README.md and of the pages in docs/ and crates/, and runs what needs no more than a loopback.
+//! Compiles the code of README.md and of the pages in docs/ and crates/, and runs blocks that need only loopback.
 //!
-//! Pages show what matters and leave out imports and values. Here is what they leave out, beside the name of each
-//! block: the page and the number of the block on it. `build.rs` takes the blocks out of the pages.
+//! Pages omit imports and values. This file has them, next to the name of each block: the page and the number of the
+//! block on it. `build.rs` takes the blocks out of the pages.
 
 #![cfg(test)]
 // Pages are written for people; what lints say of a fragment is of no use.

@@ -24,7 +24,7 @@ pub(crate) mod readme {
         }
     }
 
-    /// What the client shares with the server above: the types of the schema.
+    /// Shared by the client and the server above: the types of the schema.
     pub(crate) mod greet {
         #![allow(missing_docs, unreachable_pub)]
         frpc::include_proto!("greet");
@@ -86,7 +86,7 @@ pub(crate) mod routers {
     }
 
     mod router {
-        items!("routers-2");
+        crate::items!("routers-2");
     }
 
     async fn server() -> Outcome {
@@ -109,24 +109,24 @@ pub(crate) mod routers {
         use frisbee::{Client, Requests};
         use std::time::Duration;
         let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
-        statements!("routers-6");
+        statements!("router-connections-1");
         Ok(())
     }
 
     async fn reconnecting(requests: frisbee::Requests, shout: frisbee::Operation) -> Outcome {
         use frisbee::Client;
-        statements!("routers-7");
+        statements!("router-connections-2");
         Ok(())
     }
 
     fn fan_out(subscribers: Vec<frisbee::Connection>, shout: frisbee::Operation, payload: Vec<u8>) -> Outcome {
         use frisbee::{HeaderForm, Outbox};
-        statements!("routers-8");
+        statements!("router-connections-3");
         Ok(())
     }
 
     fn middleware(channel: frpc::Channel) {
-        statements!("routers-9");
+        statements!("middleware-1");
     }
 }
 
@@ -275,7 +275,7 @@ mod transports {
 
     #[cfg(target_os = "linux")]
     async fn shared_memory() -> Outcome {
-        statements!("transports-3");
+        statements!("shared-memory-1");
         Ok(())
     }
 }
@@ -503,15 +503,15 @@ mod observe {
 
     mod observer {
         use frpc::Code;
-        super::items!("observe-5");
+        super::items!("traces-1");
     }
 
     fn traces() {
-        statements!("observe-6");
+        statements!("traces-2");
     }
 
     mod handler {
-        super::items!("observe-7");
+        super::items!("traces-3");
     }
 
     fn readme(provider: opentelemetry_sdk::trace::SdkTracerProvider) {
@@ -579,19 +579,19 @@ mod fleet {
     use super::*;
 
     async fn resolvers() -> Outcome {
-        statements!("fleet-1");
+        statements!("resolvers-1");
         Ok(())
     }
 
     async fn etcd() -> Outcome {
         use super::readme::Service;
         use super::readme::greet::GreeterServer;
-        statements!("fleet-2");
+        statements!("resolvers-2");
         Ok(())
     }
 
     async fn dns() -> Outcome {
-        statements!("fleet-3");
+        statements!("resolvers-3");
         Ok(())
     }
 
@@ -601,17 +601,17 @@ mod fleet {
     }
 
     async fn kubernetes() -> Outcome {
-        statements!("fleet-4");
+        statements!("resolvers-4");
         Ok(())
     }
 
     async fn hedging() -> Outcome {
-        statements!("fleet-5");
+        statements!("fleet-1");
         Ok(())
     }
 
     async fn zones() -> Outcome {
-        statements!("fleet-6");
+        statements!("fleet-2");
         Ok(())
     }
 }

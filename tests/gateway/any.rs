@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// Gives back what it gets, and for a name an `Any` of that type.
+/// Returns its request, and for a name an `Any` of that type.
 struct Echo;
 
 impl Echoes for Echo {
@@ -19,7 +19,7 @@ impl Echoes for Echo {
         if let Some(any) = &all.any
             && any.type_url.ends_with("/json.All")
         {
-            // What has come as JSON is in protobuf's encoding.
+            // A message that arrived as JSON is in protobuf's encoding.
             let content: All =
                 prost::Message::decode(&*any.value).map_err(|error| Status::internal(error.to_string()))?;
             all.small = content.small;
@@ -82,7 +82,7 @@ async fn by_connect(message: &Value) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn an_any_holds_messages_of_the_services_and_well_known_types_both_ways() {
+async fn any_converts_service_and_well_known_messages_both_ways() {
     let message = |any: Value| json!({"small": 0, "any": any});
     let all = json!({"@type": "type.googleapis.com/json.All", "small": 3, "words": ["a"]});
     for (any, small) in [
@@ -101,7 +101,7 @@ async fn an_any_holds_messages_of_the_services_and_well_known_types_both_ways() 
 }
 
 #[tokio::test]
-async fn an_any_of_a_type_that_no_service_has_is_an_error_that_names_it() {
+async fn any_of_unknown_type_fails_with_its_name() {
     let stranger = json!({"any": {"@type": "type.googleapis.com/other.Stranger", "x": 1}});
     let reply = by_json_rpc(&stranger).await;
     assert_eq!(reply["error"]["code"], -32602, "{reply}");

@@ -1,4 +1,4 @@
-//! The Connect protocol, beside what its conformance suite examines: limits, middleware, and gRPC-Web in JSON.
+//! The Connect protocol, in addition to its conformance suite: limits, middleware, and gRPC-Web in JSON.
 
 use crate::greeter::{Closed, Open, all, greet, post};
 use frpc::Config;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::{env, fs};
 
-/// Gives back what it gets.
+/// Returns its request.
 struct Echo;
 
 impl Echoes for Echo {
@@ -71,7 +71,7 @@ fn full() -> Value {
 }
 
 #[tokio::test]
-async fn discovery_answers_with_the_methods_their_kinds_and_their_params_in_order() {
+async fn discovery_lists_methods_kinds_and_params_in_order() {
     let document = discover(&server(Gateway::new().json_rpc(), |builder| builder)).await;
     assert_eq!(document["openrpc"], "1.3.2");
     let add = method(&document, "interop.Interop/Add");
@@ -83,7 +83,7 @@ async fn discovery_answers_with_the_methods_their_kinds_and_their_params_in_orde
 }
 
 #[tokio::test]
-async fn discovery_describes_messages_with_their_comments_and_refers_to_those_within() {
+async fn discovery_describes_messages_with_comments_and_references() {
     let document = discover(&echoes()).await;
     let schemas = &document["components"]["schemas"];
     let names: Vec<_> = schemas.as_object().expect("it has members").keys().map(String::as_str).collect();
@@ -117,7 +117,7 @@ async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
     assert_eq!(client.json().await["error"]["code"], -32008);
 }
 
-/// Reads a file with the document, and messages that have and do not have schemas in it. Says what it has examined.
+/// Reads a file with the document, and messages that have and do not have schemas in it. Prints the examined ones.
 const JUDGE: &str = r##"
 import json, os, sys
 import jsonschema

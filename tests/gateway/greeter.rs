@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A greeter that does as the name says: `wait` waits for a permit, `panic` panics, and an empty name fails.
@@ -22,7 +22,7 @@ pub(crate) struct Host {
     gate: std::sync::Arc<tokio::sync::Semaphore>,
 }
 
-/// Tells when a handler is dropped.
+/// Reports when a handler is dropped.
 struct Guard(mpsc::UnboundedSender<()>);
 
 impl Drop for Guard {
@@ -86,7 +86,7 @@ pub(crate) fn all() -> Http {
     Http::new().connect().grpc().health()
 }
 
-/// A builder of a server, and what a test is told of its handlers.
+/// A builder of a server, and the channel for events of its handlers.
 pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
     let (host, told) = host();
     (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, told)
@@ -170,7 +170,7 @@ pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
 }
 
-/// Lets nobody in.
+/// Denies every call.
 pub(crate) struct Closed;
 
 impl Middleware for Closed {

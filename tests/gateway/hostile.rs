@@ -1,4 +1,4 @@
-//! Clients that want a server to hold too much for them, by the doors for HTTP, and a native client beside them.
+//! Clients that make a server hold too much for them through gateways over HTTP, and a native client.
 
 use crate::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Calls natively, beside the others.
+/// Calls natively at the same time.
 async fn expect_service(server: &Open) {
     let client = GreeterClient::connect(&*server.address).await.expect("the server takes connections");
     let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("it answers");
@@ -46,7 +46,7 @@ async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
 }
 
 #[tokio::test]
-async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() {
+async fn message_without_memory_is_refused_before_arrival() {
     let server = Open::with(all(), |builder| builder.memory_max(1 << 20)).await;
     let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
     let length = 4_u32 << 20;
@@ -54,7 +54,7 @@ async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() 
     socket.write_all(head.as_bytes()).await.expect("it is read");
     socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("it is read");
     let (mut reading, mut writing) = socket.into_split();
-    // The rest never comes, and the server need not read what does.
+    // The rest never arrives, and the server need not read these bytes.
     let sending = tokio::spawn(async move {
         let _ = writing.write_all(&vec![b' '; 3 << 20]).await;
         std::future::pending::<()>().await;
@@ -72,7 +72,7 @@ async fn a_message_for_which_there_is_no_memory_is_refused_before_it_has_come() 
 }
 
 #[tokio::test]
-async fn responses_that_a_client_of_http2_does_not_take_are_charged_to_it() {
+async fn unread_http2_responses_are_charged_to_client() {
     let server = Open::new(all()).await;
     let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("it listens"));
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -102,5 +102,5 @@ async fn responses_that_a_client_of_http2_does_not_take_are_charged_to_it() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, given_back).await.expect("what was held is given back");
+    tokio::time::timeout(PATIENCE, given_back).await.expect("the memory is released");
 }

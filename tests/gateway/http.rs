@@ -27,7 +27,7 @@ fn timeless(response: &str) -> String {
 }
 
 #[tokio::test]
-async fn requests_with_a_head_that_was_there_before_are_answered_as_each_would_be_alone() {
+async fn requests_with_repeated_head_are_answered_independently() {
     let server = Open::new(all()).await;
     let call = |fields: &str, name: &str| post("/greet.Greeter/Greet", fields, &format!("{{\"name\":\"{name}\"}}"));
     let by_json_rpc = |fields: &str, name: &str| {
@@ -55,7 +55,7 @@ async fn requests_with_a_head_that_was_there_before_are_answered_as_each_would_b
     assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
 }
 
-/// Responses as a client reads them one behind the other: the status of each, and its body as long as its head says.
+/// Responses in the order in which a client reads them: the status of each, and its body as long as its head says.
 fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
@@ -70,7 +70,7 @@ fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
 }
 
 #[tokio::test]
-async fn calls_of_json_rpc_by_post_that_wait_and_notifications_have_one_response_each() {
+async fn json_rpc_posts_get_one_response_each() {
     let mut server = Open::new(all()).await;
     let body = |id: &str, name: &str| {
         format!(r#"{{"jsonrpc":"2.0",{id}"method":"greet.Greeter/Greet","params":{{"name":"{name}"}}}}"#)
@@ -109,7 +109,7 @@ async fn a_request_that_comes_byte_by_byte_is_answered() {
 }
 
 #[tokio::test]
-async fn heads_that_can_be_read_in_two_ways_are_refused_on_either_path() {
+async fn ambiguous_heads_are_refused_on_both_paths() {
     let server = Open::new(all()).await;
     // The second is for hyper, before whose eyes the third comes.
     let expect =
@@ -160,7 +160,7 @@ async fn next_head(socket: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_response_to_a_request_that_is_not_read_to_its_end_is_said_to_be_the_last() {
+async fn response_to_unread_request_announces_connection_close() {
     let server = Open::new(all()).await;
     let head = |path: &str, fields: &str| {
         format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 19\r\n{fields}\r\n")
@@ -170,7 +170,7 @@ async fn a_response_to_a_request_that_is_not_read_to_its_end_is_said_to_be_the_l
     for refused in [head("/greet.Greeter/Greet", encoded), head("/greet.Greeter/No", web)] {
         let mut socket = TcpStream::connect(&server.address).await.expect("it listens");
         socket.write_all(refused.as_bytes()).await.expect("it is read");
-        // Nobody has waited for the body, so a client that sends another request would send it to nobody.
+        // No reader has consumed the body, so a further request of the client would be lost.
         let response = next_head(&mut socket).await;
         assert!(response.contains("connection: close"), "{response}");
     }
@@ -221,7 +221,7 @@ async fn refusals_name_a_remedy() {
 }
 
 #[tokio::test]
-async fn pages_of_origins_that_were_added_may_read_responses_with_cors() {
+async fn added_origins_may_read_responses_with_cors() {
     let origin = "https://app.example.com";
     let server = Open::new(all().origin(origin).cors().host("api.example.com")).await;
     let asked = format!("origin: {origin}\r\n");
@@ -240,7 +240,7 @@ async fn pages_of_origins_that_were_added_may_read_responses_with_cors() {
 }
 
 #[tokio::test]
-async fn probes_tell_whether_calls_are_taken_by_any_name_of_the_server() {
+async fn probes_report_readiness_under_every_server_name() {
     let server = Open::new(all()).await;
     for path in ["/healthz", "/readyz"] {
         let probe = format!("GET {path} HTTP/1.1\r\nhost: 10.1.2.3.pod\r\nconnection: close\r\n\r\n");
@@ -250,7 +250,7 @@ async fn probes_tell_whether_calls_are_taken_by_any_name_of_the_server() {
 }
 
 #[tokio::test]
-async fn the_debug_page_is_read_by_get_if_it_is_open_and_not_from_pages_of_strangers() {
+async fn open_debug_page_is_read_by_get_except_cross_origin() {
     let get = |host: &str| format!("GET /debug/frpc HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     let closed = Open::new(all()).await;
     assert!(closed.exchange(get("localhost")).await.starts_with("HTTP/1.1 404 "));
@@ -277,7 +277,7 @@ async fn a_client_that_has_gone_drops_its_handler_on_either_path() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_answers_calls_in_flight_and_closes_their_connections() {
+async fn stopping_server_answers_calls_then_closes_connections() {
     let mut server = Open::new(all()).await;
     let idle = server.connect().await;
     let mut sockets = Vec::new();
@@ -293,7 +293,7 @@ async fn a_server_that_stops_answers_calls_in_flight_and_closes_their_connection
     let mut byte = [0];
     used.read_exact(&mut byte).await.expect("it answers");
     server.stop();
-    // One that is idle is closed at once, and those with calls behind their responses.
+    // An idle one is closed at once, and one with calls after their responses.
     assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
     server.gate.add_permits(sockets.len());
     for socket in &mut sockets {
@@ -304,7 +304,7 @@ async fn a_server_that_stops_answers_calls_in_flight_and_closes_their_connection
     server.stopped().await;
 }
 
-/// What a client gets that sends these bytes and no more, in virtual time.
+/// The answer to these bytes of a client, in virtual time.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let (builder, host, _told) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
@@ -361,7 +361,7 @@ async fn request_needs_one_host_that_is_that_of_its_target() {
         assert_eq!(response.contains("Hello, Bob!"), status == 200, "{to}: {response}");
     }
     let absolute = greet("", "Ada").replace("POST /", "POST http://localhost/").replace("host: localhost\r\n", "");
-    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not stand in for the field");
+    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not replace the field");
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn answer(server: &Acceptor, message: impl AsRef<[u8]>) -> Value {
 }
 
 #[tokio::test]
-async fn methods_are_called_by_either_form_of_their_name_with_params_by_name_or_position() {
+async fn methods_accept_both_name_forms_and_both_param_forms() {
     let mut client = Client::new(&open());
     for method in ["interop.Interop/Add", "interop.Interop.Add"] {
         for params in [r#"{"a":1,"b":"41"}"#, "[1,41]", r#" [ "1" , 41 ] "#] {
@@ -51,7 +51,7 @@ async fn methods_are_called_by_either_form_of_their_name_with_params_by_name_or_
 }
 
 #[tokio::test]
-async fn messages_follow_each_other_with_or_without_space_and_may_be_cut_anywhere() {
+async fn messages_may_lack_separators_and_be_cut_anywhere() {
     let server = open();
     let messages = [add(1, 1, 1).to_string(), add(2, 2, 2).to_string(), json!([add(3, 3, 3)]).to_string()];
     let expected = [sum(1, 2), sum(2, 4), json!([sum(3, 6)])];
@@ -114,7 +114,7 @@ async fn the_five_standard_errors_have_their_codes() {
 }
 
 #[tokio::test]
-async fn a_connection_goes_on_behind_a_refused_message_and_ends_behind_bytes_that_are_no_json() {
+async fn connection_survives_refused_message_but_not_invalid_json() {
     let mut client = Client::new(&open());
     client.say(format!("{{\"a\":tru}} {{}} {}", add(1, 1, 1))).await;
     assert_eq!(error(&client.json().await).0, -32700);
@@ -142,7 +142,7 @@ async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
 }
 
 #[tokio::test]
-async fn a_batch_is_answered_at_once_with_a_reply_for_each_request_in_it() {
+async fn batch_gets_one_answer_with_all_replies() {
     let slow = json!({"jsonrpc": "2.0", "id": "slow", "method": "interop.Interop/Sleep", "params": [5]});
     let quiet = json!({"jsonrpc": "2.0", "method": "interop.Interop/Fail"});
     let batch = json!([add(1, 1, 1), 7, slow, quiet, {"jsonrpc": "2.0", "id": 2, "method": "no"}, add(3, 3, 3)]);
@@ -183,7 +183,7 @@ async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
     // Errors in their place have no room either.
     let many: Vec<_> = (0..900).map(describe).collect();
     assert_eq!(error(&answer(&server, json!(many).to_string()).await), (-32008, Value::Null));
-    // A long one is replaced, and a short one behind it has room.
+    // A long one is replaced, and a short one after it fits.
     let payload = "A".repeat(30_000);
     let echo = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": {"data": payload}});
     let mut mixed: Vec<_> = (0..220).map(describe).collect();
@@ -195,7 +195,7 @@ async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
 }
 
 #[tokio::test]
-async fn a_middleware_that_denies_denies_calls_items_of_batches_and_streams() {
+async fn denying_middleware_covers_calls_batch_items_and_streams() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(Closed));
     assert_eq!(error(&answer(&server, add(1, 1, 1).to_string()).await), (-32007, json!(1)));
     let replies = answer(&server, json!([add(1, 1, 1), add(2, 1, 1)]).to_string()).await;
@@ -208,7 +208,7 @@ async fn a_middleware_that_denies_denies_calls_items_of_batches_and_streams() {
 }
 
 #[tokio::test]
-async fn metadata_of_a_request_reaches_middleware_and_that_of_the_reply_comes_back_if_asked_for() {
+async fn metadata_reaches_middleware_and_returns_if_requested() {
     let middleware = async |call: Call, next: Next| {
         let secret = call.metadata().get("authorization").unwrap_or_default().to_owned();
         let mut response = next.run(call).await?;
@@ -217,7 +217,7 @@ async fn metadata_of_a_request_reaches_middleware_and_that_of_the_reply_comes_ba
     };
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(middleware));
     let mut request = add(1, 1, 1);
-    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it is not asked for");
+    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it was not requested");
     request["metadata"] = json!({"authorization": "Bearer abc"});
     assert_eq!(answer(&server, request.to_string()).await["metadata"], json!({"seen": "Bearer abc"}));
     request["metadata"] = json!({"Authorization": "x"});
@@ -225,7 +225,7 @@ async fn metadata_of_a_request_reaches_middleware_and_that_of_the_reply_comes_ba
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_ends_with_its_timeout_and_a_slow_one_holds_up_no_other() {
+async fn call_ends_at_timeout_and_slow_call_delays_no_other() {
     for policy in [Policy::Inline, Policy::Concurrent] {
         let server = server(Gateway::new().json_rpc(), |builder| builder.policy(policy));
         let mut client = Client::new(&server);
@@ -284,7 +284,7 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
     client.say(request.to_string()).await;
     assert_eq!(client.json().await, item(1, &json!({"value": "1"})));
     assert_eq!(client.json().await, item(1, &json!({"value": "2"})));
-    // It stands still, while others go on.
+    // It is blocked, while others continue.
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
     client.say(notice("rpc.credit", &json!({"id": 1, "items": 3}))).await;
@@ -295,7 +295,7 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
 }
 
 #[tokio::test]
-async fn items_of_a_client_reach_the_handler_and_the_client_is_granted_more_as_they_are_taken() {
+async fn client_items_reach_handler_and_renew_credit() {
     let mut client = Client::new(&open());
     client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/SumUp"}).to_string()).await;
     let mut granted = 16;
@@ -319,7 +319,7 @@ async fn items_of_a_client_reach_the_handler_and_the_client_is_granted_more_as_t
 }
 
 #[tokio::test]
-async fn a_stream_goes_in_both_directions_at_once_until_both_have_ended() {
+async fn bidirectional_stream_runs_until_both_directions_end() {
     let mut client = Client::new(&open());
     client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Chat", "params": []}).to_string()).await;
     for word in ["a", "b"] {
@@ -328,7 +328,7 @@ async fn a_stream_goes_in_both_directions_at_once_until_both_have_ended() {
     }
     client.say(notice("rpc.end", &json!({"id": 1}))).await;
     assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
-    // It is over: what comes late changes nothing.
+    // It is over: late items change nothing.
     client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": "late"}}))).await;
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
@@ -340,7 +340,7 @@ async fn open_sleeping(client: &mut Client) {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_more_items_than_it_was_granted_loses_the_stream_alone() {
+async fn items_beyond_credit_end_only_their_stream() {
     let mut client = Client::new(&open());
     open_sleeping(&mut client).await;
     // In one write, so that the handler has taken none.
@@ -358,7 +358,7 @@ async fn a_client_that_sends_more_items_than_it_was_granted_loses_the_stream_alo
 }
 
 #[tokio::test]
-async fn calls_and_streams_that_are_cancelled_end_with_a_reply_that_says_so() {
+async fn cancelled_calls_and_streams_get_a_cancelled_reply() {
     let mut client = Client::new(&open());
     let sleep = json!({"jsonrpc": "2.0", "id": "a", "method": "interop.Interop/Sleep", "params": [3_600_000]});
     client.say(sleep.to_string()).await;
@@ -373,7 +373,7 @@ async fn calls_and_streams_that_are_cancelled_end_with_a_reply_that_says_so() {
 }
 
 #[tokio::test]
-async fn streams_without_an_id_in_batches_or_beyond_the_limit_are_refused() {
+async fn streams_without_id_in_batches_or_over_limit_are_refused() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().streams_max(1)));
     let chat = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Chat"});
     assert_eq!(error(&answer(&server, chat(Value::Null).to_string()).await).0, -32601);
@@ -394,7 +394,7 @@ async fn streams_without_an_id_in_batches_or_beyond_the_limit_are_refused() {
 }
 
 #[tokio::test]
-async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes() {
+async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone())).gateway(Gateway::new().json_rpc());
     let server = server.bind("127.0.0.1:0").await.expect("the port is free");
@@ -428,7 +428,7 @@ async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_is_noticed_by_connections_that_have_made_one_call_or_are_at_it() {
+async fn stop_reaches_connections_after_and_during_a_call() {
     let gated = Gated::shut();
     let builder = Server::builder().add_service(InteropServer::new(gated.clone()));
     let server = builder.gateway(Gateway::new().json_rpc()).build().expect("the settings are right");
@@ -449,7 +449,7 @@ async fn a_stop_is_noticed_by_connections_that_have_made_one_call_or_are_at_it()
 }
 
 #[tokio::test]
-async fn a_client_that_ends_its_direction_gets_the_replies_of_calls_in_progress() {
+async fn half_closed_client_gets_replies_of_calls_in_progress() {
     let mut client = Client::new(&open());
     for id in 0..3 {
         let sleep = json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [5]});
@@ -461,7 +461,7 @@ async fn a_client_that_ends_its_direction_gets_the_replies_of_calls_in_progress(
 }
 
 #[tokio::test]
-async fn a_stream_whose_client_ends_its_direction_first_fails_and_the_connection_ends() {
+async fn stream_fails_when_client_half_closes_connection() {
     for method in ["SumUp", "Chat"] {
         let mut client = Client::new(&open());
         let open = json!({"jsonrpc": "2.0", "id": 1, "method": format!("interop.Interop/{method}")});
@@ -477,14 +477,14 @@ mod hostile {
     use super::*;
 
     #[tokio::test]
-    async fn brackets_without_end_are_refused_by_their_depth_while_they_come() {
+    async fn endless_brackets_are_refused_by_depth_while_arriving() {
         for bracket in ["[", "{\"a\":"] {
             let mut client = Client::new(&open());
             client.say(bracket.repeat(300)).await;
             assert_eq!(error(&client.json().await), (-32600, Value::Null));
             assert_eq!(client.rest().await, Vec::<String>::new());
         }
-        // As deep as allowed, and in params that nobody reads.
+        // As deep as allowed, and in unused params.
         let deep = format!("{}{}", "[".repeat(199), "]".repeat(199));
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Nothing","params":{deep}}}"#);
         assert_eq!(error(&answer(&open(), message).await), (-32601, json!(1)));
@@ -499,7 +499,7 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn a_long_message_in_pieces_of_a_few_bytes_is_scanned_as_it_comes() {
+    async fn long_message_in_small_pieces_is_scanned_incrementally() {
         let data = "x".repeat(128 * 1024);
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
         let mut client = Client::with_room(&open(), 7);
@@ -507,7 +507,7 @@ mod hostile {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned anew at each piece");
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned again at each piece");
         assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 
@@ -530,7 +530,7 @@ mod hostile {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_no_replies_is_given_up_and_not_read_any_further() {
+    async fn client_that_reads_no_replies_is_closed_and_not_read() {
         let mut client = Client::with_room(&open(), 1024);
         let data = "x".repeat(100_000);
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
@@ -547,7 +547,7 @@ mod hostile {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_idle_connection_is_closed_and_one_with_a_call_in_progress_is_not() {
+    async fn idle_connection_is_closed_unless_call_is_in_progress() {
         let gateway = Gateway::new().json_rpc().idle_timeout(Duration::from_secs(20));
         let server = server(gateway, |builder| builder);
         let mut client = Client::new(&server);

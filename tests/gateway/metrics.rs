@@ -1,4 +1,4 @@
-//! The page of metrics: who gets it, what stands there, and whether Prometheus can read it.
+//! The page of metrics: access, contents, and that Prometheus can read it.
 
 use crate::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
@@ -55,7 +55,7 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
 }
 
 #[tokio::test]
-async fn the_page_has_the_calls_of_all_doors_and_the_counts_of_the_server() {
+async fn page_has_calls_of_all_protocols_and_server_counts() {
     let server = called().await;
     let response = server.exchange(get("localhost")).await;
     assert!(response.contains("content-type: text/plain; version=0.0.4"), "{response}");
@@ -89,7 +89,7 @@ async fn page(server: &Open) -> String {
 }
 
 #[tokio::test]
-async fn the_page_has_bytes_and_streams_of_the_server_and_the_servers_of_channels() {
+async fn page_has_server_traffic_and_channel_servers() {
     let counters = Counters::new();
     let mut server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
     let channel =
@@ -157,7 +157,7 @@ async fn the_page_has_the_figures_of_topics() {
 }
 
 #[tokio::test]
-async fn the_page_is_there_only_if_it_was_added_and_only_for_callers_that_the_locks_admit() {
+async fn page_exists_only_if_added_and_for_admitted_callers() {
     let server = called().await;
     assert!(server.exchange(get("evil.example")).await.starts_with("HTTP/1.1 403 "));
     let post = get("localhost").replace("GET", "POST");

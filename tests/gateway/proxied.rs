@@ -1,4 +1,5 @@
-//! Connections in front of which a load balancer states its client's address, and what TLS offers beside frames.
+//! Connections through a load balancer that states the client's address, and protocols that TLS offers in addition to
+//! frames.
 
 use crate::greeter::{PATIENCE, greet, rest};
 use crate::support::Client;
@@ -21,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Tells its caller the address that it comes from.
+/// Returns the address of its caller.
 struct Mirror;
 
 impl Greeter for Mirror {
@@ -68,7 +69,7 @@ async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpSt
     tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("the handshake succeeds")
 }
 
-/// What a handler sees of a caller by JSON-RPC on this transport.
+/// The caller's address in a handler, by JSON-RPC on this transport.
 async fn seen_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     io.write_all(call.as_bytes()).await.expect("it is read");
@@ -86,7 +87,7 @@ async fn seen_natively(address: SocketAddr, header: &'static [u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_have_the_address_that_a_proxy_states_by_every_door_and_within_tls() {
+async fn proxy_address_reaches_calls_on_every_protocol_and_tls() {
     let authority = Authority::default();
     let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
     for header in [LINE, BINARY] {
@@ -104,7 +105,7 @@ async fn calls_have_the_address_that_a_proxy_states_by_every_door_and_within_tls
 }
 
 #[tokio::test]
-async fn a_connection_without_the_header_of_a_proxy_is_closed_and_counted() {
+async fn connection_without_proxy_header_is_closed_and_counted() {
     let (address, stats) = serve(builder().proxy_protocol()).await;
     for bytes in
         [&packet(1, 10, b"no header")[..], b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", b"{\"jsonrpc\":\"2.0\",\"id\":1}"]
@@ -112,7 +113,7 @@ async fn a_connection_without_the_header_of_a_proxy_is_closed_and_counted() {
         let mut socket = connect(address, bytes).await.expect("it listens");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
-        // It may be reset, since what has come was not read to its end.
+        // It may be reset, since received bytes were left unread.
         let _ = ended.expect("the server closes");
         assert_eq!(answer, b"");
     }
@@ -124,7 +125,7 @@ async fn a_connection_without_the_header_of_a_proxy_is_closed_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_header_of_a_proxy_that_does_not_come_whole_is_given_up_in_time() {
+async fn incomplete_proxy_header_times_out() {
     let timeout = Duration::from_secs(7);
     let server = builder().proxy_protocol().first_header_timeout(timeout).build().expect("the settings are right");
     for beginning in [&b""[..], b"PROXY TCP4 192.", &BINARY[..20]] {
@@ -142,7 +143,7 @@ async fn a_header_of_a_proxy_that_does_not_come_whole_is_given_up_in_time() {
 }
 
 #[tokio::test]
-async fn tls_offers_http_by_alpn_and_serves_native_clients_that_ask_for_nothing() {
+async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
     let authority = Authority::default();
     let (address, _) = serve(builder().tls(authority.server())).await;
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await;

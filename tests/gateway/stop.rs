@@ -80,13 +80,13 @@ async fn a_stop_loses_none_of_2000_calls_in_flight_over_all_doors() {
     server.stopped().await;
 }
 
-/// Requests as frames of a plain peer, one for each id.
+/// Requests as frames of a compat peer, one for each id.
 fn frames() -> Vec<u8> {
     let body = encoded(&Name { name: "wait".to_owned() });
     (1..=MANY).flat_map(|id| packet(id, GREET, &body)).collect()
 }
 
-/// The ids of the replies among the packets in `bytes`, each of which says that its handler has run.
+/// The ids of the replies among the packets in `bytes`. Each reply says that its handler has run.
 fn replies(bytes: &[u8]) -> usize {
     let expected = encoded(&Greeting { text: "waited".to_owned() });
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
@@ -168,7 +168,7 @@ async fn texts(address: SocketAddr) -> usize {
     }
 }
 
-/// One request over HTTP/1.1, whose client would go on.
+/// One request over HTTP/1.1, from a client that would send more.
 async fn single(address: SocketAddr, request: String) -> usize {
     let mut socket = TcpStream::connect(address).await.expect("it listens");
     socket.write_all(request.as_bytes()).await.expect("it is read");
@@ -203,7 +203,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
         }
         answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
     }
-    // The server has nothing more to do, and ends the connection although the client would go on.
+    // The server has no more work, and ends the connection although the client would send more.
     ended.await.expect("no panic").expect("it ends in good order");
     assert!(goodbyes(&heard.lock()) > 0, "GOAWAY was sent");
     drop(client);
@@ -216,13 +216,13 @@ fn goodbyes(mut frames: &[u8]) -> usize {
     while let [a, b, c, kind, rest @ ..] = frames {
         goodbyes += usize::from(*kind == 7);
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
-        // Flags and the number of the stream stand before the payload.
+        // Flags and the number of the stream precede the payload.
         frames = rest.get(5 + length..).unwrap_or_default();
     }
     goodbyes
 }
 
-/// A transport that keeps what is read from it.
+/// A transport that keeps all bytes read from it.
 struct Overheard {
     io: TcpStream,
     heard: Arc<Mutex<Vec<u8>>>,

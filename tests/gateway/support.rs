@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server of the interop schema.
@@ -80,7 +80,7 @@ impl Client {
     }
 }
 
-/// Lets nobody in.
+/// Denies every call.
 pub(crate) struct Closed;
 
 impl frpc::Middleware for Closed {

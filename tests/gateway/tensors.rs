@@ -38,7 +38,7 @@ async fn serve() -> String {
     address
 }
 
-/// The body of the response to a call of Connect, behind its status.
+/// The body of the response to a Connect call, after its status.
 async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
     let mut socket = TcpStream::connect(address).await.expect("it listens");
     let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);
@@ -49,7 +49,7 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn a_tensor_comes_as_lists_base_64_or_npy_and_leaves_in_one_form() {
+async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
     let address = serve().await;
     // numpy.save of [[1, 2], [3, 4]] as float32.
     let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("it has the shape");
@@ -88,7 +88,7 @@ async fn an_image_comes_as_a_data_url_or_as_an_object() {
 }
 
 #[tokio::test]
-async fn native_callers_send_the_bytes_of_a_tensor_and_forged_shapes_are_refused() {
+async fn native_tensor_bytes_pass_and_forged_shapes_are_refused() {
     let client = ModelClient::connect(serve().await).await.expect("it listens");
     let numbers: Vec<f32> = (0_u16..30_000).map(f32::from).collect();
     let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("it has the shape");

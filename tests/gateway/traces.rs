@@ -101,7 +101,7 @@ async fn a_call_of_connect_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_call_of_connect_by_get_is_a_span_in_the_trace_of_its_caller() {
+async fn connect_get_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
     let target = "/greet.Greeter/Greet?encoding=json&message=%7B%7D";
     let head = format!("host: localhost\r\nconnection: close\r\ntraceparent: {}\r\n", traceparent());
@@ -124,7 +124,7 @@ fn json_rpc(method: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_call_of_json_rpc_by_http_is_a_span_in_the_trace_of_its_caller() {
+async fn json_rpc_http_call_is_span_in_caller_trace() {
     // Stated as a field of HTTP, or as metadata of the message.
     let fields = format!("connection: close\r\ntraceparent: {}\r\n", traceparent());
     let bare = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}";
@@ -144,7 +144,7 @@ async fn a_call_of_json_rpc_by_http_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_call_of_json_rpc_by_tcp_is_a_span_in_the_trace_of_its_caller() {
+async fn json_rpc_tcp_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
     let mut socket = server.connect().await;
     for method in ["Greet", "Recite"] {
@@ -159,7 +159,7 @@ async fn a_call_of_json_rpc_by_tcp_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_call_of_json_rpc_by_web_socket_is_a_span_in_the_trace_of_its_caller() {
+async fn json_rpc_web_socket_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
     let (mut client, _) = Client::ask(server.address.parse().expect("an address"), JSON_RPC).await;
     for method in ["Greet", "Recite"] {

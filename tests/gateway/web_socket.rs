@@ -62,11 +62,11 @@ async fn expect_service(channel: Channel) {
         call.await.expect("each call is answered");
     }
     let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("it begins").into_inner();
-    let counted: Vec<_> = counts.map(|count| count.expect("it goes on").value).collect().await;
+    let counted: Vec<_> = counts.map(|count| count.expect("the stream continues").value).collect().await;
     assert_eq!(counted, (1..=1000).collect::<Vec<_>>());
 }
 
-/// A client of WebSocket that says what a test wants it to say.
+/// A client of WebSocket that sends the frames of a test.
 pub(crate) struct Client<T = TcpStream>(pub(crate) T);
 
 impl Client {
@@ -116,7 +116,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is whole")
     }
 
-    /// The code with which the server closes, once the frames before have been read. Answers it.
+    /// The code with which the server closes, after the preceding frames have been read. Answers it.
     pub(crate) async fn closed(&mut self) -> u16 {
         let payload = loop {
             let (_, opcode, payload) = self.frame().await;
@@ -164,7 +164,7 @@ pub(crate) fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A call of a plain peer, and the answer to it.
+/// A call of a compat peer, and the answer to it.
 fn call() -> (Bytes, Bytes) {
     let request = encoded(&AddRequest { a: 20, b: 22 });
     let reply = encoded(&Sum { total: 42, count: 2 });
@@ -178,7 +178,7 @@ fn patient() -> ServerBuilder {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn native_calls_and_streams_go_over_web_socket_with_every_driver() {
+async fn native_calls_and_streams_pass_web_socket_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let (address, stats) = serve(Server::builder().workers(workers)).await;
         expect_service(channel(address).await).await;
@@ -232,7 +232,7 @@ async fn native_frames_are_read_with_any_boundaries_of_messages() {
 }
 
 #[tokio::test]
-async fn a_client_that_closes_gets_its_code_back_and_the_connection_ends() {
+async fn client_close_code_is_echoed_and_ends_connection() {
     let (address, stats) = serve(patient()).await;
     for (payload, expected) in [(&[][..], &[][..]), (&[3, 233, b'b', b'y', b'e'], &[3, 233]), (&[11, 184], &[11, 184])]
     {
@@ -250,7 +250,7 @@ async fn a_client_that_closes_gets_its_code_back_and_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn violations_of_web_socket_and_of_native_frames_are_told_by_the_code() {
+async fn close_code_names_web_socket_and_frame_violations() {
     let (address, stats) = serve(patient()).await;
     let mut unmasked = frame(true, BINARY, b"x");
     unmasked[1] &= 0x7f;
@@ -312,7 +312,7 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
             tokio::spawn(async move { client.sleep(SleepRequest { millis: 300, tag: 0 }).await })
         })
         .collect();
-    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, behind the requests before");
+    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, after the earlier requests");
     stop.send(()).unwrap();
     assert_eq!([idle.closed().await, silent.closed().await], [1001, 1001]);
     for call in calls {
@@ -353,7 +353,7 @@ async fn texts_are_messages_of_json_rpc() {
 }
 
 #[tokio::test]
-async fn long_texts_are_read_in_one_frame_or_many_however_they_are_cut() {
+async fn long_texts_are_read_in_any_number_of_frames() {
     // Characters of two to four bytes, so that some are cut, and further than one read reaches.
     let call = |number: usize| {
         let id = format!("{number} {}", "ü€🦀x".repeat(15_000));
@@ -397,7 +397,7 @@ async fn long_texts_are_read_in_one_frame_or_many_however_they_are_cut() {
 }
 
 #[tokio::test]
-async fn messages_that_are_no_texts_or_too_long_close_json_rpc_with_their_code() {
+async fn binary_or_overlong_messages_close_json_rpc_with_code() {
     let (address, stats) = serve(patient()).await;
     let cases = [
         (frame(true, BINARY, ADDITION.as_bytes()), 1003),
@@ -429,7 +429,7 @@ async fn in_memory(builder: ServerBuilder) -> (Client<tokio::io::DuplexStream>, 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_client_of_json_rpc_is_asked_and_stays_as_long_as_it_answers() {
+async fn silent_json_rpc_client_stays_while_it_answers_pings() {
     let (mut client, _serving) = in_memory(Server::builder()).await;
     for _ in 0..20 {
         assert_eq!(client.frame().await, (true, PING, Vec::new()));

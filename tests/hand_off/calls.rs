@@ -1,4 +1,4 @@
-//! Handlers of generated services that hand their connections off, to an echo behind a gateway.
+//! Handlers of generated services that hand their connections off, to an echo through a gateway.
 
 use super::expect_echo;
 use frisbee_tests::gated::Gated;
@@ -49,7 +49,7 @@ fn target(name: &str) -> Target {
 /// Polls a call once, which sends it.
 async fn begin<F: Future>(mut call: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready())).await;
-    assert!(!is_ready, "nobody can have answered");
+    assert!(!is_ready, "no answer can have been sent");
 }
 
 #[tokio::test]
@@ -65,14 +65,14 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
     expect_echo(raw).await;
     assert!(handed.take().is_none());
-    // Calls go to a new connection, where nobody has logged in.
+    // Calls go to a new connection, which is not logged in.
     let status = client.open(target("echo")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
 }
 
-/// A server that ends its connections soon is dialled with growing pauses, thirty of which are half a minute.
+/// A server that ends its connections soon is dialled with growing pauses. Thirty of them are half a minute.
 #[tokio::test(start_paused = true)]
-async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_pause() {
+async fn successive_hand_offs_reconnect_without_pause() {
     let builder = Server::builder().add_service(InteropServer::new(Giving));
     let acceptor = builder.method_hand_off("interop.Interop/DoNothing").build().unwrap();
     let connect = move || {
@@ -94,7 +94,7 @@ async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_
 }
 
 #[tokio::test]
-async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_code() {
+async fn failed_hand_off_handler_keeps_connection_and_error_code() {
     let channel = gateway().await;
     let client = GatewayClient::new(channel.clone());
     let (asking, handed) = channel.handing_off();
@@ -110,7 +110,7 @@ async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_
 }
 
 #[tokio::test]
-async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answered() {
+async fn pending_call_of_acceptor_prevents_hand_off() {
     let service = Service { users: [("ada".to_owned(), "secret".to_owned())].into(), targets: [].into() };
     let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Login");
@@ -134,7 +134,7 @@ async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answer
 }
 
 #[tokio::test]
-async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_for_the_answer() {
+async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone()));
     let server = server.method_hand_off("interop.Interop/Sleep");
@@ -144,7 +144,7 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
     let asking = InteropClient::new(asking);
     let sleep = |millis| SleepRequest { millis, ..Default::default() };
 
-    // What the server is, is known from here on, so that calls are sent at once.
+    // The kind of the server is known from now on, so that calls are sent at once.
     client.sleep(sleep(0)).await.unwrap();
 
     let mut slow = std::pin::pin!(client.sleep(sleep(1)));
@@ -157,11 +157,11 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
     request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
-        // It has been told to give up as well, and answers in a moment.
+        // It was cancelled as well, and answers in a moment.
         tokio::task::yield_now().await;
     }
 
-    // The service hands nothing off. What is called meanwhile waits, and is answered behind.
+    // The service hands nothing off. Calls made during the request wait, and are answered after it.
     let mut asked = std::pin::pin!(asking.sleep(sleep(1)));
     begin(asked.as_mut()).await;
     let mut waits = std::pin::pin!(client.sleep(sleep(0)));
@@ -187,7 +187,7 @@ async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }
 
-/// Hands its connection off by `DoNothing`, to somebody who closes it.
+/// Hands its connection off by `DoNothing`. The new owner closes it.
 struct Giving;
 
 impl Interop for Giving {
@@ -212,7 +212,7 @@ async fn giving() -> Channel {
     channel
 }
 
-/// Makes calls of a kind until it is told to stop; how many.
+/// Makes calls of a kind until it is stopped, and counts them.
 async fn call_on<F: Future<Output = Result<(), Status>>>(stop: &AtomicBool, call: impl Fn() -> F) -> usize {
     let mut calls = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -268,7 +268,7 @@ async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
 }
 
 #[test]
-fn methods_that_hand_off_are_checked_by_name_when_their_server_is_made() {
+fn hand_off_method_names_are_checked_when_building_server() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
     let wrong = |name: &str| {

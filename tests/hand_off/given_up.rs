@@ -1,4 +1,4 @@
-//! Requests for a connection whose callers wait no longer: what the peer is told, and what becomes of everybody else.
+//! Cancelled hand-off requests: the notification of the peer, and the effect on other calls.
 
 use super::segments::{hello, read_until};
 use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
@@ -17,30 +17,30 @@ use tokio::sync::mpsc;
 /// Polls once what cannot be ready.
 async fn begin<F: Future>(mut future: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
-    assert!(!is_ready, "nobody can have answered");
+    assert!(!is_ready, "no answer can have been sent");
 }
 
-/// A server that holds what it is asked for.
+/// A server that holds hand-off requests.
 fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequest>) {
     let (holds, held) = mpsc::unbounded_channel();
     (Server::builder().build(Gateway { held: Some(holds) }).unwrap(), held)
 }
 
 #[tokio::test]
-async fn a_hand_off_that_was_given_up_is_granted_to_nobody_and_the_connection_goes_on() {
+async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
     let (acceptor, mut held) = holding();
     let (connection, mut received) = client(served(&acceptor)).await;
     for _ in 0..3 {
         let mut asking = Box::pin(connection.hand_off(TUNNEL, "hold"));
-        let asked = tokio::select! { _ = &mut asking => panic!("nobody has answered"), asked = held.recv() => asked };
+        let asked = tokio::select! { _ = &mut asking => panic!("no answer was sent"), asked = held.recv() => asked };
         let asked = asked.unwrap();
         begin(Box::pin(asked.given_up()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, asked.given_up()).await.expect("it is told");
+        tokio::time::timeout(PATIENCE, asked.given_up()).await.expect("it is notified");
         connection.send(&packet("behind")).await.unwrap();
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
-        asked.accept("", TakeOver::new(async |_| panic!("nobody gets it")));
+        asked.accept("", TakeOver::new(async |_| panic!("the connection is not handed over")));
         assert_eq!(received.recv().await.unwrap().body, "behind");
     }
 }
@@ -60,25 +60,25 @@ async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
     assert!(matches!(refused, HandOffError::Refused(_)), "{refused}");
 }
 
-/// What is sent to say that nobody waits for the answer to a request for [`TUNNEL`].
+/// The packet that cancels a request for [`TUNNEL`].
 fn cancel() -> Vec<u8> {
     raw::packet(0, 6, &[10])
 }
 
 #[tokio::test]
-async fn a_connection_granted_after_its_request_was_cancelled_is_closed() {
+async fn connection_granted_after_cancelled_request_is_closed() {
     for (hello, told) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
         let (mut server, io) = frisbee::memory();
         let connection = Client::builder().connect_io(io, Handlers::new()).await.unwrap();
         server.write_all(&raw::packet(0, 3, hello)).await.unwrap();
         let mut asking = Box::pin(connection.hand_off(TUNNEL, ""));
-        tokio::select! { _ = &mut asking => panic!("nobody has answered"), _ = read_until(&mut server, 8) => {} }
+        tokio::select! { _ = &mut asking => panic!("no answer was sent"), _ = read_until(&mut server, 8) => {} }
         drop(asking);
         let mut read = vec![0; told.len()];
-        tokio::time::timeout(PATIENCE, server.read_exact(&mut read)).await.expect("it is told").unwrap();
+        tokio::time::timeout(PATIENCE, server.read_exact(&mut read)).await.expect("it is notified").unwrap();
         assert_eq!(read, told);
         server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
-        let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.expect("nobody has it");
+        let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it was released");
         assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
         read.clear();
         server.read_to_end(&mut read).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_connection_granted_after_its_request_was_cancelled_is_closed() {
     }
 }
 
-/// A channel whose first connection is to a server that does as it is told, and whose next is to one that serves.
+/// A channel whose first connection is to a server controlled by the test, and whose next is to one that serves.
 async fn scripted<F>(script: impl FnOnce(DuplexStream) -> F + Send + 'static) -> Channel
 where
     F: Future<Output = ()> + Send + 'static,
@@ -108,7 +108,7 @@ where
 }
 
 #[tokio::test]
-async fn calls_behind_a_request_that_was_given_up_and_granted_go_to_a_new_connection() {
+async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     let (ask, mut is_asked) = mpsc::unbounded_channel();
     let (grant, granted) = tokio::sync::oneshot::channel::<()>();
     let channel = scripted(|mut io| async move {
@@ -119,14 +119,14 @@ async fn calls_behind_a_request_that_was_given_up_and_granted_go_to_a_new_connec
         io.write_all(&raw::packet(0, 8, b"\x01\x08\0")).await.unwrap();
         let mut behind = Vec::new();
         io.read_to_end(&mut behind).await.unwrap();
-        assert!(behind.is_empty(), "nothing is sent behind the request");
+        assert!(behind.is_empty(), "nothing is sent after the request");
     })
     .await;
     let client = InteropClient::new(channel.clone());
     let (asking, _handed) = channel.handing_off();
     let asking = InteropClient::new(asking);
     let mut asked = Box::pin(asking.do_nothing(Empty {}));
-    tokio::select! { _ = &mut asked => panic!("nobody has answered"), _ = is_asked.recv() => {} }
+    tokio::select! { _ = &mut asked => panic!("no answer was sent"), _ = is_asked.recv() => {} }
     drop(asked);
     let mut behind = Box::pin(client.add(AddRequest { a: 1, b: 2 }));
     let mut counts = Box::pin(client.count_up(Range { from: 0, count: 1 }));
@@ -137,7 +137,7 @@ async fn calls_behind_a_request_that_was_given_up_and_granted_go_to_a_new_connec
     assert!(counts.await.unwrap().into_inner().message().await.unwrap().is_some());
 }
 
-/// Waits without end in handlers that are asked for the connection, and counts those that wait.
+/// Waits without end in handlers of hand-off requests, and counts them.
 #[derive(Clone, Default)]
 struct Endless(Arc<AtomicUsize>);
 
@@ -163,7 +163,7 @@ impl Interop for Endless {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connection() {
+async fn cancelled_call_drops_handler_and_keeps_connection() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
     // One at a time, so that a place that is not given back shows.
@@ -175,11 +175,11 @@ async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connectio
     let asking = InteropClient::new(asking);
     let client = InteropClient::new(channel);
     for _ in 0..20 {
-        // Waits until the request before has been answered, behind which the connection is not busy.
+        // Waits until the earlier request has been answered. After that the connection is idle.
         client.do_nothing(Empty {}).await.unwrap();
         let mut asked = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
-        tokio::select! { answer = &mut asked => panic!("nobody has answered: {answer:?}"), () = entered => {} }
+        tokio::select! { answer = &mut asked => panic!("no answer was sent: {answer:?}"), () = entered => {} }
         drop(asked);
         until("it is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
     }
@@ -187,9 +187,9 @@ async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connectio
     assert!(!connection.is_closed() && handed.take().is_none());
 }
 
-/// The client tells nothing, so that it is the server's doing.
+/// The client sends no cancellation, so the server alone drops the handler.
 #[tokio::test]
-async fn a_handler_that_is_asked_for_the_connection_is_dropped_when_its_caller_waits_no_longer() {
+async fn cancelled_hand_off_drops_its_handler() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
     let address = frisbee_tests::serve(server.method_hand_off("interop.Interop/DoNothing")).await;

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait for a peer. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const TUNNEL: Operation = Operation::FIRST_USER;
@@ -28,17 +28,17 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// Hands its connections off as the request says, and echoes: packets, and raw bytes behind a greeting.
+/// Hands its connections off as the request says, and echoes: packets, and raw bytes after a greeting.
 struct Gateway {
     /// Requests that are decided elsewhere.
     held: Option<mpsc::UnboundedSender<HandOffRequest>>,
 }
 
-const GREETING: &[u8] = b"what do you want";
+const GREETING: &[u8] = b"state your request";
 
 async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     raw.write_all(GREETING).await?;
-    // TLS may keep what the socket did not take at once.
+    // TLS may keep bytes that the socket did not take at once.
     raw.flush().await?;
     echo(raw).await
 }
@@ -102,7 +102,7 @@ fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
     here
 }
 
-/// A client that echoes nothing, and what it receives.
+/// A client that echoes nothing, and its received packets.
 async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet>) {
     let (heard, received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
@@ -128,7 +128,7 @@ async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
     let mut came = Vec::new();
     let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
     read.unwrap();
-    assert!(came == sent, "what came back is something else");
+    assert!(came == sent, "other bytes came back");
 }
 
 async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
@@ -138,7 +138,7 @@ async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
 }
 
 #[tokio::test]
-async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() {
+async fn both_ends_reuse_transport_after_mutual_packets() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("before")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "before");
@@ -153,7 +153,7 @@ async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() 
 }
 
 #[tokio::test]
-async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
+async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     let (connection, mut received) = client(served(&gateway())).await;
     for _ in 0..3 {
         let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
@@ -179,7 +179,7 @@ async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
     });
     let asked = held.recv().await.unwrap();
     connection.send(&packet("behind")).await.unwrap();
-    // What the server sends meanwhile is heard.
+    // Packets that the server sends during this are received.
     asked.connection().send(&packet("crossing")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "crossing");
     let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
@@ -191,7 +191,7 @@ async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
 }
 
 #[tokio::test]
-async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
+async fn streams_and_work_at_either_end_prevent_hand_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -216,7 +216,7 @@ async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off(
     let deciding = async {
         let asked = held.recv().await.unwrap();
         let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
-        asked.accept(Bytes::new(), TakeOver::new(async |_| panic!("nobody gets it")));
+        asked.accept(Bytes::new(), TakeOver::new(async |_| panic!("the connection is not handed over")));
         stream
     };
     let (refused, stream) = tokio::join!(asking, deciding);
@@ -244,7 +244,7 @@ async fn only_the_end_that_dialled_may_ask() {
 }
 
 #[tokio::test]
-async fn a_hand_off_request_that_is_too_long_fails_and_the_connection_goes_on() {
+async fn overlong_hand_off_request_fails_and_keeps_connection() {
     let (connection, mut received) = client(served(&gateway())).await;
     let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
     assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
@@ -254,7 +254,7 @@ async fn a_hand_off_request_that_is_too_long_fails_and_the_connection_goes_on() 
 }
 
 #[tokio::test]
-async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
+async fn stream_opened_after_hand_off_request_waits_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
@@ -273,13 +273,13 @@ async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
             asked.refuse("");
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
-        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is told");
+        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is notified");
         assert_eq!(opened.is_ok(), !granted);
     }
 }
 
 #[tokio::test]
-async fn a_hand_off_of_a_connection_that_has_ended_releases_the_new_owner() {
+async fn hand_off_of_ended_connection_releases_new_owner() {
     let (held, mut asked) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
@@ -295,7 +295,7 @@ async fn a_hand_off_of_a_connection_that_has_ended_releases_the_new_owner() {
     // Who takes it has a handle to it, as is usual.
     let (takes, taken) = oneshot::channel();
     asked.accept("", TakeOver::new(move |_| async move { drop(takes.send(asked_for)) }));
-    tokio::time::timeout(PATIENCE, taken).await.expect("nobody keeps it").unwrap_err();
+    tokio::time::timeout(PATIENCE, taken).await.expect("no handle is left").unwrap_err();
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,7 +321,7 @@ async fn a_hand_off_times_out_and_a_silent_peer_is_not_granted_more() {
 }
 
 #[tokio::test]
-async fn two_ends_that_agreed_beforehand_take_the_transport_without_a_request() {
+async fn prearranged_ends_take_transport_without_request() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("raw from here on, you first")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");

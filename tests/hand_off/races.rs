@@ -78,7 +78,7 @@ async fn close(connection: Connection, pauses: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hand_offs_race_with_everything_else_and_none_hangs_or_loses_a_byte() {
+async fn racing_hand_offs_never_hang_or_lose_bytes() {
     static HANDED_OFF: AtomicU32 = AtomicU32::new(0);
     for workers in [Workers::PerCore, Workers::Caller] {
         let server = Server::builder().workers(workers).bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();

@@ -1,4 +1,4 @@
-//! What follows the last packet in the same segment, a thousand times on every transport.
+//! Bytes after the last packet in the same segment, a thousand times on every transport.
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
@@ -14,19 +14,19 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 const TIMES: usize = 1000;
 
-/// A mebibyte in which no place is like another.
+/// A mebibyte with a different value at each position.
 static RAW: LazyLock<Vec<u8>> = LazyLock::new(|| (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect());
 
 trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// What a peer of ours says at first.
+/// The first packet of a native peer.
 pub(super) fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
-/// Reads all there is and compares it with what it should be, whatever comes in one piece.
+/// Reads to the end and compares the bytes with the expected ones, in pieces of any size.
 async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
     let mut buffer = vec![0; 64 * 1024];
     let mut rest = &RAW[..];
@@ -38,7 +38,7 @@ async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
     }
 }
 
-/// Packets until one of an operation has come; what follows that.
+/// Reads packets until one of an operation, and returns the bytes after it.
 pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     loop {
@@ -55,7 +55,7 @@ pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -
     }
 }
 
-/// A client of ours gets the connection from a peer that writes packets, the reply and a mebibyte at once.
+/// A native client gets the connection from a peer that writes packets, the reply and a mebibyte at once.
 async fn client_gets_all(here: impl Io, mut there: impl Io) {
     let (heard, mut received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
@@ -70,7 +70,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
         there.write_all(&segment).await.unwrap();
         let mut answer = [0; 2];
         there.read_exact(&mut answer).await.unwrap();
-        assert_eq!(&answer, b"ok", "nothing stands before what the new owner writes");
+        assert_eq!(&answer, b"ok", "nothing precedes the bytes of the new owner");
     });
     let connection = Client::builder().connect_io(here, handlers).await.unwrap();
     let mut accepted = connection.hand_off(TUNNEL, "").await.unwrap();
@@ -83,7 +83,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
     peer.await.unwrap();
 }
 
-/// A server of ours gets the connection from a peer that writes packets and a mebibyte at once.
+/// A native server gets the connection from a peer that writes packets and a mebibyte at once.
 async fn server_gets_all(mut here: impl Io, there: impl Io) {
     let acceptor = Server::builder().build(Gateway { held: None }).unwrap();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -122,22 +122,22 @@ async fn tcp() -> (TcpStream, TcpStream) {
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_in_memory() {
+async fn bytes_after_last_packet_reach_new_owner_in_memory() {
     every_time(async || frisbee::memory()).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tcp() {
+async fn bytes_after_last_packet_reach_new_owner_on_tcp() {
     every_time(tcp).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_a_unix_socket() {
+async fn bytes_after_last_packet_reach_new_owner_on_unix_socket() {
     every_time(async || UnixStream::pair().unwrap()).await;
 }
 
 #[tokio::test]
-async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tls() {
+async fn bytes_after_last_packet_reach_new_owner_on_tls() {
     let (client, server) = Authority::default().configurations();
     let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
     every_time(async || {
@@ -149,12 +149,12 @@ async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tls() {
     .await;
 }
 
-/// A client and a server as users have them; what each hands over is said to be what it is.
+/// An ordinary client and server; the types of their transports are checked.
 async fn expect_kind<T: 'static>(raw: RawTransport) {
     assert!(raw.is::<T>());
     assert!(!raw.is::<u8>());
     let raw = raw.downcast::<u8>().expect_err("it is something else");
-    let (_transport, early) = raw.downcast::<T>().expect("it is what it says");
+    let (_transport, early) = raw.downcast::<T>().expect("it has its stated type");
     assert!(early.len() <= GREETING.len());
 }
 
@@ -168,7 +168,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
     super::expect_greeting(&mut raw).await;
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
-    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("it goes on");
+    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("the stream continues");
 }
 
 #[tokio::test]

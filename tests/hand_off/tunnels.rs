@@ -1,4 +1,4 @@
-//! Streams as bytes: tunnels beside everything else on one connection.
+//! Streams as bytes: tunnels among other traffic on one connection.
 
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
@@ -61,7 +61,7 @@ async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo
 }
 
 #[tokio::test]
-async fn every_byte_goes_through_a_tunnel_and_each_direction_ends_for_itself() {
+async fn tunnel_passes_every_byte_and_half_closes_independently() {
     let connection = connected(Handlers::new()).await;
     for _ in 0..20 {
         expect_echo(open(&connection, "echo").await).await;
@@ -108,7 +108,7 @@ async fn a_writer_waits_for_a_reader() {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     });
-    // Packets go on, and by the time that some have, the writer has written all that it may.
+    // Packets pass, and after some of them the writer has written all that it may.
     for _ in 0..100 {
         connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
     }
@@ -120,7 +120,7 @@ async fn a_writer_waits_for_a_reader() {
 
 /// A hundred tunnels and packets on one connection; one of the tunnels carries as much as it can.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bulk_transfer_in_one_of_a_hundred_tunnels_holds_up_none_of_the_others() {
+async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
     let call = Operation::user(20).unwrap();
     let (heard, mut answers) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(call, move |_, packet| {
@@ -174,7 +174,7 @@ async fn a_bulk_transfer_in_one_of_a_hundred_tunnels_holds_up_none_of_the_others
             ended.unwrap();
         }
     };
-    tokio::time::timeout(PATIENCE, all).await.expect("the others get on while the bulk goes on");
+    tokio::time::timeout(PATIENCE, all).await.expect("the others finish during the bulk transfer");
     assert!(!bulk.is_finished());
     stop.store(true, Ordering::Relaxed);
     bulk.await.unwrap();

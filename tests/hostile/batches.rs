@@ -11,14 +11,14 @@ use frpc::polyglot::{Encoder, Form, encode_root};
 const BATCH: u16 = 9;
 const SUM_UP: u16 = 22;
 
-/// What makes one of ours of a peer.
+/// The packet that makes a peer native.
 fn hello() -> Vec<u8> {
     let mut core = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now());
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
-/// A client of ours, as far as its server can tell, with a stream of requests that is open.
+/// A client that appears native to its server, with an open stream of requests.
 async fn streaming() -> Raw {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&hello()).await;
@@ -26,7 +26,7 @@ async fn streaming() -> Raw {
     peer
 }
 
-/// Whether the server goes on answering.
+/// Whether the server still answers.
 async fn expect_sum(peer: &mut Raw) {
     peer.write(&packet(3, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     let reply = peer.next().await.expect("the connection lives");
@@ -34,7 +34,7 @@ async fn expect_sum(peer: &mut Raw) {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_empty_or_lies_about_its_lengths_closes_the_connection() {
+async fn empty_or_inconsistent_batch_closes_connection() {
     let message = encoded(&Count { value: 1 });
     let whole = [&[message.len() as u8], &message[..]].concat();
     let cut = [&whole[..], &[200, 1], &message].concat();
@@ -70,7 +70,7 @@ async fn a_batch_of_a_plain_peer_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_batch_beyond_the_credit_gives_the_messages_within_it_and_loses_the_stream() {
+async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });

@@ -1,4 +1,4 @@
-//! What broken and hostile peers do to a server, with a healthy client beside them.
+//! Effects of broken and hostile peers on a server with a healthy client.
 
 use bytes::Bytes;
 use frisbee::Config;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
 
-/// Add(20, 22) and its sum, by which a test sees that a connection lives.
+/// Add(20, 22) and its sum, which shows that a connection lives.
 fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
@@ -67,7 +67,7 @@ fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives() {
+async fn truncated_body_gets_error_reply_and_keeps_connection() {
     let address = serve_interop().await;
     let healthy = Healthy::beside(address).await;
     let mut peer = Raw::connect(address).await;
@@ -81,7 +81,7 @@ async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives
                 let reply = peer.next().await.expect("the connection lives");
                 assert_eq!((reply.id.0, reply.operation.number()), (cut as u16, *operation));
                 let text = error_text(&reply.body).unwrap_or_else(|| panic!("{operation} cut at {cut} was accepted"));
-                assert!(text.contains("interop."), "{text:?} does not say what was expected");
+                assert!(text.contains("interop."), "{text:?} does not have the expected text");
             }
             truncations += body.len() as u32;
         }
@@ -177,7 +177,7 @@ async fn a_finished_stream_is_closed_at_once_and_its_place_free() {
 }
 
 #[tokio::test]
-async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
+async fn invalid_openings_are_refused_and_stray_packets_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for first in [&[9, ADD as u8][..], &[9, 99]] {
         peer.write(&packet(3, 2, first)).await;
@@ -195,7 +195,7 @@ async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
 }
 
 #[tokio::test]
-async fn a_stream_of_an_unknown_operation_is_refused_and_its_messages_are_ignored() {
+async fn stream_of_unknown_operation_is_refused_and_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(0, 3, b"fris\x01")).await;
     for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
@@ -226,7 +226,7 @@ async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
+async fn half_closed_client_still_gets_replies() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let range = [8, 0, 0x0d, 0, 0x0d, 6]; // Three numbers from 0.
     let sleep = packet(1, 19, &encoded(&SleepRequest { millis: 300, tag: 5 }));
@@ -258,7 +258,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
         let (mut silent, serving, begun) = connect();
         silent.write(said).await;
         serving.await.expect("it does not panic");
-        assert!(begun.elapsed() < IDLE / 2, "{:?} behind {said:?}", begun.elapsed());
+        assert!(begun.elapsed() < IDLE / 2, "{:?} after {said:?}", begun.elapsed());
     }
 
     let (mut no_more, serving, begun) = connect();
@@ -303,7 +303,7 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
     }
 }
 
-/// How long it takes to answer what is sent at once, in virtual time.
+/// The virtual time that it takes to answer bytes sent at once.
 async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
     let (here, there) = tokio::io::duplex(64 * 1024);
@@ -336,7 +336,7 @@ fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_exceeds_its_allowance_of_useless_packets_is_paused_without_loss() {
+async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
@@ -360,7 +360,7 @@ async fn a_peer_that_exceeds_its_allowance_of_useless_packets_is_paused_without_
     for (cost, waste) in useless.into_iter().chain([cancelled]) {
         let allowed = Config::default().waste_rate as usize;
         let less = [&hello[..], &repeated(&waste, allowed / 10 / cost)].concat();
-        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
+        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within its allowance");
         let more = [&hello[..], &repeated(&waste, 3 * allowed / cost)].concat();
         let elapsed = time_to_answer(more).await;
         assert!((2_800..3_000).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
@@ -379,7 +379,7 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
 
 /// Refusing a stream is done by its handle, which wakes the connection's own task.
 #[tokio::test]
-async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
+async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;
     // 1024 packets in each turn, and no rest.
     let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
@@ -405,5 +405,5 @@ async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
     answered.expect("all are refused").expect("the connection lives");
     other.abort();
-    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns beside twenty of the connection");
+    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns during twenty of the connection");
 }

@@ -17,21 +17,21 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
-/// No test waits longer for what has to come.
+/// The longest wait for an event that must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what}"))
 }
 
-/// What a proxy does with what it passes on.
+/// Faults that a proxy applies to passing bytes.
 #[derive(Default)]
 struct Manner {
     /// Waits so many milliseconds before each piece.
     delay: AtomicU64,
-    /// Cuts both ways behind so many bytes; 0 is never.
+    /// Cuts both directions after so many bytes; 0 is never.
     cut_behind: AtomicU64,
-    /// Passes nothing on, and tells nobody.
+    /// Drops all bytes silently.
     silent: AtomicBool,
     /// Flips a bit in one of so many bytes; 0 is never.
     flip_one_in: AtomicU64,
@@ -72,7 +72,7 @@ fn proxied(
     (acceptor, connect)
 }
 
-/// Passes on what comes from both ends, until one of them ends or is cut.
+/// Forwards the bytes of both ends, until one of them ends or is cut.
 async fn relay<C, S>(client: C, server: S, manner: Arc<Manner>)
 where
     C: AsyncRead + AsyncWrite,
@@ -132,7 +132,7 @@ async fn behind_a_proxy_that_delays_every_call_succeeds() {
     assert_eq!(echo, payload);
 }
 
-/// Makes so many calls through connections that are cut behind some hundred bytes.
+/// Makes so many calls through connections that are cut after some hundred bytes.
 async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
     let (mut succeeded, mut failed) = (0, 0);
     for a in 0..calls {
@@ -152,7 +152,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one() {
+async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
     let (address, manner) = proxy(serve_interop().await).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
     // A channel pauses before it replaces connections that soon end.
@@ -194,14 +194,14 @@ fn quick() -> frisbee::Config {
     frisbee::Config::default().ping_interval(Duration::from_millis(100))
 }
 
-/// The settings of a channel and a server that notice at once what has become of their connection.
+/// The settings of a channel and a server that notice a lost connection at once.
 fn wary() -> (ServerBuilder, ChannelBuilder) {
     let config = || quick().idle_timeout(Duration::from_millis(600)).least_rate_window(SECOND);
     let channel = Channel::builder().config(config()).timeout(Duration::from_millis(500));
     (Server::builder().config(config()), channel)
 }
 
-/// Makes calls and streams while bits are flipped, so many times, and one call behind that; how many calls succeeded.
+/// Makes so many calls and streams while bits are flipped, and one call after that; returns the number of successes.
 async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64) -> i64 {
     manner.flip_one_in.store(300, Ordering::Relaxed);
     let mut succeeded = 0;
@@ -228,7 +228,7 @@ async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bits_flipped_in_a_thousand_calls_never_hang_or_kill_a_client_or_server() {
+async fn flipped_bits_never_hang_or_kill_client_or_server() {
     let (server, channel) = wary();
     let manner = Arc::default();
     let (_, connect) = proxied(server, &manner);
@@ -302,13 +302,13 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
         {
             return assert_eq!(sum.get_ref().total, 42);
         }
-        assert!(begun.elapsed() < within, "nobody is served");
+        assert!(begun.elapsed() < within, "no client is served");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
 #[tokio::test]
-async fn a_server_without_descriptors_serves_open_connections_and_recovers() {
+async fn server_without_descriptors_serves_and_recovers() {
     if !is_there("prlimit") {
         return;
     }
@@ -319,7 +319,7 @@ async fn a_server_without_descriptors_serves_open_connections_and_recovers() {
     soon("descriptors run out", async { while server.not_accepted().await == 0 {} }).await;
     let (begun, before) = (Instant::now(), server.not_accepted().await);
     for a in 0..100 {
-        early.add(AddRequest { a, b: 1 }).await.expect("who is connected is served");
+        early.add(AddRequest { a, b: 1 }).await.expect("a connected client is served");
     }
     // Pauses become a second long within the first ten failures.
     let (failures, most) = (server.not_accepted().await - before, 10 + begun.elapsed().as_secs());
@@ -375,10 +375,10 @@ async fn a_server_with_little_memory_refuses_and_lives() {
             }
         }
         peers.push(peer);
-        let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("a small call is served beside");
+        let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("a small call is served at the same time");
         assert_eq!(sum.get_ref().total, 2);
     }
-    assert!(child.try_wait().expect("it can be asked").is_none(), "the server lives");
+    assert!(child.try_wait().expect("its state is readable").is_none(), "the server lives");
     let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("there is no room");
     assert_eq!(refused.code(), Code::ResourceExhausted);
     drop(peers);
@@ -400,7 +400,7 @@ async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
             tokio::spawn(async move { client.sleep(SleepRequest { millis: 60_000, tag }).await })
         })
         .collect();
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served behind them");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served after them");
     child.kill().await.expect("it can be killed");
     for call in calls {
         let status = soon("a call ends", call).await.expect("it does not panic").expect_err("the server is gone");

@@ -28,11 +28,11 @@ fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
     (message, frame)
 }
 
-/// The text of the error that a body is answered with. The connection goes on.
+/// The text of the error that answers a body. The connection stays open.
 async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
     peer.write(&packet(3, ECHO, body)).await;
     let reply = peer.next().await.expect("it is answered");
-    // An extended peer is told the code in front, in a prefix of a few bytes.
+    // A native peer gets the code first, in a prefix of a few bytes.
     let error = match reply.body[..] {
         [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
         ref error => error,
@@ -56,7 +56,7 @@ async fn a_packed_request_that_nobody_asked_for_is_refused() {
 }
 
 #[tokio::test]
-async fn a_frame_that_is_broken_or_lies_is_refused_and_the_connection_goes_on() {
+async fn broken_packed_frame_is_refused_and_keeps_connection() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&hello(false)).await;
     let (message, frame) = message(4000);
@@ -131,7 +131,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
 }
 
 #[tokio::test]
-async fn a_caller_without_permission_is_refused_before_a_frame_is_looked_at() {
+async fn unauthorized_caller_is_refused_before_unpacking() {
     let access = Access::new()
         .allow(["interop.Interop/Add"], Who::anybody())
         .allow(["interop.Interop/EchoPayload"], Who::known());
@@ -168,7 +168,7 @@ impl Protocol for Turns {
 }
 
 #[tokio::test]
-async fn a_turn_that_has_lasted_long_enough_ends_behind_a_message_that_is_packed_or_unpacked() {
+async fn long_turn_ends_after_packed_message() {
     let (message, frame) = message(1200);
     let packed = body(message.len() as u64, &frame);
     let packing = server().compress(["interop.Interop/EchoPayload"]);
@@ -224,7 +224,7 @@ async fn a_broken_item_ends_its_stream_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_packed_though_nobody_asked_for_it_or_badly_is_an_error() {
+async fn unrequested_or_malformed_packed_reply_is_an_error() {
     for (accepts, reply, code) in [
         (false, EXAMPLE.to_vec(), Code::Internal),
         (true, body(1205, parts(EXAMPLE).expect("it is packed").1), Code::Internal),

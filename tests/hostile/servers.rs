@@ -1,5 +1,5 @@
-//! What broken and hostile servers do to a client: it keeps its deadlines, holds little, and never takes for a success
-//! what is none.
+//! Effects of broken and hostile servers on a client: it keeps its deadlines, holds little, and never takes a failure
+//! for a success.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
@@ -15,7 +15,7 @@ const ADD: u16 = 18;
 const SUM: [u8; 6] = [8, 0, 0x0d, 4, 0x0d, 4];
 
 #[tokio::test]
-async fn replies_with_unknown_ids_duplicates_and_wrong_operations_answer_no_call() {
+async fn stray_replies_answer_no_call() {
     let (client, mut liar) = deceived(|builder| builder).await;
     for a in 0..50 {
         let call = calling(&client, a);
@@ -70,14 +70,14 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
         written += 1;
     }
     let status = call.await.expect("the caller does not panic").expect_err("nothing answers it");
-    // What is in the pipe at the end was written and not read.
+    // Bytes in the pipe at the end were written and not read.
     assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
     ignoring.abort();
 }
 
 #[tokio::test]
-async fn a_silent_server_costs_a_call_its_deadline_and_the_connection_its_idle_timeout() {
+async fn silent_server_costs_call_deadline_then_idle_timeout() {
     let settings = |builder: ChannelBuilder| {
         builder.peer_kind_timeout(Duration::from_millis(400)).timeout(Duration::from_millis(50))
     };
@@ -97,7 +97,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let reply = packet(request.id.0, request.operation.number(), &SUM);
     slow.write(&reply[..reply.len() - 1]).await;
     assert_eq!(code(call.await.expect("the caller does not panic")), Code::DeadlineExceeded);
-    // What was left of it comes now, and answers nobody.
+    // Its remaining part arrives now, and answers no call.
     slow.write(&reply[reply.len() - 1..]).await;
     let call = calling(&client, 2);
     let request = slow.next().await.expect("the client calls");
@@ -106,10 +106,10 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_server_that_hardly_reads_costs_calls_of_every_kind_no_more_than_their_deadlines() {
+async fn slowly_reading_server_costs_calls_only_their_deadlines() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
     slow.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    // More than the sockets take, and a waiting call behind that.
+    // More than the sockets take, and a waiting call after that.
     let mut fillers = tokio::task::JoinSet::new();
     for _ in 0..6 {
         let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
@@ -150,7 +150,7 @@ async fn a_server_that_hardly_reads_costs_calls_of_every_kind_no_more_than_their
 }
 
 #[tokio::test]
-async fn headers_that_promise_too_much_or_are_none_end_the_connection_and_its_calls() {
+async fn overlong_or_invalid_headers_end_connection_and_calls() {
     for lie in
         [packet(0, 0, b"!"), b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![0, 15, 0, 0, 0, 18, 255, 0, 0, 0]]
     {
@@ -168,7 +168,7 @@ async fn headers_that_promise_too_much_or_are_none_end_the_connection_and_its_ca
 
 /// They were counted, and a client that had left a few long streams of a Go server early lost its connection.
 #[tokio::test]
-async fn messages_that_cross_the_end_of_their_stream_are_not_counted_against_the_server() {
+async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let (client, mut peer) = deceived(|builder| builder).await;
     let (stream, id) = streaming(&client, &mut peer, Duration::from_secs(60)).await;
     drop(stream);
@@ -179,7 +179,7 @@ async fn messages_that_cross_the_end_of_their_stream_are_not_counted_against_the
     let call = calling(&client, 1);
     let request = loop {
         let packet = peer.next().await.expect("the connection lives");
-        // The range that the stream was asked for, and its close, come before.
+        // The requested range of the stream and its close precede this.
         if packet.operation.number() != 2 {
             break packet;
         }
@@ -209,7 +209,7 @@ async fn a_stream_without_end_keeps_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_deadline_has_passed_ends_although_messages_wait() {
+async fn stream_past_deadline_ends_despite_queued_messages() {
     const TIMEOUT: Duration = Duration::from_secs(2);
     let (client, mut liar) = deceived(|builder| builder).await;
     let (mut stream, id) = streaming(&client, &mut liar, TIMEOUT).await;
@@ -224,7 +224,7 @@ async fn a_stream_whose_deadline_has_passed_ends_although_messages_wait() {
         }
     };
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    assert!(read < 100, "{read} messages were read behind the deadline");
+    assert!(read < 100, "{read} messages were read after the deadline");
 }
 
 #[tokio::test]
@@ -245,7 +245,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }
-    // The reset comes behind the request and its end, and before anything is read, which would give credit.
+    // The reset follows the request and its end, and precedes any read, which would give credit.
     loop {
         let packet = liar.next().await.expect("the connection lives");
         if packet.operation.number() == 7 && !packet.body.is_empty() {
@@ -265,7 +265,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
 }
 
 #[tokio::test]
-async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_another() {
+async fn stream_resetting_server_gets_few_streams_beside_another() {
     let (address, accepted) = Raw::listen().await;
     let addresses = [serve_interop().await.to_string(), address];
     let channel = Channel::builder().calls::<InteropClient>().connect_all(addresses).await.expect("both listen");
@@ -290,7 +290,7 @@ async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_anothe
         let chosen = async { while !is_reset().await {} };
         tokio::time::timeout(Duration::from_secs(20), chosen).await
     };
-    chosen().await.expect("it is chosen, once it has shown what it is");
+    chosen().await.expect("it is chosen once it has identified itself");
     let mut reset = 0;
     for _ in 0..200 {
         reset += usize::from(is_reset().await);

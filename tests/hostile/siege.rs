@@ -1,4 +1,4 @@
-//! A healthy client beside every kind of hostile peer. In a process of its own, since others measure their memory.
+//! A healthy client together with every kind of hostile peer. In its own process, since others measure their memory.
 
 use frisbee::pubsub::{self, Broker};
 use frisbee_tests::attacks::{self, Appetite, Target};
@@ -16,7 +16,8 @@ async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
     let doors = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new()).gateway(doors)).await;
     for attack in attacks::all() {
-        // The benchmark's operation is 10, where this schema has another message: what is valid there is not here.
+        // The benchmark's operation is 10. This schema has another message there, so the benchmark's valid bytes are
+        // invalid here.
         let address = if attack.target == Target::Tls { tls } else { plain };
         let healthy = Healthy::beside(plain).await;
         let attacking = attack.run(address, Appetite::Little);

@@ -23,7 +23,7 @@ use tokio::process::{Child, Command};
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// Where a handler goes on.
+/// The target of a handler's nested calls.
 #[derive(Clone)]
 enum Next {
     /// Calls another server of frpc.
@@ -62,7 +62,7 @@ impl Greeter for Service {
     }
 
     async fn recite(&self, _request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Err(Status::unimplemented("nobody recites here"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
@@ -131,7 +131,7 @@ impl Shown {
         }
     }
 
-    /// What the collector writes of a span, line by line.
+    /// The collector's output for a span, line by line.
     fn note(&mut self, line: &str) {
         let Some((key, value)) = line.split_once(':') else { return };
         let place = match key.trim() {
@@ -169,7 +169,7 @@ fn expect_one_trace(spans: &[Shown]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_way_by_servers_a_grpc_door_and_a_broker_is_one_trace_in_memory() {
+async fn servers_grpc_and_broker_form_one_trace_in_memory() {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     travel(&provider).await;
@@ -238,7 +238,7 @@ impl Collector {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_way_by_servers_a_grpc_door_and_a_broker_is_one_trace_in_a_collector() {
+async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     let Some(collector) = Collector::start().await else { return };
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(format!("http://{}", collector.address)).build();
     let exports = Exports::new();
@@ -259,7 +259,7 @@ async fn a_way_by_servers_a_grpc_door_and_a_broker_is_one_trace_in_a_collector()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_go_on_and_their_spans_are_counted_as_failed_while_no_collector_listens() {
+async fn absent_collector_fails_spans_not_calls() {
     let nobody = format!("http://127.0.0.1:{}", port().await);
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(nobody).build().expect("it is an address");
     let exports = Exports::new();

@@ -24,7 +24,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Endpoint;
 use tonic_prost::ProstCodec;
 
-/// No test waits longer for what a server does. It comes in milliseconds; a machine may be busy.
+/// The longest wait for a server. Answers are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gateway to a target, over TLS, and a channel to it whose user has logged in.
@@ -50,7 +50,7 @@ async fn open(channel: &Channel, target: &str) -> RawTransport {
     handed.take().expect("the gateway hands its connection off")
 }
 
-/// What PostgreSQL is asked, on any transport.
+/// Queries to PostgreSQL, on any transport.
 async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let mut config = tokio_postgres::Config::new();
     config.user("postgres").dbname("postgres");
@@ -65,7 +65,7 @@ async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stati
         assert_eq!(row.get::<_, i64>(0), at);
         assert_eq!(row.get::<_, &str>(1).len() as i64, at % 50 * 5);
     }
-    // Many questions at one time, one behind the other on the wire.
+    // Many queries at one time, pipelined on the wire.
     let asked = (0_i64..100).map(|number| {
         let client = &client;
         async move { client.query_one("SELECT $1::INT8 * 2", &[&number]).await.unwrap().get::<_, i64>(0) }
@@ -76,7 +76,7 @@ async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stati
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postgres_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
+async fn postgres_runs_on_connection_handed_off_by_gateway() {
     let Some(server) = servers::postgres().await else { return };
     let asked = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
     tokio::time::timeout(PATIENCE, asked).await.unwrap();
@@ -146,7 +146,7 @@ where
     grpc.unary(tonic::Request::new(request), path, codec).await.unwrap().into_inner()
 }
 
-/// What etcd is asked by tonic's client, on any transport.
+/// Requests to etcd by tonic's client, on any transport.
 async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let given = Arc::new(Mutex::new(Some(TokioIo::new(io))));
     let connector = tower::service_fn(move |_| {

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 const PREFIX: &str = "shop/";
 
-/// No test waits longer for what comes in seconds; a machine may be busy.
+/// The longest wait for an event that is due in seconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that is registered.
@@ -94,7 +94,7 @@ async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_register_are_found_and_those_that_stop_leave_without_a_lost_call() {
+async fn registered_servers_join_and_leave_without_lost_calls() {
     let Some(server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let one = Shop::open(&etcd).await;
@@ -116,7 +116,7 @@ async fn servers_that_register_are_found_and_those_that_stop_leave_without_a_los
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_etcd_that_is_killed_loses_no_call_and_is_followed_again_when_it_is_back() {
+async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let Some(mut server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("it is an address");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
@@ -145,7 +145,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let address = format!("http://{}", server.address);
     let etcd = Etcd::new([&address]).expect("it is an address");
     let stays = Shop::open(&etcd).await;
-    // A process of its own, as far as etcd can tell.
+    // A separate process to etcd.
     let dies = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("it starts");
     let registering = dies.spawn(async move {
         let etcd = Etcd::new([&address]).expect("it is an address");

@@ -66,7 +66,7 @@ impl Peer {
         Serving { address, _stdin: stdin, _child: child }
     }
 
-    /// Runs the peer's cases against a server, of which there are at least so many.
+    /// Runs the peer's cases against a server. There are at least `cases` of them.
     pub(crate) async fn call(&self, address: &str, options: &[&str], at_least: usize) {
         let output = Command::new(&self.program)
             .args(["call", address])
@@ -103,7 +103,7 @@ pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
         .arg(package)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/go").join(module))
         .output()
-        .expect("Go has just told its version");
+        .expect("Go has just printed its version");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     Some(program)
 }

@@ -1,4 +1,4 @@
-//! A real API server of Kubernetes: the manifest of docs/fleet.md, and a Service whose slices come, change and go while the
+//! A real API server of Kubernetes: the manifest of docs/resolvers.md, and a Service whose slices come, change and go while the
 //! server is killed and starts again.
 //!
 //! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set. No
@@ -90,7 +90,7 @@ impl ApiServer {
         self.until_ready().await;
     }
 
-    /// Asks as the administrator, with YAML or JSON, if the server can be reached.
+    /// Requests as the administrator, with YAML or JSON, if the server can be reached.
     async fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
         let socket = TcpStream::connect(&self.address).await.ok()?;
         let io = self.tls.connect_io(socket, "127.0.0.1").await.ok()?;
@@ -104,7 +104,7 @@ impl ApiServer {
         Some((status, response.into_body().collect().await.ok()?.to_bytes().into()))
     }
 
-    /// Asks for what has to succeed.
+    /// A request that has to succeed.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
         let (status, answer) = self.ask(method, path, body).await.expect("it is there");
         let text = String::from_utf8_lossy(&answer);
@@ -163,14 +163,14 @@ fn serve(program: &PathBuf, place: &TempDir, address: &str, etcd: &str) -> Child
 
 /// The manifest of the page, each with the path where it is created.
 fn manifest() -> Vec<(&'static str, &'static str)> {
-    let (_, page) = include_str!("../../docs/fleet.md").split_once("```yaml\n").expect("the page has a manifest");
+    let (_, page) = include_str!("../../docs/resolvers.md").split_once("```yaml\n").expect("the page has a manifest");
     let (manifest, _) = page.split_once("```").expect("it has an end");
     let path = |document: &str| match document.lines().find_map(|line| line.strip_prefix("kind: ")) {
         Some("Service") => "/api/v1/namespaces/prod/services",
         Some("ServiceAccount") => "/api/v1/namespaces/prod/serviceaccounts",
         Some("Role") => "/apis/rbac.authorization.k8s.io/v1/namespaces/prod/roles",
         Some("RoleBinding") => "/apis/rbac.authorization.k8s.io/v1/namespaces/prod/rolebindings",
-        other => panic!("what is {other:?}?"),
+        other => panic!("unknown argument {other:?}"),
     };
     manifest.split("---\n").map(|document| (path(document), document)).collect()
 }
@@ -203,7 +203,7 @@ async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and_through_restarts() {
+async fn kubernetes_service_is_followed_through_restarts() {
     let Some(mut server) = ApiServer::start().await else { return };
     server.does("POST", "/api/v1/namespaces", r#"{"metadata": {"name": "prod"}}"#).await;
     let mut documents = manifest();
@@ -228,7 +228,7 @@ async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and
     server.replace(&slice("shop-1", &[pod(one, false, true)])).await;
     assert_eq!(next(&mut resolver).await, [text(two), text(three)], "one terminates");
     server.does("DELETE", &format!("{SLICES}/shop-2"), "").await;
-    assert_eq!(next(&mut resolver).await, [text(one)], "nobody else is left, and it still serves");
+    assert_eq!(next(&mut resolver).await, [text(one)], "no other is left, and it still serves");
 
     server.kill().await;
     let why = resolver.next().await.expect_err("it is away").to_string();
@@ -236,7 +236,7 @@ async fn a_service_of_a_real_cluster_is_followed_by_the_manifest_of_the_page_and
     server.restart().await;
     server.replace(&slice("shop-1", &[pod(one, true, false), pod(three, true, false)])).await;
     while next(&mut resolver).await != [text(one), text(three)] {}
-    // What is behind it, too, may be away.
+    // Its backend may be away, too.
     server.etcd.kill().await;
     server.etcd.restart().await;
     server.until_ready().await;

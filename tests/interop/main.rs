@@ -32,10 +32,10 @@ async fn connected(address: &str, form: HeaderForm) -> Channel {
     builder.connect(address).await.expect("the server listens")
 }
 
-/// What the other end of a channel has shown itself to be.
+/// The detected kind of the other end of a channel.
 async fn peer_of(channel: &Channel) -> Shown {
     let connection = channel.connection().expect("it has just been made");
-    connection.peer_known().await.expect("the peer shows what it is")
+    connection.peer_known().await.expect("the peer identifies itself")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,10 +71,10 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_with_old_headers_is_named_to_a_client_that_was_not_told_of_them() {
+async fn client_without_old_headers_setting_names_go_server() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
-    // It takes our HELLO for a packet of 1.7 GB, for which it makes room.
+    // It takes our HELLO for a packet of 1.7 GB, and allocates memory for it.
     let builder =
         Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_patience(Duration::from_secs(60));
     let channel = builder.connect(&server.address).await.expect("the peer listens");

@@ -24,13 +24,13 @@ use tokio::time::timeout;
 
 const BROKERS: usize = 3;
 
-/// The patterns of one connection, all of which match everything.
+/// The patterns of one connection. Each of them matches everything.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
 /// The messages that may be on their way: far less than queues hold.
 const UNHEARD_MAX: u64 = 20_000;
 
-/// No test waits longer for what comes in milliseconds; a machine may be busy.
+/// The longest wait for an event that is due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
@@ -75,8 +75,8 @@ async fn until(what: &str, is: impl Fn() -> bool) {
     timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
 }
 
-/// Publishes from 1 on to the topic of a broker, no faster than all are heard. `heard` is what each subscription has
-/// heard of all brokers.
+/// Publishes from 1 on to the topic of a broker, no faster than all receive. `heard` is the count of each subscription
+/// for all brokers.
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, heard: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("it is a topic");
     for number in 1..=messages() {
@@ -90,7 +90,7 @@ async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, heard: Ve
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn overlapping_patterns_at_three_brokers_hear_each_message_once_and_in_order() {
+async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
@@ -167,7 +167,7 @@ async fn members_of_groups_have_equal_shares_wherever_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_only_member_of_a_group_hears_the_messages_of_its_own_broker() {
+async fn sole_group_member_gets_messages_of_its_broker() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let mut jobs = clients[0].queue_subscribe("numbers.>", "workers").await.expect("the broker takes it");
@@ -179,7 +179,7 @@ async fn the_only_member_of_a_group_hears_the_messages_of_its_own_broker() {
     }
 }
 
-/// What a subscription has heard and was told to have missed.
+/// The messages and reported losses of a subscription.
 #[derive(Default)]
 struct Account {
     heard: AtomicU64,
@@ -199,7 +199,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
             Ok(message) => {
                 let number = String::from_utf8_lossy(message.payload()).parse().expect("it is a number");
                 let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
-                assert!(number > before, "{number} comes behind {before}");
+                assert!(number > before, "{number} follows {before}");
                 account.heard.fetch_add(1, Ordering::SeqCst);
             }
             Err(RecvError::Lagged(count)) => {
@@ -280,11 +280,11 @@ impl Load {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed_under_load_leaves_a_gap_that_is_said_exactly() {
+async fn killed_server_leaves_exactly_reported_gap() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let accounts = listen_everywhere(&clients).await;
-    // The third says no more once the server has gone, and what it said in between is to be told, too.
+    // The third sends no more once the server has gone, and its last messages must be reported, too.
     let mut load = Load::start(&clients, Some(3_000));
     let all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
     until("all are heard", || all(3_000)).await;
@@ -352,7 +352,7 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
     let deep = format!("test.t{}", ".a".repeat(300));
     stranger.publish(deep, "x".into()).await.expect("NATS is there");
     stranger.flush().await.expect("NATS is there");
-    // The same connection as that of a broker would take it on behind them.
+    // Otherwise a broker's own connection would continue it after them.
     for _ in 0..2 {
         clients[1].publish("a", "x").await.expect("the broker is there");
         assert_eq!(next(&mut subscription).await.expect("nothing is lost"), "a x");

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes arrays of every type, byte order and form into the folder of its argument, and beside each the elements as they
-/// stand in C order, as little-endian bytes.
+/// Writes arrays of every type, byte order and form into the folder of its argument, and for each one a file with the
+/// elements in C order, as little-endian bytes.
 const WRITE: &str = r#"
 import sys, numpy as np
 folder = sys.argv[1]
@@ -65,7 +65,7 @@ fn python(program: &str, folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn files_of_numpy_are_read_and_numpy_reads_those_that_are_written() {
+fn numpy_files_round_trip_with_numpy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     if python(WRITE, folder.path()).is_none() {
         assert!(env::var_os("FRISBEE_REQUIRE_NUMPY").is_none(), "NumPy is required here and is not installed");

@@ -80,7 +80,7 @@ fn queries() -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prometheus_answers_each_query_of_the_dashboard_with_data_and_takes_the_alerts() {
+async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
     let server = server().await;
     let alerts = folder().join("alerts.yml").canonicalize().expect("it is there");
     let config = format!(

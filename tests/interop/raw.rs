@@ -34,7 +34,7 @@ impl Router for Turns {
     }
 }
 
-/// Reads the greeting. A Go program sends PINGs until it calls `RawTransport()`, and they may come behind the last packet.
+/// Reads the greeting. A Go program sends PINGs until it calls `RawTransport()`, and they may follow the last packet.
 async fn expect_greeting(raw: &mut RawTransport) {
     let reading = async {
         let mut head = [0; 10];
@@ -69,7 +69,7 @@ async fn a_go_server_turns_raw_and_echoes_the_following_bytes() {
     let (written, read) = tokio::join!(write.write_all(&sent), read.read_exact(&mut back));
     written.unwrap();
     read.unwrap();
-    assert!(back == sent, "what came back is something else");
+    assert!(back == sent, "other bytes came back");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,7 +81,7 @@ async fn a_go_client_turns_raw_and_its_bytes_come_back() {
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let echoing = tokio::spawn(async move {
-        let mut raw = raw.await.expect("the peer asks");
+        let mut raw = raw.await.expect("the peer requests the connection");
         expect_greeting(&mut raw).await;
         raw.write_all(GREETING).await.unwrap();
         let (mut read, mut write) = tokio::io::split(raw);

@@ -1,4 +1,4 @@
-//! What a client of ours expects of a server of the interop schema, whoever wrote it.
+//! A native client's expectations of a server of the interop schema, in any implementation.
 
 use frisbee_tests::interop::{
     AddRequest, Color, Count, Empty, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Range, Scalars,
@@ -13,11 +13,11 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// What a case comes to: nothing, or what went wrong.
+/// The outcome of a case: nothing, or a failure.
 type Outcome = Result<(), String>;
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// A name and what is done.
+/// A name and an action.
 pub(crate) type Case = (&'static str, fn(InteropClient) -> Running);
 
 macro_rules! cases {
@@ -370,7 +370,7 @@ async fn echo_payload(client: InteropClient, length: usize) -> Outcome {
     let data: Vec<u8> = (0..length).map(|at| ((at * 31) >> 3) as u8).collect();
     let payload = Payload { seq: length as u32, data };
     let echoed = client.echo_payload(payload.clone()).await.map_err(text)?.into_inner();
-    if echoed == payload { Ok(()) } else { Err(format!("{} bytes came back, or others", echoed.data.len())) }
+    if echoed == payload { Ok(()) } else { Err(format!("{} bytes were echoed, or others", echoed.data.len())) }
 }
 
 async fn payloads_around_64k(client: InteropClient) -> Outcome {
@@ -567,7 +567,7 @@ async fn streams_beside_calls(client: InteropClient) -> Outcome {
 }
 
 async fn streams_in_turn(client: InteropClient) -> Outcome {
-    // In the long run more than there are ids, or places in a Go peer that nobody has freed.
+    // In the long run there are more than ids, or than slots in a Go peer that were never freed.
     let many = std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok());
     for n in 0..many.map_or(1000, |many: i64| (many / 3).min(25_000)) {
         counts_up(client.clone(), n % 4).await?;

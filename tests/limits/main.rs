@@ -1,4 +1,4 @@
-//! What servers and clients refuse, defer or give up: memory, depth of messages, slow links, silent clients.
+//! Rejected, deferred and aborted work of servers and clients: memory, depth of messages, slow links, silent clients.
 
 mod nesting;
 mod of_the_peer;

@@ -1,4 +1,4 @@
-//! How deep messages may nest is for each end to say, and whoever sends deeper ones is told so.
+//! Each end limits how deep messages nest, and the sender of deeper ones gets an error.
 
 use frisbee::pubsub::{Broker, Client};
 use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
@@ -15,7 +15,7 @@ const DEEP: u32 = 150;
 /// Less deep.
 const SHALLOW: u32 = 20;
 
-/// Answers with what it gets.
+/// Returns its request.
 struct Same;
 
 impl Depths for Same {
@@ -49,7 +49,7 @@ fn levels(count: u32) -> Deep {
     (1..count).fold(Deep::default(), |inner, _| Deep { next: Some(Box::new(inner)) })
 }
 
-/// The two ends of one connection, which is never made anew. The server runs on threads of its own.
+/// The two ends of one connection, which never reconnects. The server runs on its own threads.
 async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
     let server =
         server.add_service(DepthsServer::new(Same)).bind("127.0.0.1:0").await.expect("loopback has free ports");
@@ -74,8 +74,8 @@ async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>;
     ]
 }
 
-/// That messages of so many levels come back, and none of one more, for the reason that `code` stands for; and that
-/// the connection outlives it.
+/// Checks that messages of so many levels are echoed, and none of one more, for the reason of `code`; and that the
+/// connection outlives it.
 async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
         let status = result.expect_err("it is too deep");
@@ -87,32 +87,32 @@ async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     }
 }
 
-/// Of what a server refuses: requests, and messages of streams.
+/// Of requests and stream messages that a server refuses.
 const BY_SERVER: [Code; 4] = [Code::InvalidArgument, Code::InvalidArgument, Code::Internal, Code::Internal];
 
-/// Of what a client refuses.
+/// Of replies that a client refuses.
 const BY_CLIENT: [Code; 4] = [Code::Internal; 4];
 
 #[tokio::test]
-async fn a_server_takes_messages_as_deep_as_by_default_and_answers_deeper_ones_with_an_error() {
+async fn server_answers_error_beyond_default_depth() {
     let client = connected(Server::builder(), Channel::builder().nesting_max(DEEP)).await;
     nests(&client, NESTING_MAX, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_server_takes_messages_as_deep_as_it_is_told_to_beyond_the_default() {
+async fn server_accepts_configured_depth_beyond_default() {
     let client = connected(Server::builder().nesting_max(DEEP), Channel::builder().nesting_max(u32::MAX)).await;
     nests(&client, DEEP, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_told_to_take_less_deep_messages_answers_deeper_ones_with_an_error() {
+async fn server_answers_error_beyond_lowered_depth() {
     let client = connected(Server::builder().nesting_max(SHALLOW), Channel::builder()).await;
     nests(&client, SHALLOW, BY_SERVER).await;
 }
 
 #[tokio::test]
-async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_deeper_ones() {
+async fn client_fails_calls_with_replies_beyond_configured_depth() {
     for max in [SHALLOW, NESTING_MAX, DEEP] {
         let server = Server::builder().nesting_max(u32::MAX);
         let client = connected(server, Channel::builder().nesting_max(max)).await;
@@ -121,7 +121,7 @@ async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_de
 }
 
 #[tokio::test]
-async fn no_setting_exceeds_the_depth_that_the_stack_of_a_server_thread_allows() {
+async fn depth_setting_never_exceeds_stack_of_server_thread() {
     let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
     for result in every_kind(&client, NESTING_CEILING).await {
         assert!(result.expect("it is not too deep") == levels(NESTING_CEILING));

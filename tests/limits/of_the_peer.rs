@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// How long a test waits for what is to happen at once.
+/// The longest wait for an event that is due at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -37,7 +37,7 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
+async fn calls_keep_server_limit_after_early_burst() {
     let config = Config::default().calls_max(10);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
@@ -90,12 +90,12 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
         client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
     };
     let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
-    other.expect("the call beside it goes on");
+    other.expect("the other call continues");
     assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
 }
 
 #[tokio::test]
-async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
+async fn zero_limits_still_accept_protocol_packets() {
     for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
         let config = |body_max| Config::default().body_max(body_max);
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
@@ -105,12 +105,12 @@ async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
         client.add(SUM).await.expect("it adds");
         let long = client.echo_payload(Payload { seq: 1, data: vec![0; 2000] }).await;
         assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
-        client.add(SUM).await.expect("the connection goes on");
+        client.add(SUM).await.expect("the connection stays open");
     }
 }
 
 #[tokio::test]
-async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
+async fn overlong_reset_text_arrives_truncated() {
     let (told, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
     let server = frisbee::Server::builder().config(Config::default().body_max(2048));
@@ -156,8 +156,8 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
     let mut calls = 0;
     while accepted.load(Ordering::SeqCst) < 2 {
         calls += 1;
-        assert!(calls < 100, "the connection on which nothing can be sent any more was kept");
-        client.add(within(20 * MS, SUM)).await.expect_err("nobody answers");
+        assert!(calls < 100, "the connection that can send nothing more was kept");
+        client.add(within(20 * MS, SUM)).await.expect_err("no server answers");
     }
     accepting.abort();
 }

@@ -1,5 +1,5 @@
-//! A server that is asked for more than it has, over sockets and in memory: what one address may hold, whose turn it is,
-//! what buffers are kept, and what it tells of it. Limits that hold on any network are in `simulation/overload.rs`.
+//! Demand beyond a server's limits, over sockets and in memory: the memory of one address, the order of turns, retained
+//! buffers, and reported figures. Limits that hold on any network are in `simulation/overload.rs`.
 
 use bytes::Bytes;
 use frisbee::{
@@ -43,7 +43,7 @@ async fn expect_sum(peer: &mut Raw, id: u16) {
 }
 
 #[tokio::test]
-async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may_hold() {
+async fn arriving_bodies_stay_within_server_memory() {
     let (address, stats) = serve(|builder| builder.memory_max(8 * MIB)).await;
     let mut peers = Vec::new();
     let body = encoded(&Payload { seq: 1, data: vec![1; 2 * MIB] });
@@ -56,7 +56,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
     until("most are refused", || stats.rejected() >= 44).await;
     // The connections of one address may hold three quarters.
     assert!(stats.memory_held() <= 6 * MIB, "{} bytes are held", stats.memory_held());
-    // Whoever was accepted is served, and the others live as well.
+    // Every accepted client is served, and the other connections live as well.
     let mut served = 0;
     for peer in &mut peers {
         peer.write(&request[MIB..]).await;
@@ -125,9 +125,9 @@ impl Protocol for Turns {
     }
 }
 
-/// They took 61 turns before the runtime looked what had come for others.
+/// They took 61 turns before the runtime polled the sockets of others.
 #[tokio::test]
-async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() {
+async fn endless_senders_delay_others_by_one_turn_each() {
     let turns = Arc::new(AtomicU64::new(0));
     let (came, mut coming) = unbounded_channel();
     let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came)).unwrap();
@@ -141,7 +141,7 @@ async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() 
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(served).await }
     });
-    // A packet for each read, much in each, and what the protocol itself deals with.
+    // A packet for each read, much in each, and packets of the protocol itself.
     for (bytes, at_once) in
         [(packet(1, 11, b"x"), 11), (packet(1, 11, b"x"), usize::MAX), (packet(0, 1, b""), usize::MAX)]
     {
@@ -159,9 +159,9 @@ async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() 
     }
 }
 
-/// Such a peer held its thread in a loop, behind a handshake as behind a connection.
+/// Such a peer held its thread in a loop, after a handshake and after a connection alike.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
+async fn peer_sending_after_close_is_disconnected_in_time() {
     let authority = Authority::default();
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
@@ -213,12 +213,12 @@ async fn every_kind_of_close_is_counted() {
     assert_eq!((stats.opened(), stats.open()), (8, 0));
 }
 
-/// What one of ours begins with.
+/// The first packet of a native peer.
 fn hello() -> Bytes {
     let now = Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
-    // Behind the header, and before a PING of ten bytes.
+    // After the header, and before a PING of ten bytes.
     begins.slice(10..begins.len() - 10)
 }
 
@@ -242,7 +242,7 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     for _ in 0..3 {
         are_copies.push(bodies.recv().await.expect("it is called"));
     }
-    // That they wait is known behind the first one, which is charged all that it keeps.
+    // Their waiting is visible after the first one, which is charged its whole buffer.
     assert_eq!(are_copies[1..], [true, true]);
     until("they wait", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
     assert!(stats.memory_held() < 128 * 1024 + 4 * 1024, "{}", stats.memory_held());
@@ -265,11 +265,11 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
     assert_eq!(stream.recv().await.expect("it is there").len(), 20_000);
     peer.write(&packet(1, 2, b"one more")).await;
     assert_eq!(stream.recv().await.expect("it is there"), "one more");
-    until("what has been read is given back", || stats.memory_held() < 3 * 1024).await;
+    until("the read buffers are released", || stats.memory_held() < 3 * 1024).await;
 }
 
 #[tokio::test]
-async fn a_client_that_holds_as_much_as_it_may_begins_no_further_requests() {
+async fn client_at_memory_limit_begins_no_requests() {
     let (address, server) = Raw::listen().await;
     let begun = Arc::new(AtomicU64::new(0));
     let waits = {
@@ -314,7 +314,7 @@ impl Protocol for Echoing {
 }
 
 #[tokio::test]
-async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long() {
+async fn long_turn_ends_after_slow_packet() {
     for is_slow in [false, true] {
         let turns = Arc::new(AtomicU64::new(0));
         let config = Config::default().turn_max(Duration::ZERO);
@@ -332,7 +332,7 @@ async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long(
     }
 }
 
-/// A channel to a server with so much memory, by which the connection is asked for, and what the server tells.
+/// A channel to a server with so much memory, which requests the connection, and the server's events.
 async fn asking(memory_max: usize) -> (InteropClient, Stats) {
     let (address, stats) =
         serve(|builder| builder.memory_max(memory_max).method_hand_off("interop.Interop/EchoPayload")).await;
@@ -341,7 +341,7 @@ async fn asking(memory_max: usize) -> (InteropClient, Stats) {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_too_much() {
+async fn server_over_memory_refuses_hand_off_call() {
     let (client, stats) = asking(0).await;
     let refused = client.echo_payload(Payload::default()).await.expect_err("nothing is begun");
     assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
@@ -350,7 +350,7 @@ async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_t
 
 /// It waited until the connection was closed for its silence.
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_with_a_body_for_which_there_is_no_memory_ends_it() {
+async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;
     let lost = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
     assert_eq!(lost.code(), Code::Unavailable, "{lost}");

@@ -1,5 +1,4 @@
-//! Clients that connect and say nothing, in plain text and with TLS: how many there may be, and that nobody waits for
-//! them.
+//! Clients that connect and stay silent, in plain text and with TLS: their limit, and that they block no other client.
 
 use frisbee::{CloseKind, CloseReason, Config};
 use frisbee_tests::attacks::ADD;
@@ -16,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long an honest client may take to connect whatever others do, in virtual time.
+/// The longest time an honest client may take to connect, in virtual time.
 const SOON: Duration = Duration::from_millis(200);
 
 fn acceptor(builder: ServerBuilder) -> Acceptor {
@@ -54,14 +53,14 @@ async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         if number % 300 == 0 {
             let took = call(&acceptor, &authority).await;
-            assert!(took < SOON, "{took:?} beside {number} silent connections");
+            assert!(took < SOON, "{took:?} with {number} silent connections");
         }
     }
     assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "there was room for all of them");
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_fall_silent_within_their_handshakes_delay_others_by_half_a_second_at_most() {
+async fn stalled_handshakes_delay_others_at_most_half_a_second() {
     let authority = Authority::default();
     let acceptor = acceptor(Server::builder().tls(authority.server().handshakes_max(4)));
     let greeting = authority.client_hello();
@@ -80,7 +79,7 @@ async fn clients_that_fall_silent_within_their_handshakes_delay_others_by_half_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_more_clients_are_silent_than_may_be_the_oldest_are_closed() {
+async fn oldest_silent_clients_are_closed_beyond_limit() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(3);
     let greeting = authority.client_hello();
@@ -104,7 +103,7 @@ async fn when_more_clients_are_silent_than_may_be_the_oldest_are_closed() {
         tokio::time::sleep(Duration::from_millis(later + 5)).await;
         let over: Vec<_> = silent.iter().map(|(_, serving)| serving.is_finished()).collect();
         assert_eq!(over, [[true; 7].as_slice(), &[false; 3]].concat(), "case {number}");
-        assert!(begun.elapsed() < Duration::from_secs(1), "nobody had to wait for them");
+        assert!(begun.elapsed() < Duration::from_secs(1), "no client had to wait for them");
     }
 }
 
@@ -133,7 +132,7 @@ async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
 
 /// Their sockets have brought it all before the runtime looks at them for the first time.
 #[tokio::test]
-async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
+async fn clients_with_unread_bytes_are_served() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(1);
     let secured = || builder().tls(authority.server());
@@ -145,7 +144,7 @@ async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
         let address = listener.local_addr().expect("it is bound");
         let mut clients = Vec::new();
         for _ in 0..8 {
-            let mut client = TcpStream::connect(address).expect("somebody listens");
+            let mut client = TcpStream::connect(address).expect("the server listens");
             client.write_all(&said).expect("there is room");
             clients.push(client);
             let (socket, _) = listener.accept().expect("a client waits");

@@ -1,5 +1,5 @@
-//! Links that carry little in a second, and peers that take little: what goes on meanwhile, what waits, and who is given
-//! up. In virtual time, but for one test over sockets.
+//! Links of low bandwidth, and peers that read little: progress of other work, queued bytes, and aborted peers. In
+//! virtual time, but for one test over sockets.
 
 mod full;
 mod sockets;
@@ -20,10 +20,10 @@ use tokio::time::Instant;
 
 const MB: u32 = 1_000_000;
 
-/// What the link's ends hold, in bytes: next to nothing.
+/// The buffers of the link's ends, in bytes: next to nothing.
 const BUFFER: usize = 8 * 1024;
 
-/// Gives what it is asked for, and counts who sleeps.
+/// Returns its request, and counts sleeping handlers.
 #[derive(Clone, Default)]
 pub(crate) struct Service {
     /// Calls of `Sleep` that have begun, and those that have not ended.
@@ -68,7 +68,7 @@ impl Interop for Service {
     }
 }
 
-/// Carries bytes, a fiftieth of what it may in a second at a time.
+/// Carries bytes, in steps of a fiftieth of its rate per second.
 async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, rate: u64) {
     while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(rate / 50), &mut to).await {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -122,7 +122,7 @@ impl Linked {
         assert_eq!(transferred.expect("slow is not lost").get_ref().data.len(), down as usize);
     }
 
-    /// Has the server begin a reply of so many bytes, of which much waits when this is over.
+    /// Has the server begin a reply of so many bytes. Most of it is queued when this returns.
     async fn begin_reply(self: &Arc<Self>, down: u32) -> tokio::task::JoinHandle<()> {
         let this = self.clone();
         let reply = tokio::spawn(async move { this.transfer(0, down).await });
@@ -143,7 +143,7 @@ fn patient<T>(message: T) -> Request<T> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_megabytes_each_way_at_once_pass_50_kilobytes_a_second_with_calls_beside() {
+async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
     let linked = Arc::new(Linked::by([50_000, 50_000]).await);
     let begun = Instant::now();
     let mut tasks = JoinSet::new();
@@ -165,7 +165,7 @@ async fn five_megabytes_each_way_at_once_pass_50_kilobytes_a_second_with_calls_b
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_of_megabytes_arrives_over_a_link_of_any_rate_from_20_kilobytes_a_second() {
+async fn large_reply_arrives_at_20_kb_per_second_or_more() {
     for rate in [20_000, 50_000, 200_000, 300_000] {
         let linked = Linked::by([MB, rate]).await;
         linked.transfer(0, 5 * MB).await;
@@ -186,7 +186,7 @@ async fn a_request_of_megabytes_goes_beside_a_reply_of_megabytes() {
 
 /// More than the server lets wait, so that it stops reading for minutes and its client can write nothing.
 #[tokio::test(start_paused = true)]
-async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_behind() {
+async fn slow_replies_allow_megabytes_of_queued_requests() {
     let linked = Arc::new(Linked::by([MB, 60_000]).await);
     let mut calls = JoinSet::new();
     for _ in 0..6 {
@@ -202,7 +202,7 @@ async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
+async fn call_cancels_at_once_despite_large_queued_reply() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let sleeping = tokio::spawn({
         let client = linked.client.clone();
@@ -218,9 +218,9 @@ async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_waits_behind_a_slow_reply_and_is_cancelled_is_never_executed() {
+async fn cancelled_request_queued_by_slow_reply_never_runs() {
     const LENGTH: usize = 20_000;
-    // What waits to be written is held as well, and becomes less by 10 kB in a tenth of a second.
+    // Queued output is held as well, and shrinks by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let before = linked.stats.memory_held();
@@ -262,13 +262,13 @@ async fn requests_that_wait_behind_a_slow_reply_run_in_their_order() {
     }
     reply.await.expect("it arrives");
     while let Some(total) = calls.join_next().await {
-        order.push(total.expect("nobody panics"));
+        order.push(total.expect("no task panics"));
     }
     assert!(order.is_sorted(), "{order:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_keeps_its_order() {
+async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let (count, counts) = RequestStream::channel(1);
     let early = tokio::spawn({
@@ -276,7 +276,7 @@ async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_ke
         async move { client.sum_up(patient(counts)).await }
     });
     let reply = linked.begin_reply(5 * MB).await;
-    // As many as there is credit for: the server gives more, behind its reply.
+    // As many as there is credit for: the server gives more, after its reply.
     for value in 0..2_000 {
         count.send(Count { value }).await.expect("the server takes it");
     }
@@ -297,13 +297,13 @@ async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_ke
     });
     assert!(!reply.is_finished());
     reply.await.expect("it arrives");
-    early.await.expect("nobody panics").expect("it is answered");
+    early.await.expect("no task panics").expect("it is answered");
     late.await.expect("it is in order");
     linked.expect_open();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for_its_messages() {
+async fn queued_stream_is_refused_without_memory_for_messages() {
     let linked = Arc::new(Linked::with([500_000, 500_000], Server::builder().memory_max(200_000)).await);
     let reply = linked.begin_reply(5 * MB).await;
     let texts = frpc::iter([1, 200_000, 1].map(|length| Text { value: "x".repeat(length) }));
@@ -320,7 +320,7 @@ async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_to_the_accepting_end_is_taken_though_requests_in_front_of_it_wait() {
+async fn reply_to_acceptor_passes_queued_requests() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let calling = tokio::spawn(async move { called.sleep(patient(SleepRequest { millis: 1_500, tag: 1 })).await });
@@ -332,13 +332,13 @@ async fn a_reply_to_the_accepting_end_is_taken_though_requests_in_front_of_it_wa
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(calling.is_finished(), "the reply waits");
     assert!(!waiting.is_finished() && !reply.is_finished());
-    calling.await.expect("nobody panics").expect("it is answered");
-    waiting.await.expect("nobody panics").expect("it is answered");
+    calling.await.expect("no task panics").expect("it is answered");
+    waiting.await.expect("no task panics").expect("it is answered");
 }
 
 /// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
 #[tokio::test(start_paused = true)]
-async fn two_ends_that_call_each_other_with_megabytes_do_not_wait_for_each_other_on_a_slow_link() {
+async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
     let linked = Arc::new(Linked::by([100_000, 100_000]).await);
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let mut calls = JoinSet::new();
@@ -350,6 +350,6 @@ async fn two_ends_that_call_each_other_with_megabytes_do_not_wait_for_each_other
             called.echo_payload(patient(payload)).await.expect("slow is not lost");
         });
     }
-    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("nobody waits for ever");
+    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("every call ends");
     linked.expect_open();
 }

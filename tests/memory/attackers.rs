@@ -69,7 +69,7 @@ pub(crate) fn server_with(config: Config, service: impl Interop, memory_max: usi
     builder.add_service(InteropServer::new(service)).build().expect("nothing overlaps")
 }
 
-/// A peer that writes bytes and reads only what the test reads.
+/// A peer that writes bytes and reads only as much as the test reads.
 pub(crate) fn peer(acceptor: &Acceptor) -> DuplexStream {
     let (here, there) = tokio::io::duplex(1024);
     let acceptor = acceptor.clone();
@@ -82,7 +82,7 @@ pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
     packet(id, PAYLOAD, &encoded(&Payload { seq: id.into(), data: vec![1; length] }))
 }
 
-/// Writes as long as the server reads; gives up once `stats` say that so many requests were refused.
+/// Writes as long as the server reads; stops once `stats` shows that so many requests were refused.
 pub(crate) async fn write_until_shed(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, shed: u64) {
     let watching = async {
         while stats.rejected() < shed {
@@ -106,7 +106,7 @@ impl Witness {
         Self(InteropClient::new(Channel::connect_io(here).await.expect("it is in memory")))
     }
 
-    /// Makes so many calls, none of which may fail.
+    /// Makes so many calls. None of them may fail.
     pub(crate) async fn is_served(&self, calls: i64) {
         for number in 0..calls {
             let sum = self.0.add(AddRequest { a: number, b: 1 }).await.expect("a healthy client is served");

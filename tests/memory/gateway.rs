@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::watch;
 
-/// What the server may hold.
+/// The memory limit of the server.
 const MEMORY: usize = 16 * MIB;
 
 /// A server with all protocols, where a peer that takes nothing keeps its connection.
@@ -27,7 +27,7 @@ fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
     (acceptor, stats, service, release)
 }
 
-/// A peer that reads what the test reads.
+/// A peer that reads as much as the test reads.
 fn peer(acceptor: &Acceptor) -> DuplexStream {
     let (here, there) = tokio::io::duplex(1024);
     let acceptor = acceptor.clone();
@@ -196,7 +196,7 @@ async fn unread_web_socket_stream_is_bounded() {
     until("it has begun", || service.begun.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
-        // A slow reader: what it leaves must not pile up.
+        // A slow reader: its unread output must not pile up.
         let _ = hog.read(&mut read).await.expect("it is open");
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Requests that are held, and those of others beside them.
+//! Held requests, and concurrent requests of others.
 
 use super::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
 use super::output::replies;
@@ -16,13 +16,13 @@ fn metadata(length: usize) -> Vec<u8> {
     items
 }
 
-/// What one of ours says first.
+/// The first packet of a native peer.
 fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
 #[tokio::test]
-async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_served() {
+async fn burst_of_queued_requests_leaves_other_clients_served() {
     const REQUESTS: u16 = 300;
     const LENGTH: usize = 16_400;
     let (service, _release) = Waiting::new(0);
@@ -39,9 +39,9 @@ async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_serve
     assert_eq!(stats.rejected(), 0);
 }
 
-/// It was refused for what was charged for it while it arrived.
+/// It was refused because of its own charge during arrival.
 #[tokio::test]
-async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served() {
+async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = Waiting::new(0);
     release.send(true).expect("the service listens");
     let acceptor = server(service, 8 * MIB);
@@ -52,7 +52,7 @@ async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served()
 }
 
 #[tokio::test]
-async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served() {
+async fn connection_at_its_share_is_refused_and_others_served() {
     let (service, release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
@@ -73,7 +73,7 @@ async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served(
 }
 
 #[tokio::test]
-async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
+async fn requests_with_large_metadata_leave_other_client_served() {
     let (service, _release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
@@ -91,7 +91,7 @@ async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
 }
 
 #[tokio::test]
-async fn a_message_that_takes_a_hundred_times_its_length_is_refused_where_that_is_not_left() {
+async fn expanding_message_is_refused_without_memory() {
     let (service, _release) = Waiting::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();

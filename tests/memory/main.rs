@@ -1,5 +1,5 @@
-//! What a server holds for hostile peers, and what is left for a healthy client beside them. Peers stand on pipes of a
-//! kilobyte where the buffers of sockets would hide what the server holds.
+//! Memory that a server holds for hostile peers, and the remaining service of a healthy client. Peers are on pipes of a
+//! kilobyte where the buffers of sockets would hide memory of the server.
 
 mod attackers;
 mod gateway;

@@ -1,4 +1,4 @@
-//! What waits to be written to peers that do not take it.
+//! Output queued for peers that do not read it.
 
 use super::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
@@ -29,7 +29,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
 }
 
 #[tokio::test]
-async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answered() {
+async fn replies_without_memory_are_refused_and_all_calls_answered() {
     const CALLS: usize = 256;
     let (service, release) = Waiting::new(MIB / 2);
     let acceptor = server(service.clone(), 16 * MIB);
@@ -49,7 +49,7 @@ async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answ
 }
 
 #[tokio::test]
-async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
+async fn unread_output_of_many_peers_stays_within_server_memory() {
     const PEERS: usize = 100;
     let (service, release) = Waiting::new(MIB / 2);
     release.send(true).expect("the service listens");
@@ -70,7 +70,7 @@ async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
     for one in &mut peers {
         bytes += replies(one, 4).await.1;
     }
-    // What is read makes room for what comes behind it.
+    // Bytes that are read make room for later ones.
     assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
     until("nothing is held", || stats.memory_held() == 0).await;
 }

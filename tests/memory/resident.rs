@@ -15,17 +15,17 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// What the server may hold.
+/// The memory limit of the server.
 const MEMORY: usize = 64 * MIB;
 
-/// What may be resident beside that: the allocator's own, the sockets' buffers of both ends, and the attackers.
+/// Resident memory beyond that: the allocator's own, the sockets' buffers of both ends, and the attackers.
 const BESIDE: usize = 96 * MIB;
 
-/// What may be resident ten seconds after an attack beyond what was before it.
+/// Resident memory ten seconds after an attack beyond that before it.
 const LEFT: usize = 64 * MIB;
 
 fn resident() -> usize {
-    resident_kib().expect("Linux tells") * 1024
+    resident_kib().expect("Linux reports it") * 1024
 }
 
 async fn serve(service: Waiting) -> (SocketAddr, frisbee::Stats) {
@@ -36,7 +36,7 @@ async fn serve(service: Waiting) -> (SocketAddr, frisbee::Stats) {
     (address, stats)
 }
 
-/// Requests whose handlers wait until all have come, and then answer with megabytes that nobody reads.
+/// Requests whose handlers wait until all have arrived, and then answer with megabytes that are never read.
 async fn unread_replies() {
     const CALLS: u16 = 1000;
     let (service, release) = Waiting::new(MIB);
@@ -87,14 +87,14 @@ async fn stalled_subscribers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_stays_within_its_servers_memory_and_returns_it_ten_seconds_after_an_attack() {
+async fn process_memory_is_bounded_and_returned_after_attack() {
     if ran_alone(|| ()) {
         return;
     }
     if resident_kib().is_none() {
-        return eprintln!("skipped: this system does not tell what is resident");
+        return eprintln!("skipped: this system does not report resident memory");
     }
-    // What a server takes in any case.
+    // The baseline of a server.
     waiting_handlers().await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = resident();

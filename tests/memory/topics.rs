@@ -34,7 +34,7 @@ fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn queues_of_subscribers_that_read_nothing_take_no_more_than_the_server_may_hold() {
+async fn unread_subscriber_queues_stay_within_server_memory() {
     let broker = Broker::new();
     let acceptor = serve(&broker, 8 * MIB);
     let stats = acceptor.stats();
@@ -62,7 +62,7 @@ async fn queues_of_subscribers_that_read_nothing_take_no_more_than_the_server_ma
 }
 
 #[tokio::test]
-async fn subscriptions_are_refused_where_there_is_no_memory_and_given_back_with_their_connection() {
+async fn subscriptions_without_memory_are_refused_until_release() {
     let broker = Broker::new();
     let acceptor = serve(&broker, 8 * MIB);
     let stats = acceptor.stats();
@@ -96,7 +96,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     let mut peers = Vec::new();
     for _ in 0..8 {
         let mut one = super::attackers::peer(&acceptor);
-        // The operation of a method that takes messages, of which none come.
+        // The operation of a method that takes messages. None arrive.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
         one.write_all(&opens).await.expect("the server reads");
         peers.push(one);

@@ -1,5 +1,5 @@
-//! Handlers that hold up the thread which drives their connections: other connections go on, and the method is named
-//! in the log. Alone in its process, since it listens to all of the log.
+//! Handlers that block the thread which drives their connections: other connections continue, and the method is named
+//! in the log. Alone in its process, since it reads all of the log.
 
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
@@ -24,10 +24,10 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Connections beside the one whose handler blocks, and calls that each of them makes meanwhile.
+/// Connections other than the one whose handler blocks, and calls that each of them makes during that.
 const OTHERS: usize = 15;
 const CALLS: usize = 20;
 
@@ -47,7 +47,7 @@ struct Holding {
     how: How,
     begun: events::UnboundedSender<String>,
     released: Arc<Mutex<mpsc::Receiver<()>>>,
-    /// Whoever computes looks at this.
+    /// Computing handlers check this.
     is_released: Arc<AtomicBool>,
 }
 
@@ -55,7 +55,7 @@ impl Holding {
     /// Holds up the thread until it is released.
     fn hold(&self) {
         self.begun.send(thread_name()).expect("the test waits");
-        let wait = || self.released.lock().expect("nobody panics").recv_timeout(PATIENCE).expect("it is released");
+        let wait = || self.released.lock().expect("no task panics").recv_timeout(PATIENCE).expect("it is released");
         match self.how {
             How::Blocks => wait(),
             How::BlocksInPlace => tokio::task::block_in_place(wait),
@@ -137,11 +137,11 @@ async fn call(others: &[InteropClient]) {
             }
         });
     }
-    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("nobody waits for the handler that is held");
+    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("no call waits for the blocked handler");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes() {
+async fn blocking_handler_does_not_delay_other_connections() {
     if ran_alone(|| ()) {
         return;
     }
@@ -166,7 +166,7 @@ async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes(
     }
 }
 
-/// What the log says of handlers that hold up their threads.
+/// The log lines about handlers that block their threads.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Keeping;
@@ -195,7 +195,7 @@ impl Subscriber for Keeping {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(String::new());
         event.record(&mut line);
-        LINES.lock().expect("nobody panics").push(line.0);
+        LINES.lock().expect("no task panics").push(line.0);
     }
 
     fn enter(&self, _: &Id) {}
@@ -206,7 +206,7 @@ impl Subscriber for Keeping {
 /// The lines of the log about a peer.
 fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     let peer = format!("peer=Some({peer:?})");
-    LINES.lock().expect("nobody panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
+    LINES.lock().expect("no task panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
 fn listen_to_the_log() {
@@ -218,19 +218,19 @@ fn listen_to_the_log() {
 fn uring_is_required() -> bool {
     let is_required = std::env::var_os("FRISBEE_IO_BACKEND").is_some_and(|backend| backend == "require");
     if is_required {
-        println!("not tested: io_uring is required, and other threads cannot go on with a ring");
+        println!("not tested: io_uring is required, and other threads cannot take over a ring");
     }
     is_required
 }
 
-/// A runtime in which a server is served.
+/// A runtime for a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name("caller").enable_all().build();
     caller.expect("there are threads")
 }
 
 #[test]
-fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
+fn blocking_method_gets_tasks_and_one_log_line() {
     if ran_alone(|| ()) {
         return;
     }
@@ -300,17 +300,17 @@ impl Chat {
     }
 
     async fn say(&self, value: &str) {
-        self.sender.send(Text { value: value.to_owned() }).await.expect("it goes on");
+        self.sender.send(Text { value: value.to_owned() }).await.expect("the stream continues");
     }
 
     /// The thread on which a message is answered.
     async fn answer(&mut self) -> String {
-        self.answers.message().await.expect("it goes on").expect("it goes on").value
+        self.answers.message().await.expect("the stream continues").expect("the stream is open").value
     }
 }
 
 #[test]
-fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in_the_log() {
+fn blocking_stream_handler_moves_and_is_logged() {
     if ran_alone(|| ()) {
         return;
     }
@@ -349,7 +349,7 @@ fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in
 }
 
 #[test]
-fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole_runtime() {
+fn handlers_run_in_place_where_tasks_would_block_runtime() {
     if ran_alone(|| ()) {
         return;
     }
@@ -392,7 +392,7 @@ fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_channels_of_a_thread_go_on_while_a_handler_at_the_client_blocks() {
+async fn blocking_client_handler_does_not_delay_other_channels() {
     if ran_alone(|| ()) {
         return;
     }
@@ -438,7 +438,7 @@ impl Router for Blocking {
     }
 }
 
-/// Counts what comes back.
+/// Counts echoes.
 async fn echoing(address: std::net::SocketAddr) -> (Connection, events::UnboundedReceiver<Packet>) {
     let (told, packets) = events::unbounded_channel();
     let tell = move |_: Connection, packet: Packet| {
@@ -449,7 +449,7 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
     (frisbee::Client::builder().connect(address, handlers).await.expect("it listens"), packets)
 }
 
-/// Lets a router or handler hold up its thread, and other connections go on meanwhile. The handlers of an operation that is
+/// Lets a router or handler block its thread, and other connections continue. The handlers of an operation that is
 /// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
 async fn hold_one_and_echo_on_others(router: impl Protocol, held: &mut Held) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
@@ -464,7 +464,7 @@ async fn hold_one_and_echo_on_others(router: impl Protocol, held: &mut Held) -> 
         threads.push(held.begun.recv().await.expect("it begins"));
         for id in 0..20 {
             other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("it is open");
-            let echo = tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("nobody waits for who is held");
+            let echo = tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("no peer waits for the blocked one");
             assert_eq!(echo.expect("it lives").id, PacketId(id));
         }
         held.release();
@@ -474,7 +474,7 @@ async fn hold_one_and_echo_on_others(router: impl Protocol, held: &mut Held) -> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_named() {
+async fn blocking_router_is_logged_and_delays_no_connection() {
     if ran_alone(|| ()) {
         return;
     }
@@ -491,7 +491,7 @@ async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_name
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_named() {
+async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     if ran_alone(|| ()) {
         return;
     }

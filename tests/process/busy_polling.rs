@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long a connection keeps its worker awake here.
 const BUSY: Duration = Duration::from_millis(400);
 
-/// How often a busy machine may give the worker too little of its time to tell.
+/// The number of tries, since a busy machine may give the worker too little time to measure.
 const ATTEMPTS_MAX: usize = 20;
 
 /// The time that each worker's thread has run, in nanoseconds, by the thread's number.
@@ -28,8 +28,8 @@ fn worked() -> BTreeMap<OsString, u64> {
     workers.filter_map(|thread| Some((thread.file_name(), ran(&thread.path())?))).collect()
 }
 
-/// How long workers run meanwhile, in nanoseconds; `None` if one went on in another thread, since this machine was so
-/// busy that it seemed to be held up.
+/// The run time of workers in the interval, in nanoseconds; `None` if one moved to another thread, since the machine
+/// was so busy that it seemed to be blocked.
 async fn working(time: Duration) -> Option<u64> {
     let before = worked();
     tokio::time::sleep(time).await;

@@ -1,4 +1,4 @@
-//! What a server writes into its log, of handlers that fail and for peers that break the protocol.
+//! The log of a server about failing handlers and peers that break the protocol.
 
 use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Range, Sum, Text};
 use frisbee_tests::process::ran_alone;
@@ -14,19 +14,19 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// What has been logged since a test began to listen: the level, the target, and the text.
+/// The captured log: the level, the target, and the text.
 static LINES: Mutex<Vec<(Level, &str, String)>> = Mutex::new(Vec::new());
 
-/// Keeps what is logged.
+/// Captures the log.
 struct Keeping;
 
 struct Line(String);
 
-/// Forgets what was logged, and keeps what will be.
+/// Clears the captured log, and captures later lines.
 fn listen() {
     static KEEPING: Once = Once::new();
     KEEPING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
-    LINES.lock().expect("nobody panics").clear();
+    LINES.lock().expect("no task panics").clear();
 }
 
 impl Visit for Line {
@@ -52,7 +52,7 @@ impl Subscriber for Keeping {
         let mut line = Line(String::new());
         event.record(&mut line);
         let metadata = event.metadata();
-        LINES.lock().expect("nobody panics").push((*metadata.level(), metadata.target(), line.0));
+        LINES.lock().expect("no task panics").push((*metadata.level(), metadata.target(), line.0));
     }
 
     fn enter(&self, _: &Id) {}
@@ -85,7 +85,7 @@ impl Interop for Failing {
 }
 
 #[tokio::test]
-async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_peer() {
+async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
     if ran_alone(|| ()) {
         return;
     }
@@ -101,7 +101,7 @@ async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_pe
     let counts = client.count_up(Range::default()).await.expect("it is opened");
     counts.into_inner().message().await.expect_err("it fails");
     client.sum_up(frpc::iter([Count::default()])).await.expect_err("it panics");
-    let lines = LINES.lock().expect("nobody panics");
+    let lines = LINES.lock().expect("no task panics");
     for (level, method, text) in [
         (Level::DEBUG, "Fail", "fail now"),
         (Level::DEBUG, "Fail", "fail later"),
@@ -119,11 +119,11 @@ async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_pe
 
 /// How many lines a log at the level INFO would have.
 fn lines_at_info() -> usize {
-    LINES.lock().expect("nobody panics").iter().filter(|(level, ..)| *level <= Level::INFO).count()
+    LINES.lock().expect("no task panics").iter().filter(|(level, ..)| *level <= Level::INFO).count()
 }
 
 #[tokio::test]
-async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second() {
+async fn repeated_protocol_violations_log_one_line_a_second() {
     if ran_alone(|| ()) {
         return;
     }
@@ -138,7 +138,7 @@ async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second(
     let seconds = begun.elapsed().as_secs_f64().ceil();
     let lines = lines_at_info();
     assert!((1..=seconds as usize + 1).contains(&lines), "{lines} lines in {seconds} s");
-    // What was left unsaid is said with the next line.
+    // Suppressed lines are counted in the next line.
     tokio::time::sleep(Duration::from_millis(1_050)).await;
     let mut peer = Raw::connect(address).await;
     peer.write(b"GET / HTTP/1.1\r\n\r\n").await;
@@ -147,13 +147,13 @@ async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second(
 }
 
 #[tokio::test]
-async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other() {
+async fn settings_are_logged_once_only_if_enabled() {
     if ran_alone(|| ()) {
         return;
     }
     for is_told in [true, false] {
         listen();
-        // Each with a time of its own, by which its line is known.
+        // Each with a distinct time, which identifies its line.
         let idle = |seconds| frpc::Config::default().idle_timeout(Duration::from_secs(seconds));
         let server = Server::builder().config(idle(31)).log_settings(is_told);
         let address = serve(server.add_service(InteropServer::new(Failing))).await;
@@ -165,7 +165,7 @@ async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other()
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         let client = frisbee::Client::builder().config(idle(34)).log_settings(is_told);
         let _client = client.connect_io(here, frisbee::Handlers::new()).await.expect("it is in memory");
-        let lines = LINES.lock().expect("nobody panics");
+        let lines = LINES.lock().expect("no task panics");
         for seconds in 31..=34 {
             let setting = format!("idle_timeout: {seconds}s");
             let is = |line: &&(Level, &str, String)| line.0 == Level::INFO && line.2.contains(&setting);

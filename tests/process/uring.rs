@@ -1,5 +1,5 @@
-//! What is peculiar to io_uring: operations that outlive their tasks, ways that change with the size of transfers,
-//! and systems on which it does not work. Everything else runs on it too, with `FRISBEE_IO_BACKEND=require`.
+//! Properties of io_uring alone: operations that outlive their tasks, methods that depend on the size of transfers, and
+//! systems without it. Everything else runs on it too, with `FRISBEE_IO_BACKEND=require`.
 
 use bytes::Bytes;
 use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
@@ -51,7 +51,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
                     let (client, sent) = (client.clone(), payload(round * 8 + call, size));
                     tokio::spawn(async move {
                         let echoed = client.echo_payload(sent.clone()).await.expect("the server answers").into_inner();
-                        assert!(echoed == sent, "{size} bytes came back changed");
+                        assert!(echoed == sent, "{size} bytes were changed");
                     })
                 })
                 .collect();
@@ -65,7 +65,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
     }
 }
 
-/// Every kind of end: calls given up, connections dropped with requests, replies and halves of both under way.
+/// Every kind of end: cancelled calls, connections dropped with requests, replies and halves of both in flight.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
     let address = serve().await;
@@ -91,7 +91,7 @@ async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
                 calls.iter().for_each(tokio::task::JoinHandle::abort);
             }));
             peers.push(tokio::spawn(async move {
-                // Asks for more than it reads, stops within a request, and is gone.
+                // Requests more than it reads, stops within a request, and disconnects.
                 let mut peer = Raw::connect(address).await;
                 let request = packet(1, 17, &[&[8, 0, 0x0a, 1, 4, 0x0a, 0xe0, 0xa7, 0x12][..], &[7; 300_000]].concat());
                 let asked = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
@@ -109,12 +109,12 @@ async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    // Tests that run beside open sockets too, for a while.
+    // Tests that run at the same time open sockets too, for a while.
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("every socket is closed in the end");
 }
 
 #[tokio::test]
-async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
+async fn unreading_peer_does_not_delay_others_on_its_ring() {
     let address = serve().await;
     let mut stuck = Raw::connect(address).await;
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0x90, 0x4e][..], &[7; 10_000]].concat();
@@ -128,7 +128,7 @@ async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
     }
 }
 
-/// Its socket takes so little at once that most sends are cut short or fail, and have to go on from where they stopped.
+/// Its socket takes so little at once that most sends are cut short or fail, and must resume where they stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     const CALLS: u16 = 20_000;
@@ -141,10 +141,10 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
     let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
     let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
-    // Mostly in order; but a handler may get a task, such as when somebody else has the processor.
+    // Mostly in order; but a handler may get a task, such as when another process has the processor.
     let mut waiting: BTreeSet<u16> = (1..=CALLS).collect();
     while !waiting.is_empty() {
-        let reply = peer.next().await.expect("the server goes on");
+        let reply = peer.next().await.expect("the server answers");
         let id = reply.id.0;
         assert!(waiting.remove(&id), "reply {id} has come twice");
         assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
@@ -171,7 +171,7 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Forbidden by a seccomp profile, absent, out of memory, and too old for what is needed.
+/// Forbidden by a seccomp profile, absent, out of memory, and too old for the required features.
 const ABSENT: [&str; 4] = [
     "io_uring_setup:error=EPERM",
     "io_uring_setup:error=ENOSYS",
@@ -207,14 +207,14 @@ fn without_io_uring_off_does_not_probe_the_kernel() {
 }
 
 #[test]
-fn system_calls_that_are_interrupted_or_told_to_come_back_lose_nothing() {
+fn interrupted_system_calls_lose_nothing() {
     for error in ["EINTR", "EAGAIN", "EBUSY"] {
         let Some(said) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
         assert_eq!(said.matches("served 50 calls").count(), 2, "{error}: {said}");
     }
 }
 
-/// Hands each connection off to an echo, when it is asked for or at a packet that says so.
+/// Hands each connection off to an echo, on request or at a packet that says so.
 struct Echoes;
 
 impl frisbee::Protocol for Echoes {
@@ -249,7 +249,7 @@ fn echo() -> frisbee::TakeOver {
     })
 }
 
-/// Sends and gets back two mebibytes, both ways at once; `came` is what has come already.
+/// Sends and gets back two mebibytes, both ways at once; `came` has the bytes that arrived before.
 async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>, sent: &[u8], sent_already: usize) {
     let (mut read, mut write) = tokio::io::split(io);
     let writing = async {
@@ -258,18 +258,18 @@ async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>,
     };
     let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
     read.unwrap();
-    assert!(came == sent, "what came back is something else");
+    assert!(came == sent, "other bytes came back");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_off() {
+async fn handed_off_socket_leaves_ring_with_every_byte() {
     let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Threads(1));
     let server = server.bind("127.0.0.1:0", Echoes).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let sent: Vec<u8> = (0_u32..1 << 19).flat_map(u32::to_le_bytes).collect();
     for _ in 0..50 {
-        // Asked for by a client whose own socket is on a ring as well.
+        // Requested by a client whose own socket is on a ring as well.
         let operation = Operation::FIRST_USER;
         let builder = frisbee::Client::builder().io_backend(IoBackend::Uring);
         let connection = builder.connect(address, Handlers::new()).await.unwrap();
@@ -290,7 +290,7 @@ async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
+async fn old_headers_client_sends_header_before_first_packet() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
@@ -315,7 +315,7 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
 }
 
 #[test]
-fn connections_on_the_rings_of_the_process_end_with_the_runtime_of_their_server() {
+fn ring_connections_end_with_runtime_of_server() {
     let [runtime, clients] = [(); 2].map(|()| tokio::runtime::Runtime::new().unwrap());
     let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Caller);
     let server = runtime.block_on(server.bind("127.0.0.1:0", Handlers::new())).unwrap();
@@ -331,7 +331,7 @@ fn connections_on_the_rings_of_the_process_end_with_the_runtime_of_their_server(
     assert_eq!(stats.open(), 1);
     runtime.shutdown_background();
     clients.block_on(async {
-        tokio::time::timeout(Duration::from_secs(20), connection.closed()).await.expect("nobody serves it");
+        tokio::time::timeout(Duration::from_secs(20), connection.closed()).await.expect("it is no longer served");
         until("the server has none", || stats.open() == 0).await;
     });
 }

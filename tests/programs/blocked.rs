@@ -16,13 +16,13 @@ pub(crate) const NAME: &str = "a handler that blocks";
 /// How long the handler blocks each time.
 const BLOCKED: Duration = Duration::from_secs(2);
 
-/// Connections beside the one whose handler blocks.
+/// Connections other than the one whose handler blocks.
 const OTHERS: usize = 15;
 
-/// How often each of them calls, whatever has become of its calls before.
+/// The interval of their calls, independent of earlier calls.
 const PACE: Duration = Duration::from_millis(10);
 
-/// The most that the p99 of the others may be, in milliseconds: a thread that is blocked is given up after 12.
+/// The limit of the p99 of the others, in milliseconds: a blocked thread is replaced after 12.
 const P99_MAX: f64 = 20.0;
 
 /// As [`frisbee_tests::service::Service`], but that it sleeps without letting others run.
@@ -49,9 +49,9 @@ pub(crate) fn run() -> super::Result<Seen> {
     Ok(Seen::Well)
 }
 
-/// Prints what the others see, alone and beside a handler that blocks.
+/// Prints the latencies of the others, alone and during a blocking handler.
 pub(crate) async fn besiege(time: Duration) -> super::Result<Seen> {
-    println!("\n| peers | p50 / p99 / most alone (ms) | beside |\n|---|---|---|");
+    println!("\n| peers | p50 / p99 / most alone (ms) | blocked |\n|---|---|---|");
     let mut columns = Vec::new();
     let mut worst = 0.0;
     for is_blocked in [false, true] {

@@ -1,8 +1,8 @@
 //! The server that tests run in a process of its own, to limit it, to kill it, or to have its system calls fail.
 //!
-//! `child serve` serves until it is killed, and for each line of its input says how often accepting has failed.
-//! `child twice` serves and calls two servers one after the other, and says what came of each and how often the log has
-//! warned of io_uring.
+//! `child serve` serves until it is killed, and for each line of its input says how often accepting has failed. `child
+//! twice` serves and calls two servers in turn, and prints the outcome of each and how often the log has warned of
+//! io_uring.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::service::Service;

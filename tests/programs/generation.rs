@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     match mode.as_str() {
         "serve" => {}
         "hang" => std::future::pending().await,
-        _ => panic!("as it was asked to"),
+        _ => panic!("as requested"),
     }
     let (tcp, unix) = (builder().listen_on(tcp)?, builder().listen_on_unix(unix)?);
     let (tells, told) = oneshot::channel::<()>();

@@ -1,5 +1,4 @@
-//! How much memory a server takes whose clients of other protocols make it hold as much as they can, and what a witness
-//! notices.
+//! Memory of a server whose gateway clients make it hold as much as they can, and the latencies of a witness client.
 
 use super::{LIFE, Running, Seen};
 use frisbee_tests::hoard::Hoard;
@@ -16,11 +15,11 @@ use tokio::task::JoinSet;
 
 const MIB: usize = 1024 * 1024;
 
-/// What the server may hold.
+/// The memory limit of the server.
 const MEMORY: usize = 64 * MIB;
 
-/// How much more than that the process may take beyond its memory when idle, in MiB: buffers of sockets and of the
-/// allocator, and what is decoded before it is charged.
+/// Memory of the process beyond that limit and its idle memory, in MiB: buffers of sockets and of the allocator, and
+/// messages that are decoded before they are charged.
 const BESIDE_MAX: f64 = 64.0;
 
 /// How long a reply takes, so that many calls wait together.

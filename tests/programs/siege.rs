@@ -1,26 +1,27 @@
-//! What a healthy client notices of hostile peers beside it: its latencies alone and beside each kind of them.
+//! Latencies of a healthy client alone and with each kind of hostile peer.
 //!
 //! ```text
 //! cargo run --release -p frisbee-tests --bin siege -- --seconds 5
 //! ```
 //!
-//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or
-//! one of the interop schema where an attack needs handlers that wait, streams, or TLS. For each kind, windows in which
-//! the client is alone and windows in which it is attacked take turns, so that what else the machine does hits both. In
-//! each it calls one call after the other for half of the time, and once a millisecond, whatever has become of the
-//! calls before, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a
-//! server have machines of their own. What is left of the competition shows in the first row, whose neighbour burns as
-//! much and talks to nobody.
+//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or a
+//! server of the interop schema where an attack needs waiting handlers, streams, or TLS. For each kind, windows in
+//! which the client is alone and windows in which it is attacked take turns, so that other load of the machine hits
+//! both. In each it makes sequential calls for half of the time, and one call a millisecond, independent of earlier
+//! calls, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a server
+//! have their own machines. The remaining competition shows in the first row, whose neighbour burns as much and sends
+//! nothing.
 //!
 //! On a machine that has other work to do, a server that is kept busy and its client wait for processors, which says
 //! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers
 //! before what else there is.
 //!
-//! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
-//! either way of calling. In each window it also connects once more and calls, the median of which must not be above
-//! 200 ms. In a table of its own stands what fifteen connections notice of a handler that blocks on a sixteenth; their p99
-//! must not be above 20 ms. In a third table stands how much memory a server takes whose clients of other protocols make it
-//! hold as much as they can: at most 64 MiB more than `memory_max`; `--hoards` shows that table alone. The program ends with 1 if there was an error, and with 2 if there was none and something took too long.
+//! The client must see no error, and the median over the rounds of (p99 attacked / p99 alone) must not be above 3 for
+//! either way of calling. In each window it also connects once more and calls; the median of that must not be above 200
+//! ms. A separate table has the latencies of fifteen connections during a handler that blocks on a sixteenth; their p99
+//! must not be above 20 ms. A third table has the memory of a server whose gateway clients make it hold as much as they
+//! can: at most 64 MiB more than `memory_max`; `--hoards` shows that table alone. The program ends with 1 if there was
+//! an error, and with 2 if there was none and something took too long.
 
 mod blocked;
 mod hoards;
@@ -58,7 +59,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// How long attackers get to connect, and a server to get rid of them.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The name of the row whose neighbour talks to nobody.
+/// The name of the row whose neighbour sends nothing.
 const CONTROL: &str = "(a busy neighbour)";
 
 /// The longest that a server or an attacker lives, whatever becomes of those who started it.
@@ -91,7 +92,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// What a healthy client has seen, the worst last.
+/// Latencies of a healthy client, the worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Well,
@@ -227,7 +228,7 @@ impl Running {
         Ok(self.child.kill().await?)
     }
 
-    /// What it has in memory.
+    /// Its resident memory.
     fn resident_mib(&self) -> f64 {
         let path = format!("/proc/{}/status", self.child.id().unwrap_or(0));
         let status = std::fs::read_to_string(path).unwrap_or_default();
@@ -337,7 +338,7 @@ impl Servers {
     }
 }
 
-/// What a healthy client has seen: its latencies one call after the other, and at a steady rate.
+/// The samples of a healthy client: its latencies of sequential calls, and at a steady rate.
 #[derive(Default)]
 struct Window {
     /// How long it took to connect and to get the first reply.
@@ -411,7 +412,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// One round: alone and beside, the time to connect in milliseconds, p50 and p99 of each way of calling.
+/// One round: alone and attacked, the time to connect in milliseconds, p50 and p99 of each way of calling.
 #[derive(Default)]
 struct Row {
     connected: [Vec<f64>; 2],
@@ -478,7 +479,7 @@ async fn besiege(arguments: Arguments) -> Result<Seen> {
     let servers = Servers::start(arguments.workers.as_deref(), arguments.priority).await?;
     arguments.priority.client().await?;
     println!(
-        "| # | peers | server | connect alone (ms) | beside | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |"
+        "| # | peers | server | connect alone (ms) | attacked | sequential: p50 / p99 alone (us) | attacked | ratio | 1000/s: p50 / p99 alone (us) | attacked | ratio | errors | server MiB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let control = (CONTROL, &[][..], Target::Echo);

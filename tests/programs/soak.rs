@@ -1,12 +1,12 @@
-//! Mixed load with churn for as long as one likes, and then the question whether anything has grown meanwhile.
+//! Mixed load with churn for a given time, and then a check for growth.
 //!
 //! ```text
 //! cargo run --release -p frisbee-tests --bin soak -- --minutes 60
 //! ```
 //!
-//! Calls of all kinds, calls that are given up, clients that come and go, peers that break the protocol. Each second
-//! memory, descriptors and tasks are noted; at the end a line is laid through each of them, the first quarter left out,
-//! and a slope that adds up to more than noise is a failure.
+//! Calls of all kinds, cancelled calls, short-lived clients, peers that break the protocol. Each second memory,
+//! descriptors and tasks are noted; at the end a line is laid through each of them, the first quarter left out, and a
+//! slope that adds up to more than noise is a failure.
 
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
 use frisbee_tests::process::resident_kib;
@@ -22,8 +22,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// What may be added from the end of the first quarter to the end, by the line through the samples. Memory: what
-/// allocators take and give back within a run; descriptors and tasks: what comes and goes within a second.
+/// The allowed growth from the end of the first quarter to the end, by the line through the samples. Memory: the
+/// fluctuation of allocators within a run; descriptors and tasks: the churn within a second.
 const GROWTH_MAX: [(&str, f64); 3] = [("memory in KiB", 16_384.0), ("descriptors", 20.0), ("tasks", 50.0)];
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ async fn main() -> ExitCode {
     }
     let [succeeded, failed, given_up, hostile] =
         [&tally.succeeded, &tally.failed, &tally.given_up, &tally.hostile].map(|count| count.load(Ordering::Relaxed));
-    println!("{succeeded} calls succeeded, {failed} failed, {given_up} were given up; {hostile} hostile connections");
+    println!("{succeeded} calls succeeded, {failed} failed, {given_up} were cancelled; {hostile} hostile connections");
     println!("{stats:?}");
     let mut well = failed == 0 && succeeded > 0;
     for (index, (what, most)) in GROWTH_MAX.into_iter().enumerate() {
@@ -132,7 +132,7 @@ async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
         tally.count(&client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await);
         tally.count(&count_up(&client, (number % 300) as i64).await);
         tally.count(&client.sum_up(frpc::iter((0..100).map(|value| Count { value }))).await);
-        // Nobody waits for this one to the end.
+        // This one is never read to the end.
         let asleep = client.sleep(SleepRequest { millis: 50, tag: 1 });
         if tokio::time::timeout(Duration::from_millis(number % 3), asleep).await.is_err() {
             tally.given_up.fetch_add(1, Ordering::Relaxed);

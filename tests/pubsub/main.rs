@@ -23,7 +23,7 @@ const MESSAGE: u16 = FIRST_OPERATION + 2;
 const SYNC: u16 = FIRST_OPERATION + 3;
 const LAGGED: u16 = FIRST_OPERATION + 4;
 
-/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves in the current runtime, for as long as that runs.
@@ -87,7 +87,7 @@ async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_of_each_publisher_arrive_in_order_for_all_sizes_and_topics() {
+async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     const PUBLISHERS: usize = 4;
     // All of them may wait, at the broker or the client: a busy machine loses none.
     const MESSAGES: usize = 160;
@@ -150,7 +150,7 @@ async fn publish_rounds(address: SocketAddr) {
         let done = done.clone();
         readers.spawn(async move {
             for number in 0..ROUNDS * PER_ROUND {
-                let message = next(&mut ticks).await.expect("nobody who reads loses anything");
+                let message = next(&mut ticks).await.expect("a reading subscriber loses nothing");
                 assert_eq!(message.payload()[..8], (number as u64).to_be_bytes());
                 if (number + 1) % PER_ROUND == 0 {
                     done.send(()).await.unwrap();
@@ -175,11 +175,11 @@ async fn publish_rounds(address: SocketAddr) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_others_nothing() {
+async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
     let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
     let mut stalled = stalled(address, "ticks").await;
     publish_rounds(address).await;
-    // It reads on: what had been sent, how many were lost, and the newest messages.
+    // It resumes reading: the sent messages, the number of lost ones, and the newest messages.
     let (mut received, mut lost, mut behind_loss) = (0, 0, 0);
     stalled.write(&packet(0, SYNC, b"")).await;
     loop {
@@ -199,12 +199,12 @@ async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_other
             break;
         }
     }
-    assert!(lost > 0, "it takes more to overflow what the system holds");
+    assert!(lost > 0, "it takes more to overflow the system's buffers");
     assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
 }
 
 #[tokio::test]
-async fn unread_messages_of_a_client_are_bounded_and_their_loss_is_reported() {
+async fn unread_client_messages_are_bounded_and_loss_reported() {
     const LENGTH: usize = 64 * 1024;
     const MESSAGES: u64 = 400;
     let (address, _broker) = serve(Broker::builder()).await;
@@ -297,7 +297,7 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 #[tokio::test]
-async fn the_connection_that_a_client_has_made_is_closed_when_nobody_uses_it_any_more() {
+async fn unused_client_connection_is_closed() {
     let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
@@ -411,7 +411,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     assert_eq!(text(&mut heard).await, "still.here x");
 }
 
-/// Whoever writes a client in another language sends these bytes; docs/pubsub.md shows them.
+/// A client in another language sends these bytes; docs/pubsub.md shows them.
 #[tokio::test]
 async fn the_packets_are_those_of_the_specification() {
     let (address, _broker) = serve(Broker::builder()).await;
@@ -460,7 +460,7 @@ async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
         assert_eq!((received.topic(), received.get_ref()), ("maybe.this", message));
         assert_eq!(jobs.recv().await.unwrap().into_inner(), *message);
     }
-    // What is none is told, and the next one read.
+    // An invalid one is reported, and the next one read.
     writer.publish("maybe.that", "no message").await.unwrap();
     topic.publish(&writer, &sent[2]).await.unwrap();
     let failed = messages.recv().await.unwrap_err();
@@ -481,16 +481,16 @@ async fn typed_topics_are_for_peers_of_ours() {
     let refused = Topic::<Time>::new("a").subscribe(&reader).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.message()),
-        (Code::FailedPrecondition, "subscribing to a typed topic needs an extended peer",)
+        (Code::FailedPrecondition, "subscribing to a typed topic needs a native peer",)
     );
-    // Bytes are for everybody.
+    // Bytes are for all subscribers.
     let mut bytes = reader.subscribe("a").await.unwrap();
     reader.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut bytes).await, "a x");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broker_serves_beside_a_service_on_one_port_and_one_connection() {
+async fn broker_and_service_share_port_and_connection() {
     let broker = Broker::new();
     let address = serve_interop_with(frpc::Server::builder().mount(OPERATIONS, broker.clone())).await;
 
@@ -527,10 +527,10 @@ async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
     let client = client(silent.local_addr().expect("it is bound")).await;
     let _peer = silent.accept().await.expect("it has been dialled");
     let mut asked = 0;
-    // None is waited for, which does not take back that it was asked for.
+    // It does not wait for any, and the requests are not taken back.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
         asked += 1;
-        assert!(asked <= 16_384, "it is asked without end");
+        assert!(asked <= 16_384, "requests are unbounded");
     }
     assert!(matches!(client.sync().await, Err(PubSubError::NoAnswer)));
 }
@@ -540,16 +540,16 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
     let address = serve_interop().await;
     let broker = client(address).await;
     let none = "the peer may not be a broker";
-    let synced = broker.sync().await.expect_err("nobody has taken in anything");
+    let synced = broker.sync().await.expect_err("no subscriber has received anything");
     assert!(synced.to_string().contains(none), "{synced}");
     let broker = client(address).await;
     broker.publisher("topic").expect("it is a topic").publish(Bytes::from_static(b"x")).await.expect("it is sent");
-    let synced = broker.sync().await.expect_err("nobody has taken in anything");
+    let synced = broker.sync().await.expect_err("no subscriber has received anything");
     assert!(synced.to_string().contains(none), "{synced}");
 }
 
 #[tokio::test]
-async fn a_client_reconnects_by_itself_and_its_subscriptions_go_on_and_are_told() {
+async fn client_reconnects_and_subscriptions_resume_with_notice() {
     let serve = async |address: SocketAddr| {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = Server::builder().bind(address, Broker::new()).await.expect("the port is free");
@@ -578,7 +578,7 @@ async fn a_client_reconnects_by_itself_and_its_subscriptions_go_on_and_are_told(
     client.publish("a.c", "4").await.unwrap();
     assert_eq!((text(&mut all).await, text(&mut job).await), ("a.b 3".to_owned(), "a.b 3".to_owned()));
     assert_eq!(text(&mut all).await, "a.c 4");
-    // Once more, and then nobody wants it any more.
+    // Once more, and then it is unused.
     drop(stop);
     serving.await.unwrap().unwrap();
     let (_, _stop, _serving) = serve(address).await;

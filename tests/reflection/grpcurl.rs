@@ -1,4 +1,4 @@
-//! The schema of a server, as grpcurl asks for it: the judge of gRPC's reflection.
+//! The schema of a server through grpcurl, the reference client of gRPC's reflection.
 
 use super::support::builder;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -54,7 +54,7 @@ async fn run(grpcurl: &Path, arguments: &[&str]) -> Result<String, String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn grpcurl_lists_and_describes_services_without_a_schema_of_its_own() {
+async fn grpcurl_lists_and_describes_services_by_reflection() {
     let Some(grpcurl) = grpcurl() else { return };
     let address = serve().await;
     let listed = run(grpcurl, &[&address, "list"]).await.unwrap();

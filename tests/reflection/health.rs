@@ -69,7 +69,7 @@ async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<Servi
 }
 
 #[tokio::test]
-async fn services_are_serving_until_they_are_set_and_unknown_ones_are_not_found() {
+async fn services_default_to_serving_and_unknown_are_not_found() {
     let health = Health::new();
     let client = HealthClient::new(connect(&acceptor(&health)).await);
     let check = async |service: &str| match client.check(asked(service)).await {
@@ -94,7 +94,7 @@ async fn services_are_serving_until_they_are_set_and_unknown_ones_are_not_found(
 }
 
 #[tokio::test]
-async fn a_watch_tells_each_change_once_and_follows_a_service_that_becomes_known() {
+async fn health_watch_reports_each_change_once() {
     let health = Health::new();
     let client = HealthClient::new(connect(&acceptor(&health)).await);
     let mut shop = client.watch(asked("catalog.Shop")).await.unwrap().into_inner();
@@ -105,13 +105,13 @@ async fn a_watch_tells_each_change_once_and_follows_a_service_that_becomes_known
     health.set_serving("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::Serving)));
     health.set_not_serving("catalog.Shop");
-    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "what has not changed was not told");
+    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "no unchanged state was sent");
     health.remove("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
 }
 
 #[tokio::test]
-async fn a_stop_tells_those_that_watch_before_it_tells_their_connections() {
+async fn stop_notifies_health_watchers_before_connections() {
     let health = Health::new();
     let server = acceptor(&health);
     let mut raw = raw(&server);
@@ -161,7 +161,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
 }
 
 #[tokio::test]
-async fn a_client_that_watches_and_does_not_read_cannot_prevent_a_stop() {
+async fn unreading_health_watcher_cannot_prevent_stop() {
     let health = Health::new();
     let server = acceptor(&health);
     let mut raw = raw(&server);
@@ -233,7 +233,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 
-    // All of them are told of a stop.
+    // All of them are notified of a stop.
     let _ = open.stop.send(());
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::NotServing));
     assert_eq!(watch.message().await.unwrap_err().code(), tonic::Code::Unavailable);

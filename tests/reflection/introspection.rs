@@ -1,4 +1,4 @@
-//! What the introspection of a process tells of its servers, natively and as JSON.
+//! The introspection of a process, natively and as JSON.
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
@@ -32,7 +32,7 @@ async fn inspected(server: &Acceptor) -> IntrospectionClient {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_wait_are_shown_with_method_age_and_deadline_until_they_end() {
+async fn pending_calls_are_shown_with_method_age_and_deadline() {
     let server = Server::builder().add_service(ShopServer::new(Slow)).inspectable().build().expect("it is right");
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
@@ -69,7 +69,7 @@ async fn calls_that_wait_are_shown_with_method_age_and_deadline_until_they_end()
     assert!(buy.has_deadline && (54_000..=55_000).contains(&buy.time_left_ms), "{buy:?}");
     assert!(!browse.has_deadline && reply.streams.len() == 1 && reply.streams[0].id == browse.id);
     drop(browsing);
-    let bought = buying.await.expect("it does not panic").expect_err("nobody sells");
+    let bought = buying.await.expect("it does not panic").expect_err("the handler fails");
     assert_eq!(bought.code(), Code::DeadlineExceeded);
     loop {
         let left = client.connection(asked()).await.expect("it is open").into_inner();
@@ -81,7 +81,7 @@ async fn calls_that_wait_are_shown_with_method_age_and_deadline_until_they_end()
 }
 
 #[tokio::test]
-async fn connections_come_in_pages_and_those_that_have_ended_by_their_reasons() {
+async fn connections_are_paged_and_ended_ones_show_reasons() {
     let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
     let client = inspected(&server).await;
     let mut shops = Vec::new();
@@ -121,7 +121,7 @@ async fn connections_come_in_pages_and_those_that_have_ended_by_their_reasons() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits() {
+async fn watch_repeats_and_refuses_interval_beyond_limits() {
     let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
     let client = inspected(&server).await;
     let _shop = ShopClient::new(connect(&server).await);
@@ -129,7 +129,7 @@ async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits
     let mut watch = client.watch(request).await.expect("it answers").into_inner();
     let begun = tokio::time::Instant::now();
     for _ in 0..3 {
-        let reply = watch.message().await.expect("it goes on").expect("it does not end");
+        let reply = watch.message().await.expect("the stream continues").expect("it does not end");
         assert_eq!(reply.servers.len(), 1);
     }
     assert!(begun.elapsed() >= Duration::from_millis(1000), "{:?}", begun.elapsed());
@@ -150,7 +150,7 @@ async fn a_watch_tells_again_and_again_and_refuses_an_interval_beyond_its_limits
 }
 
 #[tokio::test]
-async fn calls_that_have_ended_are_told_by_method_with_codes_and_times_if_they_are_counted() {
+async fn ended_calls_are_reported_by_method_if_counted() {
     let build = |builder: frpc::ServerBuilder| builder.add_service(ShopServer::new(Slow)).build().expect("it is right");
     let server = build(Server::builder().batch_observer(Counters::new()).inspectable());
     let client = inspected(&server).await;
@@ -164,7 +164,7 @@ async fn calls_that_have_ended_are_told_by_method_with_codes_and_times_if_they_a
     for _ in 0..3 {
         let mut request = Request::new(Thing::default());
         request.set_timeout(Duration::from_millis(1));
-        shop.buy(request).await.expect_err("nobody sells");
+        shop.buy(request).await.expect_err("the handler fails");
     }
     let counted = async {
         loop {
@@ -202,7 +202,7 @@ async fn calls_that_end_well_are_told_apart_from_those_that_fail() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_socket_of_introspection_is_for_its_own_user_and_describes_itself() {
+async fn introspection_socket_is_private_and_self_describing() {
     use std::os::unix::fs::PermissionsExt as _;
     let server = Server::builder().add_service(ShopServer::new(House)).build().expect("it is right");
     let folder = tempfile::tempdir().expect("there is room");
@@ -225,7 +225,7 @@ async fn the_socket_of_introspection_is_for_its_own_user_and_describes_itself() 
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_socket_that_is_passed_on_shows_the_next_server_once_the_one_before_has_left_it() {
+async fn passed_socket_shows_successor_after_predecessor_leaves() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("shop.sock");
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("it binds");
@@ -238,10 +238,10 @@ async fn a_socket_that_is_passed_on_shows_the_next_server_once_the_one_before_ha
         let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
             .await
             .expect("it answers")
-            .expect("it tells");
+            .expect("it answers");
         assert_eq!(reply.into_inner().servers[0].name, name);
         serving.abort();
-        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was told");
+        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was stopped");
         assert!(path.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! What a server says about itself: its schema, natively and to grpcurl, its health at every door, and what goes on in it.
+//! Information about a server: its schema, natively and by grpcurl, its health on every protocol, and its activity.
 
 mod grpcurl;
 mod health;

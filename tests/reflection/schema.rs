@@ -1,4 +1,4 @@
-//! The schema of a server, as native clients ask for it.
+//! The schema of a server, as native clients receive it.
 
 use super::support::catalog::{AdminClient, Thing};
 use super::support::long::LongServer;
@@ -41,7 +41,7 @@ fn symbols(symbols: &[&str]) -> FilesRequest {
 }
 
 #[tokio::test]
-async fn services_are_listed_with_methods_operations_fingerprints_idempotency_and_comments() {
+async fn services_are_listed_with_all_method_properties() {
     let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
     let listed: Vec<_> = schema.services.iter().map(|service| &*service.name).collect();
     let expected = [
@@ -76,7 +76,7 @@ async fn services_are_listed_with_methods_operations_fingerprints_idempotency_an
 }
 
 #[tokio::test]
-async fn the_files_are_the_embedded_ones_to_the_byte_and_each_is_behind_its_imports() {
+async fn files_equal_embedded_ones_and_follow_their_imports() {
     let schema = ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("it answers");
     let own = super::support::catalog::SCHEMA.files();
     assert!(schema.files.windows(own.len()).any(|window| window == own), "the set of the package is part of it");
@@ -118,7 +118,7 @@ async fn a_schema_that_exceeds_a_packet_comes_in_pieces() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_the_schema_gets_nothing_but_that_it_has_not_changed() {
+async fn client_with_current_schema_gets_only_unchanged() {
     let first = server(Reflection::new());
     let channel = connect(&first).await;
     let mut schema = ServerSchema::fetch(&channel).await.expect("it answers");
@@ -153,7 +153,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         for trace in ["Admin", "Fire", "Fires people", "Fires one"] {
             assert!(!schema.files.windows(trace.len()).any(|part| part == trace.as_bytes()), "{trace}");
         }
-        // What stands behind it in the file keeps its comments and custom options.
+        // The remaining part of the file keeps its comments and custom options.
         let audit = service(&schema, "catalog.Audit");
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
         assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");
@@ -174,7 +174,7 @@ async fn a_service_without_an_embedded_schema_is_listed_without_files() {
 }
 
 #[tokio::test]
-async fn middleware_that_refuses_reflection_refuses_all_of_its_services() {
+async fn middleware_refusing_reflection_covers_all_its_services() {
     async fn closed(call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, frpc::Status> {
         Err(frpc::Status::permission_denied(call.service()))
     }
@@ -200,7 +200,7 @@ async fn reflection_that_is_added_twice_overlaps() {
 }
 
 #[tokio::test]
-async fn a_plain_peer_reads_the_same_bytes_with_and_without_reflection_and_health() {
+async fn go_peer_reads_same_bytes_with_and_without_reflection() {
     let mut answers = Vec::new();
     for builder in [builder(), builder().add_service(Reflection::new()).add_service(Health::new())] {
         let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");

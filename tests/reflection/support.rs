@@ -4,7 +4,7 @@ use frpc::{Acceptor, Channel, Request, Response, ResponseStream, Server, ServerB
 use frpc_reflection::Reflection;
 use std::time::Duration;
 
-/// How long a test waits for what is to happen soon.
+/// The longest wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The services of `tests/proto/catalog.proto`.

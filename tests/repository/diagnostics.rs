@@ -1,4 +1,4 @@
-//! What the compiler says to those who give frpc the wrong thing.
+//! Compiler messages for wrong arguments to frpc.
 
 use std::env;
 use std::fs;
@@ -38,7 +38,7 @@ fn compiled(source: &str) -> String {
 }
 
 #[test]
-fn the_compiler_names_the_generated_server_when_an_implementation_is_added() {
+fn compiler_names_generated_server_for_bare_implementation() {
     let text = compiled("pub struct Mine; pub fn f() { let _ = frpc::Server::builder().add_service(Mine); }");
     assert!(text.contains("error[E0277]: `Mine` is not a service that can be served"), "{text}");
     assert!(text.contains("`add_service(GreeterServer::new(…))`"), "{text}");
@@ -67,7 +67,7 @@ fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
 }
 
 #[test]
-fn the_compiler_names_the_items_of_responses_when_the_result_is_left_out() {
+fn compiler_names_response_items_when_result_is_missing() {
     let text =
         compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
     assert!(text.contains("is not a stream of responses"), "{text}");

@@ -80,7 +80,7 @@ fn has_example(source: &str, item: &str) -> Option<bool> {
     None
 }
 
-/// The lines of a source by which a code block of a doc comment is left out of the tests.
+/// The lines of a source that exclude a code block of a doc comment from the tests.
 fn ignored(source: &str) -> Vec<&str> {
     let is_opening = |line: &&str| {
         let comment = line.trim_start();

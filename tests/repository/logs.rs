@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The crates whose output is for whoever calls them, and not a log.
+/// The crates whose output is for their callers, and not a log.
 const PROGRAMS: [&str; 2] = ["frpc-build", "frpc-cli"];
 
 /// The level and the text of each line in the sources below a folder.
@@ -25,7 +25,7 @@ fn written(folder: &Path, into: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// The last string of a call of a macro, of which `call` begins behind the opening parenthesis.
+/// The last string of a macro call. `call` begins after the opening parenthesis.
 fn message(call: &str) -> String {
     let (mut depth, mut is_quoted, mut is_escaped) = (1, false, false);
     let (mut found, mut text) = (String::new(), String::new());
@@ -51,13 +51,15 @@ fn message(call: &str) -> String {
             break;
         }
     }
-    // A string that goes on in the next line.
+    // A string that continues in the next line.
     found.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The level and the text of each row of the page's tables.
 fn shown() -> BTreeSet<(String, String)> {
-    let page = fs::read_to_string(root().join("docs/logs.md")).expect("the page is there");
+    let page = ["docs/logs.md", "docs/logs-fleet.md"]
+        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
+        .concat();
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");
         let level = cells.next()?;

@@ -1,4 +1,4 @@
-//! What the repository says of itself: the page of promises, names of tests, errors of the compiler, cancel safety,
+//! Checks of the repository itself: the page of promises, names of tests, errors of the compiler, cancel safety,
 //! examples.
 
 mod book;

@@ -1,4 +1,4 @@
-//! The names of all tests in the repository: short, and without words that stand for a subject instead of naming it.
+//! The names of all tests in the repository: short, and with a subject.
 
 use super::promises::{root, tests_in};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ const LONGEST: usize = 90;
 
 /// The goal for the length of a test's name, and the number of tests above it, which may only fall.
 const GOAL: usize = 60;
-const ABOVE_GOAL: usize = 740;
+const ABOVE_GOAL: usize = 214;
 
 /// A name with one of these words leaves open which part of the program it is about.
 const VAGUE: [&str; 6] = ["what", "whatever", "who", "whoever", "whom", "thing"];

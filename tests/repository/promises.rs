@@ -8,8 +8,10 @@ pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a folder of the repository")
 }
 
-fn page() -> String {
-    fs::read_to_string(root().join("docs/promises.md")).expect("the page is there")
+/// The pages of promises, and the page of threats.
+fn pages() -> [String; 3] {
+    ["promises", "promises-limits", "threats"]
+        .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("the page is there"))
 }
 
 /// The names of functions that are tests, by the attribute or macro in front of them.
@@ -43,7 +45,7 @@ pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     }
 }
 
-/// What stands in backquotes and looks like the name of a test.
+/// Backquoted words that look like the name of a test.
 fn named(text: &str) -> Vec<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_name = |word: &&str| {
@@ -58,7 +60,7 @@ fn every_test_that_holds_a_promise_exists() {
     for folder in ["crates", "tests"] {
         tests_in(&root().join(folder), &mut tests);
     }
-    let page = page();
+    let page = pages().concat();
     let names = named(&page);
     assert!(names.len() > 80, "only {} tests are named", names.len());
     let missing: Vec<_> = names.into_iter().filter(|name| !tests.contains(*name)).collect();
@@ -67,10 +69,8 @@ fn every_test_that_holds_a_promise_exists() {
 
 #[test]
 fn every_promise_names_a_test() {
-    let page = page();
-    let (promises, threats) = page.split_once("## Threats").expect("there are two halves");
-    let promises = promises.split("\n## ").skip(1).flat_map(|section| section.split("\n* ").skip(1));
-    for promise in promises {
+    let [promises, limits, threats] = pages();
+    for promise in promises.split("\n* ").skip(1).chain(limits.split("\n* ").skip(1)) {
         assert!(!named(promise).is_empty(), "no test holds this: {promise}");
     }
     let rows: Vec<_> = threats.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();

@@ -14,7 +14,7 @@ const CHANNELS: usize = 4;
 /// Callers on each channel, whose calls follow each other.
 const CALLERS: usize = 4;
 
-/// What is counted while callers call.
+/// Counts of concurrent calls.
 #[derive(Default)]
 struct Load {
     is_over: AtomicBool,
@@ -78,7 +78,7 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     (failures, times)
 }
 
-/// Calls without end, and what came of it.
+/// Calls without end, and their outcomes.
 struct Calling {
     load: Arc<Load>,
     callers: JoinSet<(Vec<String>, Vec<u32>)>,
@@ -102,7 +102,7 @@ impl Calling {
     /// Waits until so many calls more have been made.
     async fn go_on(&self, calls: usize) {
         let until = self.load.calls.load(Ordering::Relaxed) + calls;
-        frisbee_tests::until("the callers go on", || self.load.calls.load(Ordering::Relaxed) >= until).await;
+        frisbee_tests::until("the callers continue", || self.load.calls.load(Ordering::Relaxed) >= until).await;
     }
 
     /// Ends the load. Returns how many calls were made, and the times at a half and 99 of 100 of them.
@@ -140,7 +140,7 @@ async fn no_call_of_any_kind_fails_over_restarts_under_load() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_fails_when_successors_are_killed_or_panic_before_they_are_ready() {
+async fn successors_failing_before_ready_fail_no_call() {
     let programs = Programs::new();
     let mut program = programs.start("serve").await;
     let calling = Calling::begin(&programs, &program).await;
@@ -163,7 +163,7 @@ async fn no_call_fails_when_successors_are_killed_or_panic_before_they_are_ready
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_without_end_is_cut_off_by_the_shutdown_timeout_of_the_predecessor() {
+async fn shutdown_timeout_of_predecessor_ends_endless_stream() {
     let programs = Programs::new();
     let mut program = programs.start("serve").await;
     let client = InteropClient::connect(program.address.to_string()).await.expect("it listens");

@@ -30,7 +30,7 @@ fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
     if answer == reply { Ok(()) } else { Err(io::Error::other(format!("answered {answer:02x?}"))) }
 }
 
-/// With `FRISBEE_RESTARTS=20` in a release build it counts what the threads have connected in some seconds.
+/// With `FRISBEE_RESTARTS=20` in a release build it counts the connections of the threads in some seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
     let restarts = number("FRISBEE_RESTARTS", 5);
@@ -60,7 +60,7 @@ async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
         programs.replace(&mut program).await;
     }
     is_over.store(true, Ordering::Relaxed);
-    let lost = threads.into_iter().flat_map(|thread| thread.join().expect("nobody panics")).collect::<Vec<_>>();
+    let lost = threads.into_iter().flat_map(|thread| thread.join().expect("no task panics")).collect::<Vec<_>>();
     let made = made.load(Ordering::Relaxed);
     println!("{} of {made} connections over {restarts} restarts were lost", lost.len());
     assert!(lost.is_empty(), "{} of {made} were lost: {:#?}", lost.len(), &lost[..lost.len().min(10)]);

@@ -1,5 +1,5 @@
 //! Restarts of whole processes, under calls of all kinds and under clients that connect without end: nothing is lost.
-//! The ways in which a successor fails stand beside the crate frisbee-restart; here they are tried under load.
+//! The failure modes of a successor are tested in the crate frisbee-restart; here they are tried under load.
 
 mod calls;
 mod connecting;
@@ -67,7 +67,7 @@ impl Program {
         Self { child, output, address: address.expect("it is an address") }
     }
 
-    /// Waits for the end of the program, and what it says of it.
+    /// Waits for the end of the program, and returns its output about it.
     async fn expect(mut self, ending: &str) {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
         let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it is ours");

@@ -1,4 +1,4 @@
-//! Sockets that come from systemd, and the states that it is told, with a shell in its place.
+//! Sockets passed by systemd, and states reported to it, with a shell in its place.
 
 use super::{PATIENCE, Program, Programs};
 use frisbee_tests::interop::{AddRequest, InteropClient};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Has the socket passed as systemd does, and systemd told at `notify`. The shell becomes the program.
+/// Passes the socket as systemd does, with systemd's notifications at `notify`. The shell becomes the program.
 async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Program {
     let script = "LISTEN_PID=$$ exec \"$0\" \"$1\" serve 3>&2 2>/dev/null";
     let mut command = Command::new("sh");
@@ -21,12 +21,12 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
 /// The next state of the service.
 fn told(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
-    let count = manager.recv(&mut bytes).expect("it is told in time");
+    let count = manager.recv(&mut bytes).expect("the state arrives in time");
     String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_socket_of_systemd_is_served_passed_on_and_each_state_is_told() {
+async fn systemd_socket_is_served_and_passed_with_state_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("the folder is writable");

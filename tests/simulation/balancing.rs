@@ -42,7 +42,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
     assert!(shares.iter().all(|share| *share >= 5), "not balanced: {shares:?}");
 
-    // One server is never touched, so whoever may be asked again finds it.
+    // One server is never touched, so a retry always finds it.
     world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
     for call in 100..200 {
         let begun = world.elapsed();
@@ -52,13 +52,13 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
         assert!(world.elapsed() - begun <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
         match sum {
             Ok(sum) => assert_eq!(sum.get_ref().total, call + 1),
-            Err(status) => assert!(status.may_have_run(), "nobody was asked, although s0 is there: {status}"),
+            Err(status) => assert!(status.may_have_run(), "no server was called, although s0 is there: {status}"),
         }
         sleep(Duration::from_millis(100)).await;
     }
 }
 
-/// As a supervisor restarts one server after the other: each tells its clients, and ends when it has answered.
+/// Restarts one server after the other, as a supervisor does: each notifies its clients, and ends when it has answered.
 #[sim_test(seeds = 60)]
 async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
     let memory = Arc::new(Memory::default());
@@ -67,7 +67,7 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
         let (memory, running) = (memory.clone(), running.clone());
         world.node(server).start(move |process| {
             let acceptor = acceptor(&memory);
-            running.lock().expect("nobody panics")[number] = Some(acceptor.clone());
+            running.lock().expect("no task panics")[number] = Some(acceptor.clone());
             process.serve(acceptor);
             std::future::ready(())
         });
@@ -78,7 +78,7 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
         async move {
             for (number, server) in SERVERS.into_iter().enumerate() {
                 sleep(Duration::from_secs(1)).await;
-                let acceptor = running.lock().expect("nobody panics")[number].take().expect("it runs");
+                let acceptor = running.lock().expect("no task panics")[number].take().expect("it runs");
                 acceptor.shutdown().await;
                 let down = Duration::from_millis(300);
                 world.strike(Fault::Crash { node: server.to_owned(), down, loses_disk: false }).await;

@@ -1,4 +1,4 @@
-//! Brokers on one bus that goes away and loses frames: what subscribers at each of them hear and are told.
+//! Brokers on one bus that goes away and loses frames: messages and losses that subscribers at each of them receive.
 
 use frisbee::pubsub::{Broker, Client, ClientRouter, MemoryBus, RecvError, Subscription};
 use frisbee::{Connection, Server};
@@ -14,7 +14,7 @@ const BROKERS: usize = 3;
 
 const MESSAGES: u64 = 120;
 
-/// The patterns of one connection, all of which match everything.
+/// The patterns of one connection. Each of them matches everything.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
 /// A time after which nothing more comes.
@@ -104,7 +104,7 @@ async fn trouble(world: World, bus: MemoryBus) {
 }
 
 #[sim_test(seeds = 25)]
-async fn each_subscription_hears_or_is_told_of_all_that_any_broker_has_taken(world: World) {
+async fn subscriptions_get_or_are_told_of_every_accepted_message(world: World) {
     world.set_cables(Cable::default().latency(Duration::ZERO..=Duration::from_millis(5)).splits(0.2));
     let bus = MemoryBus::new();
     serve(&world, &bus).await;

@@ -30,7 +30,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     Ok(())
 }
 
-/// As a supervisor replaces a process: the next one accepts before the one before is told to stop.
+/// Replaces a process, as a supervisor does: the next one accepts before the previous one is stopped.
 #[sim_test(seeds = 60)]
 async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
     let server = Running::start(&world, "server");
@@ -51,17 +51,17 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
             call(50);
             sleep(some(&world, 20)).await;
         }
-        stopping.await.expect("nobody panics");
+        stopping.await.expect("no task panics");
     }
     while let Some(call) = calls.join_next().await {
-        call.expect("nobody panics").expect("no call is lost");
+        call.expect("no task panics").expect("no call is lost");
     }
     assert_eq!(server.waiting(), 0);
 }
 
-/// All of them are told at one moment, in the same order in each run.
+/// All of them are notified at one moment, in the same order in each run.
 #[sim_test(seeds = 30)]
-async fn no_client_of_many_loses_a_call_when_one_process_takes_over_from_another(world: World) {
+async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
     let mut calls = JoinSet::new();
     for number in 0..8 {
@@ -84,7 +84,7 @@ async fn no_client_of_many_loses_a_call_when_one_process_takes_over_from_another
 }
 
 #[sim_test(seeds = 60)]
-async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut_off_behind_it(world: World) {
+async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     // The default.
     const LASTS: Duration = Duration::from_secs(20);
     let server = Running::start(&world, "server");
@@ -104,10 +104,10 @@ async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut
     server.take_over().shutdown().await;
     let lasted = world.elapsed() - begun;
     assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
-    // The successor serves, while those of the predecessor are told.
+    // The successor serves, while clients of the predecessor are notified.
     client.wait(Time { millis: 1 }).await.expect("the successor serves");
     while let Some(call) = calls.join_next().await {
-        match call.expect("nobody panics") {
+        match call.expect("no task panics") {
             (takes, Ok(())) => assert!(takes < LASTS + SOON, "{takes:?} are too long"),
             (takes, Err(status)) => {
                 assert!(takes > LASTS - SOON, "{takes:?} are short enough: {status}");
@@ -119,7 +119,7 @@ async fn calls_end_well_within_the_shutdown_timeout_of_a_predecessor_and_are_cut
 }
 
 #[sim_test(seeds = 60)]
-async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one(world: World) {
+async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     let [waiting, getting] = [client.clone(), client.clone()];
@@ -127,9 +127,9 @@ async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_
     let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
     world.eventually("both calls run", SOON, || (server.waiting(), server.gets()) == (1, 1)).await;
     server.fail_for(some(&world, 3_000)).await;
-    let lost = waiting.await.expect("nobody panics").expect_err("its server died");
+    let lost = waiting.await.expect("no task panics").expect_err("its server died");
     assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true), "{lost}");
-    getting.await.expect("nobody panics").expect("what may run twice is tried again");
+    getting.await.expect("no task panics").expect("an idempotent call is retried");
     assert_eq!(server.gets(), 2);
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
 }
@@ -145,12 +145,12 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     client.get(Time::default()).await.expect("it is there");
     drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
     sleep(Duration::from_millis(1)).await;
-    // The first may be under way when the connection ends, or nobody has been told of its end.
+    // The first may be in flight when the connection ends, or its end is still unnoticed.
     let first = client.wait(Time::default()).await.expect_err("the server is gone");
     assert_eq!(first.code(), Code::Unavailable, "{first}");
     for _ in 0..3 {
         let begun = world.elapsed();
-        let status = client.wait(Time::default()).await.expect_err("nobody listens");
+        let status = client.wait(Time::default()).await.expect_err("no server listens");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
         assert!(world.elapsed() - begun <= patience + SOON, "it has waited for {:?}", world.elapsed() - begun);
     }
@@ -168,13 +168,13 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     // Attempts come at growing distances.
     sleep(some(&world, 2_500)).await;
     let server = Running::start(&world, "server");
-    waiting.await.expect("nobody panics").expect("the server is there now");
+    waiting.await.expect("no task panics").expect("the server is there now");
     assert_eq!(server.gets(), 1);
 }
 
 /// It was dialled ten thousand times a second once.
 #[sim_test(seeds = 30)]
-async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses(world: World) {
+async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));
     let counted = accepted.clone();
     world.node("server").start(move |process| {
@@ -192,7 +192,7 @@ async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses(world:
     let client = ExtensionClient::new(channel.expect("there is nothing to overlap"));
     let unary = client.get(Time::default()).await.map(drop);
     for called in [unary, client.flood(Time::default()).await.map(drop)] {
-        let status = called.expect_err("nobody serves");
+        let status = called.expect_err("no server accepts");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     }
     let dialled = accepted.load(Ordering::SeqCst);

@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 const TUNNEL: Operation = Operation::FIRST_USER;
 
-const GREETING: &[u8] = b"what do you want";
+const GREETING: &[u8] = b"state your request";
 
 /// The time after which a network that has fallen silent has been noticed, several times.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Protocol for Gateway {
     }
 }
 
-/// Packets and streams of others, and perhaps an end, while one asks for the connection.
+/// Packets and streams of others, and possibly an end, during a hand-off request.
 fn disturb(world: &World, connection: &Connection) -> JoinSet<()> {
     let mut others = JoinSet::new();
     let (sends, opens, aborts) = world.draw(|rng| (rng.u8(..3), rng.u8(..4) == 0, rng.u8(..6) == 0));
@@ -95,7 +95,7 @@ fn is_calm(world: &World) -> bool {
     world.seed().is_multiple_of(4)
 }
 
-/// Asks for the connection until it is granted or has ended. Whether it was handed over.
+/// Requests the connection until it is granted or has ended. Returns whether it was handed over.
 async fn race(world: &World, connection: &Connection) -> bool {
     for _ in 0..20 {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..30)))).await;
@@ -125,7 +125,7 @@ async fn race(world: &World, connection: &Connection) -> bool {
 }
 
 #[sim_test(seeds = 100)]
-async fn hand_offs_that_race_with_everything_else_never_hang_or_change_a_byte(world: World) {
+async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
     world.node("gateway").start(|process| async move {
         let acceptor = Server::builder().build(Gateway).expect("it can be served");
         process.accept(move |transport| {
@@ -144,7 +144,7 @@ async fn hand_offs_that_race_with_everything_else_never_hang_or_change_a_byte(wo
         let handlers = Handlers::new().on(TUNNEL, |_, _| async { None });
         let Ok(connection) = Client::builder().connect_io(transport, handlers).await else { continue };
         let mut others = disturb(&world, &connection);
-        let handed_over = timeout(4 * SILENCE, race(&world, &connection)).await.expect("nobody waits for ever");
+        let handed_over = timeout(4 * SILENCE, race(&world, &connection)).await.expect("the race ends");
         world.note(format!("handed over: {handed_over}"));
         connection.close();
         timeout(SILENCE, connection.closed()).await.expect("it ends");

@@ -30,11 +30,11 @@ struct All {
     refuse: AtomicBool,
     /// One in so many runs takes much longer, unless it is 0.
     slow_in: AtomicU64,
-    /// What the handlers were told of the time that their callers wait.
+    /// The timeouts of the callers, as seen by the handlers.
     told: Mutex<Vec<Duration>>,
     /// The spans with which handlers were called, in their order.
     spans: Mutex<Vec<[u8; 8]>>,
-    /// The times that requests carried, by which tests number them.
+    /// The times in requests, which number them in tests.
     numbers: Mutex<HashSet<u64>>,
 }
 
@@ -112,7 +112,8 @@ impl Extension for Service {
     not_served!(echo, fail, ask, flood, sink);
 }
 
-/// A client of so many servers, of which the first may be frozen, what these do together, and the runs at the first.
+/// A client of so many servers, the first of them possibly frozen, the servers' shared state, and the runs at the
+/// first.
 async fn client(
     world: &World,
     servers: usize,
@@ -165,7 +166,7 @@ async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hedges_and_retries(world: World) {
+async fn refusing_fleet_gets_at_most_ten_extra_attempts(world: World) {
     let builder = Channel::builder().hedge_after(QUICK / 2);
     let (client, all, _) = client(&world, 4, false, builder).await;
     let made = |calls: u64| {
@@ -193,7 +194,7 @@ async fn servers_that_all_refuse_get_at_most_ten_calls_more_than_are_made_by_hed
 }
 
 #[sim_test(seeds = 10)]
-async fn a_slow_call_is_hedged_within_its_budget_and_deadline_and_counts_as_one_call(world: World) {
+async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     let counters = Counters::new();
     let builder = Channel::builder().batch_observer(counters.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
@@ -216,7 +217,7 @@ async fn a_slow_call_is_hedged_within_its_budget_and_deadline_and_counts_as_one_
     assert_eq!(snapshot.retried.iter().map(|retried| retried.count).sum::<u64>(), more);
     let told = all.told.lock();
     let late = told.iter().filter(|told| **told <= TIMEOUT - 10 * QUICK).count() as u64;
-    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has what is left of the time");
+    assert_eq!((told.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
 }
 
 #[sim_test(seeds = 5)]
@@ -237,7 +238,7 @@ async fn calls_that_may_have_effects_are_not_hedged(world: World) {
 }
 
 #[sim_test(seeds = 5)]
-async fn each_attempt_of_a_hedged_call_has_the_span_that_the_observer_gave_it(world: World) {
+async fn each_hedged_attempt_has_its_observer_span(world: World) {
     let spans = Spans::default();
     let builder = Channel::builder().observer(spans.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
@@ -248,7 +249,7 @@ async fn each_attempt_of_a_hedged_call_has_the_span_that_the_observer_gave_it(wo
     }
     let given = spans.0.lock();
     assert!(given.len() > calls, "some are hedged");
-    // One call is made after the other, so the attempts come in their order.
+    // The calls are sequential, so the attempts arrive in their order.
     assert_eq!(*all.spans.lock(), *given);
 }
 

@@ -1,4 +1,4 @@
-//! What a server holds for clients that are silent, slow or greedy, whatever the network does meanwhile.
+//! Memory of a server for clients that are silent, slow or greedy, on any network.
 
 use frisbee::Config;
 use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// The server's acceptor, which all its processes share: what it holds is seen by one count.
+/// The server's acceptor, shared by all its processes: one count has all its memory.
 fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
     let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
     let served = acceptor.clone();
@@ -27,9 +27,9 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
     InteropClient::new(channel.expect("there is nothing to overlap"))
 }
 
-/// A connection survives on a link of 20 kB/s, whatever goes in both directions at once.
+/// A connection survives on a link of 20 kB/s, with any load in both directions.
 #[sim_test(seeds = 30)]
-async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_beside(world: World) {
+async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
     for (from, to) in [("client", "server"), ("server", "client")] {
         let (rate, capacity, latency) = world.draw(|rng| (rng.u64(20_000..200_000), rng.u64(2..256), rng.u64(..150)));
@@ -45,7 +45,7 @@ async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_besi
         calls.spawn(async move {
             let payload = Payload { seq, data: vec![seq as u8; length] };
             let echoed = client.echo_payload(payload.clone()).await.expect("slow is not lost");
-            assert!(*echoed.get_ref() == payload, "another body came back");
+            assert!(*echoed.get_ref() == payload, "another body was echoed");
         });
     }
     for a in 0..20 {
@@ -59,20 +59,20 @@ async fn bodies_pass_any_link_of_20_kilobytes_a_second_both_ways_with_calls_besi
     while let Some(call) = calls.join_next().await {
         call.expect("it is answered");
     }
-    assert_eq!(acceptor.stats().opened(), 1, "the connection was given up");
+    assert_eq!(acceptor.stats().opened(), 1, "the connection was closed");
 }
 
-/// Bodies of many clients beyond what the server may hold: some are refused, all are answered, and the limit holds.
+/// Bodies of many clients beyond the server's memory: some are refused, all are answered, and the limit holds.
 #[sim_test(seeds = 30)]
 async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
     const MEMORY: usize = 400_000;
-    // What has begun may overdraw: one read, and one write of each connection.
+    // Work in progress may exceed it: one read, and one write of each connection.
     const BEYOND: usize = 400_000;
     let acceptor = serve(&world, Server::builder().memory_max(MEMORY));
     world.set_cables(Cable::default().bandwidth(100_000).capacity(32 * 1024));
     let stats = acceptor.stats();
     let held = stats.clone();
-    world.always("the server holds what it may", move || held.memory_held() <= MEMORY + BEYOND);
+    world.always("the server stays within its memory", move || held.memory_held() <= MEMORY + BEYOND);
     world.inject(Faults::drawn(3, ["server"]).peers(["c0", "c1"]).kinds([FaultKind::Reset, FaultKind::Delay]));
     let mut calls = JoinSet::new();
     for number in 0..24_u32 {
@@ -81,7 +81,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
         calls.spawn(async move {
             let payload = Payload { seq: number, data: vec![number as u8; length] };
             match client.echo_payload(payload.clone()).await {
-                Ok(echoed) => assert!(*echoed.get_ref() == payload, "another body came back"),
+                Ok(echoed) => assert!(*echoed.get_ref() == payload, "another body was echoed"),
                 Err(status) => {
                     let code = status.code();
                     let is_expected = matches!(code, Code::ResourceExhausted | Code::Unavailable);
@@ -97,7 +97,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
     world.eventually("nothing is held", Duration::from_secs(60), || stats.memory_held() == 0).await;
 }
 
-/// Clients that say nothing or half a header come in crowds, and others are served as if they were not there.
+/// Clients that send nothing or half a header arrive in crowds, and others are served as usual.
 #[sim_test(seeds = 30)]
 async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     const SILENT: u64 = 8;
@@ -130,7 +130,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         assert!(world.elapsed() - begun < Duration::from_millis(200), "it was held up");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
-    let silent = crowd.await.expect("nobody panics");
+    let silent = crowd.await.expect("no task panics");
     world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;
     drop(silent);
 }

@@ -3,7 +3,7 @@
 //! Asserted of every world of `world.rs`: each call ends exactly once and in time, is executed at most once, a reply is
 //! the call's own, streams are in order and whole or fail, a call that fails as not sent was not executed, and in the
 //! end nothing is left. The other files are about peers, transports and ways of talking, one by one. A failure names its
-//! seed and a command; `docs/simulation.md` says how to read it. This runs more seeds:
+//! seed and a command; `docs/simulation-failures.md` says how to read it. This runs more seeds:
 //!
 //! ```text
 //! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test simulation
@@ -60,7 +60,7 @@ fn a_connection_cut_behind_any_byte_breaks_no_promise() {
             let cut = Some((of_client, behind));
             let plan = Plan { faults: 0, servers: 1, clients: 1, calls: 4, cut, ..Plan::of_seed(3) };
             let run = sim.run(3, |world| plan.run(world, outcome.clone()));
-            run.unwrap_or_else(|failure| panic!("cut behind byte {behind}, of the client: {of_client}: {failure}"));
+            run.unwrap_or_else(|failure| panic!("cut after byte {behind}, of the client: {of_client}: {failure}"));
         }
     }
     let [successes, failures] = [&outcome.successes, &outcome.failures].map(|count| count.load(Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! Peers that ask a server for more than it has, on a network that splits and delays what they write: what is refused,
-//! what is held, and that all of it is given back however they leave.
+//! Demand beyond a server's limits, on a network that splits and delays packets: refusals, held memory, and its release
+//! however peers leave.
 
 use bytes::Bytes;
 use frisbee::tlv;
@@ -23,10 +23,10 @@ const ADD: u16 = 18;
 const SLEEP: u16 = 19;
 const CHAT: u16 = 23;
 
-/// What a server may hold.
+/// The memory limit of a server.
 const MEMORY: usize = 400_000;
 
-/// For what comes about soon, or when a peer that is silent has been noticed.
+/// For events that are due soon, or when a silent peer has been noticed.
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats {
@@ -61,7 +61,7 @@ fn client(world: &World) -> InteropClient {
 
 async fn expect_sum(peer: &mut Peer, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    // Behind what is left of streams.
+    // After remaining packets of streams.
     let reply = loop {
         let reply = peer.next().await.expect("the connection lives");
         if reply.operation.number() == ADD {
@@ -71,7 +71,7 @@ async fn expect_sum(peer: &mut Peer, id: u16) {
     assert_eq!((reply.id.0, error_text(&reply.body)), (id, None));
 }
 
-/// Peers leave in one of the ways in which peers do, and nothing is held for them any more.
+/// Peers leave in one of the usual ways, and no memory is held for them any more.
 async fn leave(world: &World, peers: impl Send, stats: &Stats) {
     let way = world.draw(|rng| rng.u32(..3));
     let _silent = match way {
@@ -92,7 +92,7 @@ async fn leave(world: &World, peers: impl Send, stats: &Stats) {
 }
 
 #[sim_test(seeds = 30)]
-async fn a_request_without_memory_is_discarded_and_the_connection_lives(world: World) {
+async fn request_without_memory_is_discarded_alone(world: World) {
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peer = peer(&world).await;
     let length = world.draw(|rng| rng.u64(..3 * MEMORY as u64)) as usize + MEMORY;
@@ -110,13 +110,13 @@ async fn a_request_without_memory_is_discarded_and_the_connection_lives(world: W
     client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("there is memory for this");
 }
 
-/// What one of ours begins with.
+/// The first packet of a native peer.
 fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
 #[sim_test(seeds = 30)]
-async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered(world: World) {
+async fn stream_opening_without_memory_is_answered(world: World) {
     let is_ours = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peer = peer(&world).await;
@@ -125,7 +125,7 @@ async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered(world: 
     }
     peer.write(&packet(1, 2, &[&[9, CHAT as u8][..], &[0; 2 * MEMORY]].concat())).await;
     let mut refused = peer.next().await.expect("the connection lives");
-    // A reset for an extended peer, behind a credit of 0 that says that no handler has seen it; a close for Go.
+    // A reset for a native peer, after a credit of 0 that says that no handler has seen it; a close for Go.
     if is_ours {
         assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
         refused = peer.next().await.expect("the connection lives");
@@ -152,7 +152,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
         drop(next.socket.write_all(&begins).await);
         next.next().await.is_some().then_some(next)
     };
-    // A connection gets half of what is left at most.
+    // A connection gets half of the remaining memory at most.
     while let Some(taken) = greeted(peer(&world).await, LENGTH).await {
         peers.push(taken);
         assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
@@ -160,7 +160,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
     // A HELLO of 4 KiB is had for nothing.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
-    // So is a short one beside them.
+    // So is a short one at the same time.
     peers.push(greeted(peer(&world).await, 3_000).await.expect("it is taken"));
     leave(&world, peers, &stats).await;
 }
@@ -182,7 +182,7 @@ async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
 }
 
 #[sim_test(seeds = 30)]
-async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin(world: World) {
+async fn requests_over_connection_share_are_refused_before_start(world: World) {
     const SENT: u16 = 1_000;
     let gated = Gated::shut();
     let stats = serve(&world, Server::builder().memory_max(MEMORY), gated.clone());
@@ -191,7 +191,7 @@ async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_befo
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 300).await;
     client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
-    // Those that had begun end well; whatever came behind them is answered too.
+    // Handlers that had begun succeed; later requests are answered too.
     gated.open();
     let mut answered = 0;
     for _ in 0..SENT {
@@ -232,7 +232,7 @@ async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World
 }
 
 #[sim_test(seeds = 30)]
-async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them(world: World) {
+async fn metadata_of_pending_handlers_is_charged(world: World) {
     let is_stream = world.draw(fastrand::Rng::bool);
     let stats = serve(&world, Server::builder(), Service);
     let client = client(&world);
@@ -287,7 +287,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
 }
 
 #[sim_test(seeds = 30)]
-async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(world: World) {
+async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peer = peer(&world).await;
     let text = encoded(&Text { value: "x".into() });
@@ -303,7 +303,7 @@ async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(
 }
 
 #[sim_test(seeds = 30)]
-async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go(world: World) {
+async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = kept.clone();
     let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
@@ -339,7 +339,7 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
 async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
     // A message is much more than a connection costs by itself.
     const MEMORY: usize = 2 << 20;
-    // Replies that nobody takes are another matter.
+    // Unread replies are another matter.
     world.set_cables(Cable::default().capacity(2 * MEMORY));
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peers = Vec::new();

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 /// The time for which clients call.
 const TIME: Duration = Duration::from_secs(12);
 
-/// Beyond the timeout of a call: a node may stand still.
+/// Beyond the timeout of a call: a node may be paused.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder + Send + Sync + 'static) {
@@ -63,7 +63,7 @@ async fn extended_and_plain_peers_call_each_other_through_all_faults(world: Worl
     caller.add(AddRequest { a: 0, b: 0 }).await.expect("nothing fails yet");
     let connection = channel.connection().expect("it has just been used");
     let kind = connection.peer_known().await.expect("it lives");
-    // A server says HELLO to those who do.
+    // A server sends HELLO to native peers.
     assert_eq!(matches!(kind, PeerKind::Plain), !(server && client), "{kind:?}");
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
@@ -95,7 +95,8 @@ impl Interop for Giving {
     left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
-        let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("it was not asked for"))?;
+        let asked =
+            request.hand_off().ok_or_else(|| Status::failed_precondition("the connection was not requested"))?;
         asked.accept(|raw| async move {
             let (mut read, mut write) = tokio::io::split(raw);
             if tokio::io::copy(&mut read, &mut write).await.is_ok() {
@@ -107,7 +108,7 @@ impl Interop for Giving {
 }
 
 #[sim_test(seeds = 60)]
-async fn connections_that_are_handed_over_carry_bytes_in_order_or_break(world: World) {
+async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.set_cables(Cable::default().splits(0.5));
     world.node("server").start(|process| async move {
         let builder = Server::builder().add_service(InteropServer::new(Giving));
@@ -134,8 +135,8 @@ async fn connections_that_are_handed_over_carry_bytes_in_order_or_break(world: W
     let mut came = Vec::new();
     let reading = async { tokio::time::timeout(Duration::from_secs(60), read.read_to_end(&mut came)).await };
     let (written, read) = tokio::join!(writing, reading);
-    world.note(format!("{} of {} bytes came back", came.len(), sent.len()));
-    assert!(sent.starts_with(&came), "what came back is something else");
+    world.note(format!("{} of {} bytes were echoed", came.len(), sent.len()));
+    assert!(sent.starts_with(&came), "other bytes came back");
     if is_calm {
         written.and(read.expect("it ends").map(drop)).expect("nothing fails");
         assert_eq!(came.len(), sent.len());

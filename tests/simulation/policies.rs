@@ -1,6 +1,6 @@
-//! Policies of choice beside each other: many servers of which some are slow, fail, freeze or flap, and clients that call at
-//! a rate, whatever becomes of their calls. Clients and servers are real; the rivals choose among channels to one server
-//! each. The table of docs/fleet.md is printed by
+//! Comparison of load-balancing policies: many servers, some of them slow, failing, frozen or flapping, and clients
+//! that call at a rate, independent of the results. Clients and servers are real; the rivals choose among channels to
+//! one server each. The table of docs/load-balancing.md is printed by
 //!
 //! ```text
 //! cargo test --release -p frisbee-tests --test simulation table_of_policies -- --ignored --nocapture
@@ -29,7 +29,7 @@ const MEAN: Duration = Duration::from_millis(10);
 /// The deadline of calls. One that fails counts as one that takes as long.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// What is not measured of the table, and of a test: everybody gets to know everybody.
+/// The unmeasured beginning of the table and of a test: clients learn the servers.
 const BEGINNING: Duration = Duration::from_secs(20);
 const SHORT_BEGINNING: Duration = Duration::from_secs(5);
 
@@ -162,8 +162,8 @@ const POLICIES: [(Policy, &str); 6] = [
     (Policy::Oracle, "oracle"),
 ];
 
-/// The time that tower's load takes for that of a server which has not answered yet, and the time over which it forgets, in
-/// nanoseconds: those of linkerd2-proxy, from which it comes.
+/// The time that tower's load assumes for a server without an answer yet, and its decay time, in nanoseconds: those of
+/// linkerd2-proxy, their origin.
 const TOWER: (Duration, f64) = (Duration::from_millis(30), 10e9);
 
 /// A server of tower's balancer.
@@ -300,7 +300,7 @@ fn name(number: usize) -> String {
     format!("server {number}")
 }
 
-/// What is measured.
+/// The measured period.
 #[derive(Clone, Copy)]
 struct Run {
     policy: Policy,
@@ -312,7 +312,7 @@ struct Run {
     time: Duration,
 }
 
-/// What has become of calls: their times, those of failures as the deadline.
+/// The outcome of calls: their times, those of failures as the deadline.
 #[derive(Default)]
 struct Outcome {
     times: Vec<Duration>,
@@ -440,7 +440,7 @@ fn the_table_of_policies_is_printed() {
 }
 
 #[test]
-fn a_channel_is_much_better_than_the_former_policy_and_near_the_oracle() {
+fn channel_beats_former_policy_and_is_near_oracle() {
     let run = |policy| {
         let (beginning, time) = (SHORT_BEGINNING, Duration::from_secs(5));
         Run { policy, servers: 20, clients: 4, load: 0.7, beginning, time }.outcome(7).summary()

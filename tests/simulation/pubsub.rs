@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The time for which the publisher speaks.
+/// The time for which the publisher sends.
 const TIME: Duration = Duration::from_secs(12);
 
 /// The time after which a network that has fallen silent has been noticed.
@@ -51,7 +51,7 @@ async fn publish(world: World, published: Published) {
     }
 }
 
-/// What is heard within one subscription comes in order and without gaps of numbers that the broker has taken.
+/// Messages of one subscription arrive in order and without gaps in the broker's accepted numbers.
 async fn listen(world: World, node: String, published: Published) -> usize {
     let mut heard = 0;
     while world.elapsed() < TIME {
@@ -62,14 +62,14 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                     let message = match message {
                         Ok(message) => message,
                         Err(RecvError::Closed(_)) => break,
-                        Err(error) => panic!("nobody is slow here: {error}"),
+                        Err(error) => panic!("no subscriber is slow here: {error}"),
                     };
                     let text = String::from_utf8_lossy(message.payload()).into_owned();
                     let number: u64 = text.parse().expect("it was published");
                     world.note(format!("{node} hears {number}"));
                     if let Some(last) = last {
                         let published = published.lock().unwrap_or_else(PoisonError::into_inner);
-                        assert!(number > last, "{number} comes behind {last}");
+                        assert!(number > last, "{number} follows {last}");
                         let missed = published.range(last + 1..number).next();
                         assert_eq!(missed, None, "{node} has missed it between {last} and {number}");
                     }

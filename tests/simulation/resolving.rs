@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// A server, what it has done, and when connections have come to it.
+/// A server, its calls, and the times of its connections.
 struct Node {
     memory: Arc<Memory>,
     connections: Arc<Mutex<Vec<Duration>>>,
@@ -102,7 +102,7 @@ fn fleet(channel: &Channel) -> Vec<String> {
     names
 }
 
-/// States what it is told to, each after a pause.
+/// Reports the given endpoints, each after a pause.
 struct Script(std::vec::IntoIter<(u64, io::Result<Vec<Endpoint>>)>);
 
 impl Resolver for Script {
@@ -148,7 +148,7 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
 }
 
 #[sim_test(seeds = 3)]
-async fn many_clients_do_not_come_to_a_new_endpoint_in_the_same_second(world: World) {
+async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
     const CLIENTS: usize = 200;
     let [_old, new] = ["old", "new"].map(|name| Node::start(&world, name));
     let (sets, _) = WatchResolver::new(endpoints(&["old"]));
@@ -175,7 +175,7 @@ fn busiest_second(times: &[Duration]) -> usize {
 }
 
 #[sim_test(seeds = 1)]
-async fn a_thousand_clients_of_a_server_that_was_away_do_not_return_in_the_same_second(world: World) {
+async fn thousand_clients_spread_their_return_to_recovered_server(world: World) {
     const CLIENTS: usize = 1_000;
     let [_stays, away] = ["stays", "away"].map(|name| Node::start(&world, name));
     let process = world.node("client").process();
@@ -195,7 +195,7 @@ async fn a_thousand_clients_of_a_server_that_was_away_do_not_return_in_the_same_
 }
 
 #[sim_test(seeds = 20)]
-async fn a_call_that_finds_no_connection_at_all_does_not_wait_for_the_spread(world: World) {
+async fn call_without_any_connection_skips_the_spread(world: World) {
     let [_before, after] = ["before", "after"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["before"]));
     let process = world.node("client").process();
@@ -223,7 +223,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let channel = builder.connect_resolved_with_connector(StaticResolver::new(records), connector).await;
     let client = InteropClient::new(channel.expect("a server is there"));
     sleep(Duration::from_secs(1)).await;
-    // At the same time: calls that follow each other find two idle servers, of which either is as good.
+    // At the same time: sequential calls find two idle servers, which are equally good.
     let calls = (0..400).map(|tag| {
         let client = client.clone();
         tokio::spawn(async move { client.sleep(SleepRequest { millis: 100, tag }).await })
@@ -245,7 +245,7 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
     assert!(status.message().contains("the registry is on fire"), "{status}");
 
     let process = world.node("client").process();
-    let error = channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("nobody accepts there");
+    let error = channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("no server accepts there");
     assert!(error.to_string().contains("refused") && error.to_string().contains("fixed list"), "{error}");
     let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("there is none");
     assert!(error.to_string().contains("no endpoint"), "{error}");

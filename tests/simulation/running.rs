@@ -61,7 +61,7 @@ impl Running {
         std::mem::replace(&mut *self.acceptor.lock(), successor)
     }
 
-    /// The server tells its clients, finishes what it has begun, and is gone.
+    /// The server notifies its clients, finishes its calls, and ends.
     pub(crate) async fn stop(&self) {
         let acceptor = self.acceptor.lock().clone();
         acceptor.shutdown().await;

@@ -32,7 +32,7 @@ fn equally_far(world: &World) {
     world.set_cables(Cable::default().latency(always..=always));
 }
 
-/// Makes calls until one comes to this server.
+/// Makes calls until this server gets one.
 async fn called(client: &ExtensionClient, server: &Running) {
     let before = server.gets();
     let calling = async {
@@ -73,7 +73,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     calls.shutdown().await;
     world.eventually("no call runs", SOON, || waiting() == [0, 0]).await;
 
-    // Streams nobody reads from.
+    // Unread streams.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
     let first = client.flood(Time::default()).await.expect("it streams");
     world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
@@ -84,7 +84,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
 
 /// It failed at once, and so seemed to have nothing to do: it got nearly all calls.
 #[sim_test(seeds = 10)]
-async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: World) {
+async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     let code = world.draw(|rng| [Code::Unavailable, Code::ResourceExhausted][usize::from(rng.bool())]);
@@ -93,7 +93,7 @@ async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: Wo
     let failed = get(&client, 300).await;
     let refused = servers[0].gets() - before;
     assert!((1..=10).contains(&refused), "{refused} of 300 calls went there, {code:?}");
-    // What the other one may do as well is made there.
+    // Calls that the other one may take as well are made there.
     assert_eq!(failed as u64, if code == Code::Unavailable { 0 } else { refused });
     servers[0].state().broken.store(0, Ordering::SeqCst);
     let until = world.elapsed() + TRUSTED;
@@ -108,20 +108,20 @@ async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can(world: Wo
 }
 
 #[sim_test(seeds = 10)]
-async fn calls_that_all_servers_refuse_are_made_again_for_at_most_a_tenth_of_them(world: World) {
+async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
     const CALLS: usize = 300;
     let (servers, client) = both(&world).await;
     let before: u64 = servers.iter().map(Running::gets).sum();
     for server in &servers {
         server.state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
     }
-    assert_eq!(get(&client, CALLS).await, CALLS, "nobody can work");
+    assert_eq!(get(&client, CALLS).await, CALLS, "no server can work");
     let made = servers.iter().map(Running::gets).sum::<u64>() - before;
     assert!((CALLS as u64..=CALLS as u64 * 11 / 10).contains(&made), "{made} calls instead of {CALLS}");
 }
 
 #[sim_test(seeds = 30)]
-async fn a_server_that_refuses_requests_for_their_content_keeps_its_share(world: World) {
+async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::NotFound as i32, Ordering::SeqCst);
@@ -130,7 +130,7 @@ async fn a_server_that_refuses_requests_for_their_content_keeps_its_share(world:
 }
 
 #[sim_test(seeds = 10)]
-async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can(world: World) {
+async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
@@ -154,20 +154,20 @@ async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can(world
 }
 
 #[sim_test(seeds = 60)]
-async fn when_no_server_of_several_is_there_calls_wait_for_the_first_that_comes_back(world: World) {
+async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let before = other.gets();
     let waiting = tokio::spawn(async move { client.get(Time::default()).await });
     sleep(some(&world, 2_500)).await;
     world.node(NODES[1]).restart();
-    waiting.await.expect("nobody panics").expect("a server is there");
+    waiting.await.expect("no task panics").expect("a server is there");
     assert_eq!(other.gets(), before + 1);
 }
 
 /// They waited for it, or were lost with it, each time that it was dialled.
 #[sim_test(seeds = 60)]
-async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there(world: World) {
+async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
     world.node("s1").start(|process| {
         process.accept(|transport| async move {
@@ -188,13 +188,13 @@ async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there(world: 
     }
 }
 
-/// It held up whoever was to connect, at each of the servers.
+/// It blocked every new client, at each of the servers.
 #[sim_test(seeds = 60)]
-async fn a_call_that_waits_for_several_servers_and_is_not_polled_holds_nobody_up(world: World) {
+async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let mut waiting = std::pin::pin!(client.get(Time::default()));
-    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "nobody listens");
+    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "no server listens");
     for _ in 0..2 {
         world.node(NODES[0]).restart();
         client.get(Time::default()).await.expect("it is connected to");

@@ -1,4 +1,4 @@
-//! Subscribers of a broker that take nothing for a while: what they lose, and that the others lose nothing.
+//! Subscribers of a broker that stop reading for a while: their losses, and that others lose nothing.
 
 use frisbee::pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, Slow, Subscription};
 use frisbee::{Config, Connection, Server};
@@ -52,7 +52,7 @@ async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
     Ok(u64::from_be_bytes(*number))
 }
 
-/// Publishes while some read everything, and one stands still.
+/// Publishes while some read everything, and one is stalled.
 async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, Subscription) {
     world.set_cables(Cable::default().capacity(8 * 1024));
     let (client_of_stalled, connection) = client(world, "stalled", config()).await;
@@ -63,7 +63,7 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
         let mut ticks = reader.subscribe("ticks").await.expect("the broker takes it");
         readers.spawn(async move {
             for number in 0..MESSAGES as u64 {
-                assert_eq!(next(&mut ticks).await.expect("nobody who reads loses anything"), number);
+                assert_eq!(next(&mut ticks).await.expect("a reading subscriber loses nothing"), number);
             }
             drop(reader);
         });
@@ -82,11 +82,11 @@ async fn publish_beside_one_that_stalls(world: &World) -> (Client, Connection, S
 }
 
 #[sim_test(seeds = 20)]
-async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world: World) {
+async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_beside_one_that_stalls(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
-    // It reads on: what had been sent, how many were lost, and the newest messages.
+    // It resumes reading: the sent messages, the number of lost ones, and the newest messages.
     world.node("stalled").resume();
     let (mut expected, mut lost, mut behind_loss) = (0, 0, 0);
     while expected < MESSAGES as u64 {
@@ -103,15 +103,15 @@ async fn a_subscriber_that_stalls_loses_the_oldest_and_the_others_nothing(world:
             Err(error) => panic!("it is still connected: {error}"),
         }
     }
-    assert!(lost > 0, "it takes more to overflow what the network holds");
+    assert!(lost > 0, "it takes more to overflow the network's buffers");
     assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
 }
 
 #[sim_test(seeds = 20)]
-async fn a_subscriber_that_stalls_is_closed_if_told_so_and_the_others_lose_nothing(world: World) {
+async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect), config());
     let (_client, connection, _stalled) = publish_beside_one_that_stalls(&world).await;
     world.node("stalled").resume();
     timeout(PATIENCE, connection.closed()).await.expect("it is closed");
-    world.eventually("nothing is left behind", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
+    world.eventually("no state is left", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
 }

@@ -1,4 +1,4 @@
-//! Subscribers that come and go, alone and in groups: who gets which message, and what is left behind.
+//! Short-lived subscribers, alone and in groups: the receivers of each message, and remaining state.
 
 use crate::stalled::{client, serve};
 use frisbee::Config;
@@ -23,7 +23,7 @@ fn number(message: &Message) -> u64 {
 
 async fn next(subscription: &mut Subscription) -> u64 {
     let message = timeout(PATIENCE, subscription.recv()).await.expect("something comes");
-    number(&message.expect("nobody is slow here"))
+    number(&message.expect("no subscriber is slow here"))
 }
 
 #[sim_test(seeds = 30)]
@@ -54,7 +54,7 @@ async fn one_member_of_each_group_gets_each_message(world: World) {
     for number in 0..MESSAGES {
         assert_eq!((next(&mut alone).await, next(&mut beside).await), (number, number));
     }
-    world.eventually("all have come to the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
+    world.eventually("all have reached the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
     writer.sync().await.expect("the broker is there");
     sleep(Duration::from_secs(1)).await;
     let mut got = std::mem::take(&mut *got.lock());
@@ -100,7 +100,7 @@ async fn subscribers_that_go_in_any_way_leave_nothing_behind(world: World) {
             }
         }
         let is_empty = || (broker.subscriptions(), broker.waiting()) == (0, 0);
-        world.eventually("nothing is left behind", 10 * PATIENCE, is_empty).await;
+        world.eventually("no state is left", 10 * PATIENCE, is_empty).await;
         world.node("reader 0").resume();
     }
 }
@@ -114,7 +114,7 @@ async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: Worl
         let mut subscription = client.subscribe(&format!("t.{topic}")).await.expect("the broker takes it");
         let world = world.clone();
         readers.spawn(async move {
-            timeout(PATIENCE, subscription.recv()).await.expect("it is told").expect_err("nothing is published");
+            timeout(PATIENCE, subscription.recv()).await.expect("it is notified").expect_err("nothing is published");
             world.note(format!("t.{topic} has ended"));
         });
     }

@@ -1,4 +1,4 @@
-//! One world of clients that call servers which crash and come back, in a network that does its worst.
+//! One world of clients that call servers which crash and restart, in a network with every fault.
 
 use crate::service::{Memory, Service};
 use frisbee::{Config, Stats};
@@ -21,7 +21,7 @@ const FAULTS_WITHIN: Duration = Duration::from_millis(2_400);
 /// How long a fault lasts at most.
 const FAULT_MAX: Duration = Duration::from_secs(9);
 
-/// What the calls of worlds came to.
+/// The outcomes of the calls of worlds.
 #[derive(Default, Debug)]
 pub(crate) struct Outcome {
     pub(crate) successes: AtomicUsize,
@@ -34,11 +34,11 @@ pub(crate) struct Plan {
     /// Bits flip. There is no checksum but TLS's, so nothing is promised then but an end, and that nothing is kept.
     pub(crate) corrupts: bool,
     pub(crate) faults: usize,
-    /// Of which any can take a call.
+    /// Each of them can take a call.
     pub(crate) servers: usize,
     pub(crate) clients: usize,
     pub(crate) calls: usize,
-    /// Cuts the first connection behind so many bytes of the client or, if not, of the server.
+    /// Cuts the first connection after so many bytes of the client or, if not, of the server.
     pub(crate) cut: Option<(bool, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// What everybody in a world has.
+/// Shared state of a world.
 #[derive(Clone)]
 struct World {
     plan: Plan,
@@ -88,16 +88,16 @@ impl World {
         self.inject();
         let jumps = tokio::spawn(self.clone().jump());
         clients.join_all().await;
-        jumps.await.expect("the time goes on");
-        // Connections notice that nobody needs them, or that the other end is gone.
+        jumps.await.expect("the clock task ends");
+        // Connections notice that they are unused, or that the other end is gone.
         sleep(Duration::from_secs(120)).await;
         (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
         sleep(Duration::from_secs(1)).await;
         for stats in self.stats.lock().iter() {
             assert_eq!(stats.open(), 0, "connections are left");
-            assert_eq!(stats.memory_held(), 0, "input is held for nobody");
+            assert_eq!(stats.memory_held(), 0, "input of ended connections is held");
         }
-        assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers run for nobody");
+        assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers of ended calls run");
         assert_eq!(tasks.num_alive_tasks(), 0, "tasks are left");
     }
 
@@ -112,7 +112,7 @@ impl World {
         process.serve(acceptor);
     }
 
-    /// What befalls everybody.
+    /// Faults of the whole world.
     fn inject(&self) {
         let servers: Vec<_> = (0..self.plan.servers).map(server_name).collect();
         let clients: Vec<_> = (0..self.plan.clients as u64).map(client_name).collect();
@@ -124,7 +124,7 @@ impl World {
         }
     }
 
-    /// The clock of everybody jumps, as that of a machine that was asleep.
+    /// The clocks of all jump, like that of a machine that was asleep.
     async fn jump(self) {
         let (jumps, at) = self.world.draw(|rng| (self.plan.faults > 0 && rng.bool(), rng.u64(..2_400)));
         if jumps {
@@ -198,7 +198,7 @@ impl World {
         let ended = tokio::time::timeout(gives_up, calling).await;
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
         if is_calm && kind == 0 {
-            // Otherwise somebody was not woken, and only a timer has come to the rescue.
+            // Otherwise a task was not woken, and only a timer has woken it.
             assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?} in calm", begun.elapsed());
         }
         let executions = self.memory.executions(number);
@@ -216,14 +216,14 @@ impl World {
             }
             Err(_) => {
                 assert!(gives_up < HANGS, "call {number} of kind {kind} hangs");
-                self.world.note(format!("call {number} of kind {kind} is given up"));
+                self.world.note(format!("call {number} of kind {kind} is cancelled"));
             }
         }
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
     }
 
-    /// A call with streams has no deadline unless it is given one. Without one, what a flipped bit has made of the end
-    /// of a stream may keep it waiting for as long as the connection lives.
+    /// A call with streams has no deadline unless it is given one. Without one, a flipped bit in the end of a stream
+    /// may keep it waiting for as long as the connection lives.
     fn limited<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if self.plan.corrupts {
@@ -287,7 +287,7 @@ impl World {
         let values = (0..count).map(move |step| Count { value: if step == 0 { first } else { step } });
         let sum = client.sum_up(self.limited(frpc::iter(values))).await?.into_inner();
         let total = first + (1..count).sum::<i64>();
-        self.check(sum.total == total && sum.count == count, "what was summed up is not what was sent");
+        self.check(sum.total == total && sum.count == count, "the sum differs from the sent values");
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! The program that protobuf's conformance suite examines: `.ci/conformance` fetches the suite and runs it.
 //!
-//! On the standard input come requests, each a message behind its length as four bytes, little endian; on the standard
-//! output go the answers in the same way. A request holds a message as protobuf or JSON and names the form in which it is
-//! wanted back. Both are those that a server has: protobuf stands in a body, and JSON goes by way of `frpc::json`.
+//! The standard input has requests, each a message after its length as four bytes, little endian; the standard output
+//! has the answers in the same form. A request holds a message as protobuf or JSON and names the form of the answer.
+//! Both are those of a server: protobuf is in a body, and JSON passes through `frpc::json`.
 
 #[cfg(suite)]
 #[allow(missing_docs)]
@@ -78,7 +78,7 @@ mod testee {
     }
 
     fn answer(request: &ConformanceRequest, types: &Types) -> Answer {
-        // The runner asks first which failures are expected; there are none that this program knows.
+        // The runner first requests the list of expected failures; this program knows none.
         match &request.message_type[..] {
             "conformance.FailureSet" => return Answer::ProtobufPayload(Vec::new()),
             "protobuf_test_messages.proto3.TestAllTypesProto3" => {}

@@ -1,7 +1,7 @@
-//! Hostile peers: what each of them sends, how often, and whether it takes what comes back.
+//! Hostile peers: their bytes, their rates, and whether they read answers.
 //!
-//! They write bytes and know nothing of the crates that they attack, but for what is valid. `hostile/siege.rs` runs
-//! them beside a healthy client that must see no error, `programs/siege.rs` measures what that client notices.
+//! They write bytes and share no code with the crates under attack, except for valid values. `hostile/siege.rs` runs
+//! them together with a healthy client that must see no error, `programs/siege.rs` measures the client's latencies.
 
 mod list;
 
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 /// Operations of the interop schema.
 pub const ADD: u16 = 18;
-/// Waits as long as it is told.
+/// Waits as long as its request says.
 pub const SLEEP: u16 = 19;
 /// Takes messages and answers each.
 pub const CHAT: u16 = 23;
@@ -28,7 +28,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(5);
 /// How long an attacker that has no share of a processor waits between two pieces.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Lines that belong to another protocol, promises beyond the limit, a PING with content: what a server closes for.
+/// Lines that belong to another protocol, lengths beyond the limit, a PING with content: reasons to close.
 pub fn breaches() -> Vec<Vec<u8>> {
     vec![
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
@@ -61,16 +61,16 @@ pub enum Target {
     Tls,
 }
 
-/// What a peer does when it has nothing more to say.
+/// The action of a peer after its last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     /// Stays, until it is closed.
     Stay,
-    /// Closes its sending half and takes what comes.
+    /// Closes its sending half and reads.
     HalfClose,
-    /// Closes and comes back.
+    /// Closes and reconnects.
     Leave,
-    /// Resets the connection and comes back.
+    /// Resets the connection and reconnects.
     Reset,
 }
 
@@ -81,13 +81,13 @@ pub struct Attack {
     pub name: &'static str,
     /// The rows of `docs/promises.md`.
     pub threats: &'static [u8],
-    /// Who is attacked.
+    /// The target of an attack.
     pub target: Target,
     connections: usize,
-    /// How many come in a second, beside those that are there, if any.
+    /// The number of new ones in a second, in addition to permanent ones, if any.
     per_second: u32,
     opening: Vec<u8>,
-    /// What the connection of a number writes behind its opening.
+    /// The bytes of the connection of a number after its opening.
     own: fn(usize) -> Vec<u8>,
     again: Vec<u8>,
     pause: Duration,
@@ -98,7 +98,7 @@ pub struct Attack {
 /// How much of a processor attackers may use.
 #[derive(Clone, Copy, Debug)]
 pub enum Appetite {
-    /// This share of what the current thread could use. Linux alone can tell.
+    /// This share of the thread's available time. Only Linux reports it.
     Share(f64),
     /// Little: they wait between any two pieces.
     Little,
@@ -127,17 +127,17 @@ impl Attack {
         Self { connections, ..self }
     }
 
-    /// Sets how many come in a second, whatever becomes of those before them.
+    /// Sets how many connect in a second, independent of earlier ones.
     fn per_second(self, per_second: u32) -> Self {
         Self { connections: 0, per_second, ..self }
     }
 
-    /// Sets what each connection writes behind the opening, by its number.
+    /// Sets the bytes that each connection writes after the opening, by its number.
     fn own(self, own: fn(usize) -> Vec<u8>) -> Self {
         Self { own, ..self }
     }
 
-    /// Sets what is written again and again.
+    /// Sets the bytes that are written repeatedly.
     fn again(self, again: Vec<u8>) -> Self {
         Self { again, ..self }
     }
@@ -147,7 +147,7 @@ impl Attack {
         Self { pause, ..self }
     }
 
-    /// Takes nothing of what comes.
+    /// Reads nothing.
     fn deaf(self) -> Self {
         Self { reads: false, ..self }
     }
@@ -221,14 +221,14 @@ impl Attack {
             }
             std::io::Result::Ok(())
         };
-        // Being closed is what it expects.
+        // It expects to be closed.
         tokio::select! { _ = write => {}, _ = read => {} }
         Ok(())
     }
 }
 
-/// Keeps attackers from using more of the processor than they may, so that what is measured beside them is what the
-/// server makes of their bytes.
+/// Keeps attackers from using more of the processor than they may, so that measurements show the work of the server on
+/// their bytes.
 struct Diet {
     appetite: Appetite,
     begun: Instant,
@@ -259,7 +259,7 @@ fn used() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Burns as much of a processor as attackers may, and talks to nobody: what a client notices beside this is not the
+/// Burns as much of a processor as attackers may, and sends nothing: its effect on a client is not caused by the
 /// server's doing.
 pub async fn burn(appetite: Appetite) {
     let diet = Diet { appetite, begun: Instant::now(), used_before: used() };

@@ -5,17 +5,17 @@ use frpc::{Request, Response, Status};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// As [`Service`](crate::service::Service), but `Sleep` waits for a permit of the gate if it is asked to take any time.
+/// As [`Service`](crate::service::Service), but a `Sleep` of more than zero waits for a permit of the gate.
 #[derive(Clone, Debug)]
 pub struct Gated(pub Arc<Semaphore>);
 
 impl Gated {
-    /// Waits for what has permits, of which there are none yet.
+    /// Waits for permits, which are absent at first.
     pub fn shut() -> Self {
         Self(Arc::new(Semaphore::new(0)))
     }
 
-    /// Lets all go on, now and later.
+    /// Releases all, now and later.
     pub fn open(&self) {
         self.0.close();
     }

@@ -1,4 +1,4 @@
-//! A healthy client, for tests in which others are not.
+//! A healthy client, for tests with hostile peers.
 
 use crate::interop::{AddRequest, InteropClient};
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ impl Healthy {
         Self { stop, calling }
     }
 
-    /// Ends, and tells whether all was well.
+    /// Ends, and returns whether all calls succeeded.
     pub async fn was_well(self) {
         self.stop.store(true, Ordering::Relaxed);
         let calls = self.calling.await.expect("a healthy client is served");

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 pub struct Hoard {
     /// Calls that have begun.
     pub begun: Arc<AtomicUsize>,
-    /// Calls of payloads that have ended, whatever the reason.
+    /// Ended calls of payloads, for any reason.
     pub ended: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
     pause: Duration,

@@ -41,7 +41,7 @@ pub fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
     reply.expect_err("that is no success").code()
 }
 
-/// Opens a stream of counts at a liar; what is left is the liar's.
+/// Opens a stream of counts at a liar, and returns the liar's end.
 pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
     liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
     let mut request = Request::new(Range { from: 0, count: 1 });

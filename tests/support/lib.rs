@@ -1,5 +1,5 @@
-//! What the integration tests share: the generated schemas, a server of the interop schema, a peer that writes whatever
-//! it likes, and what a test can see of its own process.
+//! Shared by the integration tests: the generated schemas, a server of the interop schema, a peer that writes any
+//! bytes, and observations of the test's own process.
 
 use frisbee::IoBackend;
 use std::net::SocketAddr;
@@ -108,7 +108,7 @@ pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
     address
 }
 
-/// A server in the current runtime that can be told to stop, or killed.
+/// A server in the current runtime that a test can stop or kill.
 pub struct Serving {
     /// Where it listens.
     pub address: SocketAddr,
@@ -125,7 +125,7 @@ impl Serving {
         Self { address, stop: Some(stop), task }
     }
 
-    /// Tells it to stop, in good order.
+    /// Stops it, in good order.
     pub fn stop(&mut self) {
         drop(self.stop.take());
     }
@@ -143,7 +143,7 @@ impl Serving {
     /// Waits for its end in good order.
     ///
     /// # Panics
-    /// If that does not come within 15 s: a server closes what is in progress after 20 s.
+    /// If the stop takes more than 15 s: a server closes calls in progress after 20 s.
     pub async fn stopped(self) {
         let stopped = tokio::time::timeout(Duration::from_secs(15), self.task).await;
         stopped.expect("nothing is in progress").expect("it does not panic").expect("it has served");

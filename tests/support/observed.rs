@@ -14,19 +14,19 @@ pub const UNTIL_RELEASED: u64 = u64::MAX;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Does what the comments of `proto/extension.proto` say, and lets its state be seen.
+/// Implements the comments of `proto/extension.proto`, and exposes its state.
 #[derive(Clone, Default)]
 pub struct Service {
     /// Shared by all clones.
     pub state: Arc<State>,
 }
 
-/// What the handlers of a [`Service`] have done and are doing.
+/// Finished and running handlers of a [`Service`].
 #[derive(Default)]
 pub struct State {
     /// Handlers of `Wait` that have not ended.
     pub waiting: AtomicI64,
-    /// Lets those handlers of `Wait` go on that are to wait for [`UNTIL_RELEASED`].
+    /// Releases the handlers of `Wait` that wait for [`UNTIL_RELEASED`].
     pub released: watch::Sender<bool>,
     /// Messages that `Flood` has produced.
     pub flooded: AtomicU64,
@@ -62,7 +62,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// What came under `sent-`, to be returned under `got-`.
+/// Values received under `sent-`, to be returned under `got-`.
 fn returned(metadata: &Metadata) -> Metadata {
     let mut returned = Metadata::new();
     for (key, value) in metadata.iter() {
@@ -102,7 +102,7 @@ impl Extension for Service {
 
     async fn ask(&self, request: Request<Time>) -> Reply<Time> {
         let Some(back) = self.state.back.get() else {
-            // The one that is asked in turn: what it was told of its caller.
+            // The nested call: its caller, as it was reported.
             let millis = request.timeout().map_or(0, |timeout| timeout.as_millis() as u64);
             return Ok(Response::new(Time { millis }));
         };

@@ -1,10 +1,10 @@
-//! A small service, and the bytes of a call of it, for what is measured against peers that allocate nothing.
+//! A small service, and the bytes of a call of it, for measurements against peers that allocate nothing.
 
 use crate::versions::first::{Answer, Ask, Parrot};
 use crate::versions::viewed;
 use frpc::{Request, Response, ResponseStream, Status, Streaming, Undecoded};
 
-/// Says what it is told.
+/// Returns its request.
 #[derive(Debug)]
 pub struct Echo;
 
@@ -14,11 +14,11 @@ impl Parrot for Echo {
     }
 
     async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
-/// Says nothing, after a look at what it is told.
+/// Returns nothing, after reading its request.
 #[derive(Debug)]
 pub struct Listener;
 
@@ -34,9 +34,9 @@ impl viewed::Parrot for Listener {
         &self,
         _: Request<Streaming<viewed::Ask>>,
     ) -> Result<Response<ResponseStream<viewed::Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
-/// The body of `Ask { word: 32 bytes, times: 1 }`.
+/// The body of `Say { word: 32 bytes, times: 1 }`.
 pub const REQUEST: [u8; 39] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345\x0c\x02";

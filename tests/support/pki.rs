@@ -84,12 +84,12 @@ impl Authority {
         Authorities::new([self.certificate()]).expect("it is a certificate")
     }
 
-    /// A server for loopback that asks for no certificate.
+    /// A server for loopback without client authentication.
     pub fn server(&self) -> ServerTls {
         ServerTls::new(self.issue("127.0.0.1")).expect("the key fits")
     }
 
-    /// A server for loopback that asks for a certificate of the same authority.
+    /// A server for loopback that requires a certificate of the same authority.
     pub fn mutual_server(&self) -> ServerTls {
         ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("the key fits")
     }
@@ -110,7 +110,7 @@ impl Authority {
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
-    /// What rustls needs for a server for loopback that asks for a certificate and lets in those that have none.
+    /// The configuration of rustls for a server on loopback that requests a certificate and admits clients without one.
     pub fn asking_configuration(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -125,7 +125,7 @@ impl Authority {
         Arc::new(server.expect("the key fits"))
     }
 
-    /// How a TLS client begins. The server answers it with a signature, whoever sends it.
+    /// The first flight of a TLS client. The server answers it with a signature, for any sender.
     pub fn client_hello(&self) -> Vec<u8> {
         let (config, _) = self.configurations();
         let name = "localhost".try_into().expect("it is a name");

@@ -1,4 +1,4 @@
-//! What a test can see of its own process.
+//! Observations of the test's own process.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -10,8 +10,7 @@ thread_local! {
     static PANICS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How often something has panicked on this thread since the first question. What a task panics with is caught by the
-/// runtime, and would not be noticed.
+/// Panics on this thread since the first call. The runtime catches the panics of tasks, and they would not be noticed.
 pub fn panics() -> usize {
     static COUNTING: Once = Once::new();
     COUNTING.call_once(|| {
@@ -24,14 +23,14 @@ pub fn panics() -> usize {
     PANICS.get()
 }
 
-/// The memory of this process in KiB, where the system tells: on Linux. Tests that run beside add to it, so limits have
+/// The memory of this process in KiB, where the system reports it: on Linux. Concurrent tests add to it, so limits have
 /// to be generous.
 pub fn resident_kib() -> Option<usize> {
     status("VmRSS:")
 }
 
-/// How much more address space this process had at any time than it has now, in KiB: what was reserved and given back,
-/// whether it was used or not. Linux alone can tell.
+/// The peak address space of this process beyond the current one, in KiB: memory that was reserved and released, used
+/// or not. Only Linux reports it.
 pub fn given_back_kib() -> Option<usize> {
     let now = status("VmSize:")?;
     Some(status("VmPeak:")?.saturating_sub(now))

@@ -1,4 +1,4 @@
-//! A peer that writes whatever it likes.
+//! A peer that writes arbitrary bytes.
 
 use bytes::Bytes;
 use frisbee_core::{BODY_MAX, Decoder, Header, HeaderForm, Packet};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
+/// The longest wait for a peer. Events are due in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A bare connection.
@@ -23,18 +23,18 @@ pub struct Raw<T = TcpStream> {
     received: Bytes,
 }
 
-/// A transport that brings the same packet without end and takes whatever it is sent.
+/// A transport that brings the same packet without end and accepts all writes.
 #[derive(Debug)]
 pub struct Endless {
     packet: Vec<u8>,
-    /// What has been read of it.
+    /// The bytes read so far.
     at: usize,
     /// What one read brings at most.
     at_once: usize,
 }
 
 impl Endless {
-    /// Brings the bytes of a packet, as many at once as are asked for and no more than `at_once`.
+    /// Brings the bytes of a packet, as many at once as the reader requests and no more than `at_once`.
     pub fn new(packet: &[u8], at_once: usize) -> Self {
         Self { packet: packet.to_vec(), at: 0, at_once }
     }
@@ -109,7 +109,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
 
     /// Writes bytes.
     pub async fn write(&mut self, bytes: &[u8]) {
-        self.socket.write_all(bytes).await.expect("the peer takes what is written");
+        self.socket.write_all(bytes).await.expect("the peer accepts the bytes");
     }
 
     /// The next packet that is neither PING, PONG nor HELLO; `None` when the peer has closed.
@@ -127,7 +127,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
         .expect("the peer answers or closes")
     }
 
-    /// Waits until the peer has closed, whatever it sends before.
+    /// Waits until the peer has closed, and skips its earlier bytes.
     pub async fn closed(&mut self) {
         let read = async { while self.read().await.is_some() {} };
         tokio::time::timeout(PATIENCE, read).await.expect("the peer closes");

@@ -103,7 +103,7 @@ impl Interop for Service {
 }
 
 /// Leaves methods to [`Service`], in the `impl Interop` of a service that has only some of its own:
-/// `left_to_service!(echo_scalars, sum_up);`. `echoes` are all those that return what they are sent, but `echo_payload`.
+/// `left_to_service!(echo_scalars, sum_up);`. `echoes` are all those that return their request, but `echo_payload`.
 #[macro_export]
 macro_rules! left_to_service {
     (@echoes) => { $crate::left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed); };
@@ -140,13 +140,13 @@ macro_rules! not_served {
     (@sink) => { $crate::not_served!(@sink: frpc::Streaming<$crate::extension::Chunk> => $crate::extension::Time); };
     (@$method:ident: $request:ty => $reply:ty) => {
         async fn $method(&self, _request: frpc::Request<$request>) -> Result<frpc::Response<$reply>, frpc::Status> {
-            Err(frpc::Status::unimplemented("nobody calls it here"))
+            Err(frpc::Status::unimplemented("not used here"))
         }
     };
     ($($method:ident),+) => { $($crate::not_served!(@$method);)+ };
 }
 
-/// What was understood, as text. An enum is given as it stood on the wire, where it is the index of its value.
+/// The decoded value, as text. An enum is its number on the wire, which is the index of its value.
 pub fn describe(scalars: &Scalars) -> String {
     let hex = |bytes: &[u8]| {
         bytes.iter().fold(String::new(), |mut hex, byte| {

@@ -1,8 +1,7 @@
-//! What fuzzers call: functions of bytes that must not panic, hang, or hold on to anything, whatever the bytes are.
+//! Targets of fuzzers: functions of bytes that must not panic, hang, or retain memory, for any bytes.
 //!
-//! `fuzz/` hands them to libFuzzer. The ordinary tests in `wire/fuzz_corpus.rs` run each with every
-//! file of the corpus, so that what a fuzzer has found stays found. They are made to be run often: no threads, no
-//! sockets, no time but a virtual one.
+//! `fuzz/` hands them to libFuzzer. The ordinary tests in `wire/fuzz_corpus.rs` run each with every file of the corpus,
+//! so that findings stay fixed. They are cheap to run: no threads, no sockets, no time but a virtual one.
 
 mod core;
 mod dynamic;

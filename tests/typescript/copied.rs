@@ -1,4 +1,4 @@
-//! What the console copies as Rust compiles against generated services. It is made by the test `copied` of
+//! The Rust code that the console copies compiles against generated services. It is made by the test `copied` of
 //! `clients/typescript`, which has the console's own functions, and committed.
 
 use std::error::Error;

@@ -1,10 +1,10 @@
 //! The server that the tests of the TypeScript client call, at its native door and at that for WebSocket:
 //! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console]`.
 //!
-//! It prints the address that it is bound to in a line of its own, and ends when its standard input does. With a layout it
-//! serves that of `versions.proto` and nothing else. With a folder it speaks TLS beside plain text, with the identity there,
-//! which it makes if there is none. Pages of the origin may connect. With the console it shows
-//! that, its schema, and what goes on in it.
+//! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that
+//! of `versions.proto` and nothing else. With a folder it accepts TLS in addition to plain text, with the identity
+//! there, which it makes if there is none. Pages of the origin may connect. With the console it shows that, its schema,
+//! and its activity.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
@@ -47,7 +47,7 @@ mod broken {
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// How long a client may be silent with `--impatient` until it is asked for a sign of life, and until it is gone.
+/// How long a client may be silent with `--impatient` until it gets a PING, and until it is closed.
 const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 
 #[tokio::main]
@@ -137,7 +137,7 @@ struct State {
     release: Notify,
 }
 
-/// Counts what is dropped before its time.
+/// Counts calls that are dropped early.
 struct Waits<'a>(&'a State, bool);
 
 impl Drop for Waits<'_> {
@@ -335,7 +335,7 @@ fn repeated(word: &str, times: i32) -> String {
     vec![word; usize::try_from(times).unwrap_or_default().min(100)].join(" ")
 }
 
-/// A parrot that says no more than what it was asked.
+/// A parrot that returns exactly its request.
 macro_rules! parrot {
     ($version:ident, $words:ident => $answer:expr $(, $listen:item)?) => {
         impl $version::Parrot for Parrot {

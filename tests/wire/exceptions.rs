@@ -33,24 +33,24 @@ pub(crate) enum Here {
 
 /// All of them.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
-    // What a prost value cannot hold.
+    // Values that prost cannot hold.
     Exception {
         part: Part::Encodings,
         name: "nil message",
         here: Here::Sent("0800"),
-        why: "a root message is never absent in Rust; its default stands for it, as it does for Go's reader",
+        why: "a root message is never absent in Rust; its default replaces it, as for Go's reader",
     },
     Exception {
         part: Part::Encodings,
         name: "repeated message with nil",
         here: Here::Sent("080001030a0208000c0008000c04"),
-        why: "an element is never absent in Rust; its default stands for it, as it does for Go's reader",
+        why: "an element is never absent in Rust; its default replaces it, as for Go's reader",
     },
     Exception {
         part: Part::Encodings,
         name: "map<string, message> nil value",
         here: Here::Sent("08000205030a01050a016b08000c00"),
-        why: "a map's value is never absent in Rust; its default stands for it, as it does for Go's reader",
+        why: "a map's value is never absent in Rust; its default replaces it, as for Go's reader",
     },
     Exception {
         part: Part::Encodings,
@@ -85,7 +85,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Refused(DecodeReason::NestedError),
         why: "a field has no place for an error; Go hides it, shows an empty message and sends the error on",
     },
-    // An error in the place of a message: Go's reader reports none, and the error sits in a field that nobody can see.
+    // An error in the place of a message: Go's reader reports none, and the error sits in an unexported field.
     Exception {
         part: Part::Decodings,
         name: "root error",

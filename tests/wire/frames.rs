@@ -100,7 +100,7 @@ fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
 }
 
 #[test]
-fn connections_give_the_same_events_and_answer_pings_wherever_the_bytes_are_cut() {
+fn events_and_pongs_do_not_depend_on_byte_boundaries() {
     let now = Instant::now();
     for form in [HeaderForm::Current, HeaderForm::Old] {
         let common = Config::default().hello(false);
@@ -164,7 +164,7 @@ fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
     assert_eq!(corpus().stream_opens.len(), 8);
 }
 
-/// What a captured body is.
+/// The kind of a captured body.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Content {
     Nothing,
@@ -176,7 +176,7 @@ enum Content {
 }
 
 #[test]
-fn captured_bodies_are_messages_of_their_methods_and_are_written_again_as_they_were() {
+fn captured_bodies_reencode_to_same_bytes() {
     let mut contents = Vec::new();
     for sequence in sequences() {
         if sequence.name == ALL {
@@ -252,7 +252,7 @@ struct Sequence {
     frames: Vec<&'static CapturedFrame>,
 }
 
-/// What each end sent in each scenario, and what it sent in all of them.
+/// The packets of each end in each scenario, and in all of them.
 fn sequences() -> Vec<Sequence> {
     let mut sequences: Vec<Sequence> = Vec::new();
     for frame in &corpus().frames {
@@ -316,7 +316,7 @@ fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
     }
 }
 
-/// The packet that brought an event; none for the verdict, which these peers' first packets bring beside.
+/// The packet of an event; none for the verdict, which these peers' first packets bring as well.
 fn as_packet(event: Event) -> Option<Packet> {
     match event {
         Event::Packet(packet) => Some(packet),
@@ -333,7 +333,7 @@ fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, Protocol
     while let Some(packet) = decoder.next(&mut piece)? {
         packets.push(packet);
     }
-    assert!(piece.is_empty(), "a decoder asks for more only when it has used up what it has");
+    assert!(piece.is_empty(), "a decoder requests more only when its input is used up");
     Ok(packets)
 }
 

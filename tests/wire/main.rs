@@ -1,8 +1,8 @@
 //! The wire against bytes that Go produced: `vectors.json` holds values with their encodings, bodies with Go's
 //! verdict on them, and frames captured between Go peers.
 //!
-//! Every entry of that file is accounted for: it holds here as it does in Go, or it stands in the one table of
-//! [`exceptions`]. Nothing here needs Go; the tests of `interop` hold what takes a running Go peer.
+//! Every entry of that file is accounted for: it holds here as it does in Go, or it is in the one table of
+//! [`exceptions`]. Nothing here needs Go; the tests of `interop` need a running Go peer.
 
 mod exceptions;
 mod frames;

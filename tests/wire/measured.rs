@@ -1,4 +1,4 @@
-//! The measured file, taken apart. What the entries mean is up to the tests.
+//! The parsed measured file. The tests define the meaning of its entries.
 
 use serde_json::{Map, Value as Json};
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ pub(crate) struct Corpus {
     pub(crate) stream_opens: Vec<(u16, Vec<u8>)>,
 }
 
-/// What Go makes of a value.
+/// Go's encoding of a value.
 pub(crate) struct Encoding {
     pub(crate) name: String,
     /// The message's full name.
@@ -22,7 +22,7 @@ pub(crate) struct Encoding {
     pub(crate) exact: bool,
 }
 
-/// What Go makes of bytes.
+/// Go's decoding of bytes.
 pub(crate) struct Decoding {
     pub(crate) name: String,
     /// The message's full name.
@@ -33,7 +33,7 @@ pub(crate) struct Decoding {
 
 /// Go's verdict.
 pub(crate) enum Go {
-    /// Go reads `value`, and writes it as `again` when asked to.
+    /// Go reads `value`, and writes it as `again` on request.
     Reads { value: Json, again: Vec<u8> },
     /// Go's decoder returns an error.
     Refuses,
@@ -74,9 +74,9 @@ pub(crate) fn corpus() -> &'static Corpus {
     &CORPUS
 }
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// The bytes of pairs of hexadecimal digits.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
-    assert!(digits.len().is_multiple_of(2), "{digits}: digits come in pairs");
+    assert!(digits.len().is_multiple_of(2), "{digits}: digits are in pairs");
     let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits");
     (0..digits.len()).step_by(2).map(byte).collect()
 }

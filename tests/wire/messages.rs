@@ -89,7 +89,7 @@ fn bodies_in_the_table_of_exceptions_are_judged_as_it_says() {
     for Decoding { name, message, bytes, go } in &corpus().decodings {
         let Some(Exception { here, why, .. }) = exception(Part::Decodings, name) else { continue };
         let Go::Reads { value, again } = go else {
-            panic!("{name}: what Go refuses is refused here, without exception")
+            panic!("{name}: a value that Go refuses is refused here, without exception")
         };
         match here {
             Here::Refused(reason) => assert_eq!(refused(message, bytes).reason(), reason, "{name}: {why}"),
@@ -112,7 +112,7 @@ fn bodies_in_the_table_of_exceptions_are_judged_as_it_says() {
 }
 
 #[test]
-fn every_exception_is_one_entry_of_the_measured_file_and_is_needed() {
+fn every_exception_is_a_needed_measured_entry() {
     for Exception { part, name, here, why } in EXCEPTIONS {
         let measured: Vec<_> = match part {
             Part::Encodings => named(&corpus().encodings, |entry| (&entry.name, &entry.bytes), name),

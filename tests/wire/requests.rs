@@ -1,4 +1,4 @@
-//! What a server makes of bodies in the table of exceptions.
+//! A server's handling of bodies in the table of exceptions.
 
 use crate::exceptions::{Exception, Here, Part, exception};
 use crate::measured::{Decoding, corpus};

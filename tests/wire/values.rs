@@ -19,7 +19,7 @@ pub(crate) struct Type {
     pub(crate) decode: fn(&[u8]) -> Decoded,
 }
 
-/// What a body turns out to be.
+/// The decoded body.
 pub(crate) type Decoded = Result<Root<Box<dyn Body>>, DecodeError>;
 
 /// A message of any type.
@@ -27,16 +27,16 @@ pub(crate) trait Body: Debug {
     /// The message as a body.
     fn encode(&self) -> Vec<u8>;
 
-    /// Whether this is what the JSON value describes, to the last bit of a NaN.
+    /// Whether this equals the JSON value, to the last bit of a NaN.
     fn is(&self, json: &Json) -> bool;
 }
 
-/// What a field, and so a message, can be.
+/// The value of a field, and of a message.
 trait Field: Default {
     /// The value that JSON describes.
     fn from_json(json: &Json) -> Self;
 
-    /// Equality that tells NaNs and zeros apart.
+    /// Equality that distinguishes NaNs and zeros.
     fn same(&self, other: &Self) -> bool;
 }
 
@@ -170,7 +170,7 @@ impl Field for bool {
     }
 }
 
-/// A number, or an enum: its number in the schema, or the stand-in for an index that the schema does not know.
+/// A number, or an enum: its number in the schema, or the replacement for an unknown index.
 impl Field for i32 {
     fn from_json(json: &Json) -> Self {
         let number = match (&json["proto_number"], &json["wire"]) {

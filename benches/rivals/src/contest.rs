@@ -1,4 +1,4 @@
-//! What is put under load: rivals that make calls, and raw frames, which do not.
+//! Subjects of the load: rivals that make calls, and raw frames, which do not.
 
 use crate::BoxError;
 use crate::background::Bound;

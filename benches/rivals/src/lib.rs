@@ -1,4 +1,4 @@
-//! Other RPC systems and other ways of ours, as contestants of one comparison.
+//! Other RPC systems and variants of frpc, as contestants of one comparison.
 
 pub mod contest;
 pub mod meter;

@@ -1,4 +1,4 @@
-//! Counting calls and timing some of them, from many tasks on many threads, during a window that somebody else opens
+//! Counting calls and timing some of them, from many tasks on many threads, during a window that another thread opens
 //! and closes.
 
 use hdrhistogram::Histogram;
@@ -24,19 +24,19 @@ pub enum Phase {
     WarmUp,
     /// Calls are counted and timed.
     Window,
-    /// Calls that are under way are finished, and timed: what is slow must not get lost with the end of the window.
+    /// Calls in flight are finished, and timed: slow ones must not get lost with the end of the window.
     Ending,
 }
 
 /// Threads with a histogram to themselves.
 const THREADS: usize = 16;
 
-/// The longest time that is told apart, in nanoseconds: longer than any run.
+/// The longest distinguishable time, in nanoseconds: longer than any run.
 const LONGEST: u64 = 120_000_000_000;
 
 impl Meter {
     /// A meter that times each call if few are made at one time, otherwise one of eight, since looking at the clock
-    /// would be a good part of what a call costs.
+    /// would be a good part of the cost of a call.
     pub fn new(at_one_time: usize) -> Self {
         let histogram = || Histogram::new_with_max(LONGEST, 3).expect("three digits are within its limits");
         Self {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_within_the_window_and_their_latencies_also_after_it() {
+    fn calls_count_in_window_and_latencies_also_later() {
         let meter = Meter::new(1);
         let mut tally = meter.tally(0);
         for phase in [Phase::WarmUp, Phase::Window, Phase::Ending] {

@@ -96,7 +96,7 @@ fn pid(child: &Child) -> Result<Pid, BoxError> {
     Ok(Pid::from_raw(child.id().try_into()?))
 }
 
-/// Runs something with this thread on the first of its cores, from which children inherit it.
+/// Runs a closure with this thread on the first of its cores, which children inherit.
 fn on_first_core<T>(run: impl FnOnce() -> T) -> Result<T, BoxError> {
     let this = Pid::from_raw(0);
     let before = sched_getaffinity(this)?;

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// One of the ways in which fRPC can be set up.
+/// A configuration of frpc.
 pub trait Setting: 'static {
     /// How it is called in results.
     const NAME: &'static str;
@@ -52,7 +52,7 @@ impl<S: Setting> Rival for Ours<S> {
     }
 }
 
-/// A type for each way, of its name and what it sets at the server and, if given, at the client.
+/// A type for each configuration, with its name and its settings of the server and, if given, of the client.
 macro_rules! settings {
     ($($(#[$doc:meta])* $type:ident = $name:literal: $server:expr $(, $client:expr)?;)*) => {$(
         $(#[$doc])*
@@ -139,7 +139,7 @@ impl Rival for SharesText {
     }
 }
 
-/// The service that all servers of ours serve.
+/// The service of all frpc servers.
 #[derive(Debug)]
 pub struct Service(pub Setup);
 

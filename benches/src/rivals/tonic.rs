@@ -24,7 +24,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
 
-/// Bytes that a peer may send before it is told that they were read: on a stream, and on a connection.
+/// The flow-control window: bytes that a peer may send before an update, on a stream, and on a connection.
 const WINDOWS: (u32, u32) = (4 << 20, 64 << 20);
 
 /// The largest frame that either end takes.

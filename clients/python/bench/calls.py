@@ -1,4 +1,4 @@
-"""What a small call costs in CPU time, at each end, beside other libraries that are installed.
+"""The CPU time of a small call, at each end, compared with other installed libraries.
 
     python bench/calls.py [CALLS]
 
@@ -80,7 +80,7 @@ def serve(connection):
             file.flush()
 """ + LISTEN
 
-#: Returns what comes as it is, into one buffer and out of it: what the kernel and Python take without any library.
+#: Echoes the input through one buffer: the cost of the kernel and Python without any library.
 PLAIN = """
 import socket, sys, threading
 def serve(connection):
@@ -179,7 +179,7 @@ def sockets_client(address: str, calls: int) -> None:
 
 
 def plain_message(length: int) -> bytes:
-    """A message of so many bytes for the server that returns what comes."""
+    """A message of so many bytes for the echo server."""
     return (length - 4).to_bytes(4, "little") + bytes(length - 4)
 
 
@@ -329,7 +329,7 @@ def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], 
 
 
 def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], floor: str, calls: int) -> None:
-    """Prints the rows of a table: what a call costs each candidate that is installed, also in parts of the floor."""
+    """Prints the rows of a table: the cost of a call for each installed candidate, also in parts of the floor."""
     chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
     for at, (name, (source, call, needs)) in enumerate(candidates.items()):
         missing = [need for need in needs if importlib.util.find_spec(need) is None]

@@ -12,7 +12,7 @@ sizes: list[int] = []
 @server.batch(max_size=32, max_delay="5ms")
 def length(texts: list[str]) -> list[int]:
     sizes.append(len(texts))
-    time.sleep(0.01)  # What a batch costs, whatever its size.
+    time.sleep(0.01)  # the cost of a batch of any size.
     return [len(text) for text in texts]
 
 

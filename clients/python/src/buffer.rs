@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use tokio::io::ReadBuf;
 
-/// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long as
-/// the bytes do. A change of its content meanwhile changes the bytes that are sent.
+/// The memory of an object with a contiguous buffer, without a copy. The object lives, and cannot be resized, as long
+/// as the bytes do. A change of its content in this time changes the bytes that are sent.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));

@@ -136,7 +136,7 @@ impl Channel {
         Messages::new(slf, &api.get().plans, endpoint, stream, None)
     }
 
-    /// Makes a call whose requests come from an iterable.
+    /// Makes a call with the requests of an iterable.
     #[pyo3(signature = (api, place, values, timeout = None, metadata = None))]
     fn client_streaming<'py>(
         &self,
@@ -156,7 +156,7 @@ impl Channel {
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
-    /// Makes a call with streams in both directions, whose requests come from an iterable.
+    /// Makes a call with streams in both directions and the requests of an iterable.
     #[pyo3(signature = (api, place, values, timeout = None, metadata = None))]
     fn streaming(
         slf: &Bound<'_, Self>,

@@ -1,7 +1,7 @@
 //! The wire to Python's values, by their plans.
 //!
-//! Bodies come from peers: [`Decoder`] compares lengths with the bytes that are there, and the memory of a
-//! value takes in Python is charged before it is made.
+//! Bodies are untrusted: [`Decoder`] compares lengths with the available bytes, and the memory of a value takes in
+//! Python is charged before it is made.
 
 use crate::encode::refused;
 use crate::image;
@@ -22,7 +22,7 @@ const PLACE: usize = 40;
 /// The bytes of an object without its fields.
 const OBJECT: usize = 64;
 
-/// Reads a body, in which up to `appended` fields at the end may be missing.
+/// Reads a body. Up to `appended` fields at its end may be missing.
 pub(crate) fn body<'py>(
     py: Python<'py>,
     plans: &Plans,

@@ -33,7 +33,7 @@ thread_local! {
     /// Whether the thread is one of the pool, which may wait also within a handler.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether this is the thread in which Python handles signals, and of which process that was found out.
+    /// Whether this is the thread in which Python handles signals, and the process for which that was determined.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
 
@@ -169,7 +169,7 @@ impl Drive {
         Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
     }
 
-    /// The context in which channels are made.
+    /// The runtime context for new channels.
     pub(crate) fn handle(&self) -> &Handle {
         self.shared().runtime.handle()
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How many forks lie between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// The process in which something was made.
+/// The process in which an object was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation(u64);
 

@@ -55,7 +55,7 @@ pub(crate) struct Context {
     /// How many seconds the caller waited when the call came, if it has said so.
     #[pyo3(get)]
     timeout: Option<f64>,
-    /// The caller, with the runtime in which it is called.
+    /// The caller, with the runtime of the call.
     caller: Option<(frpc::Channel, Handle)>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
     Ok(Image { media_type, data: shared(&data)? })
 }
 
-/// The image of a file, which comes from a peer.
+/// The image of a file received from a peer.
 pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
     function(py, &READ, "read")?.call1((own(py, &file.data),))
 }

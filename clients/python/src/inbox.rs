@@ -48,7 +48,7 @@ struct Letters {
 
 #[pymethods]
 impl Inbox {
-    /// The inbox of a loop, of which this is a weak reference.
+    /// The inbox of a loop, given by a weak reference.
     #[new]
     fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
         let (bell, ear) = UnixStream::pair()?;

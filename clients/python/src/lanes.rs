@@ -223,7 +223,7 @@ pub(crate) enum Site {
 }
 
 impl Site {
-    /// Runs a part of a call, for which a loop waits. [`begin`](Self::begin) has to follow.
+    /// Runs a part of a call for a waiting loop. [`begin`](Self::begin) has to follow.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
             Self::Loop(turns) => turns.spawn(work),

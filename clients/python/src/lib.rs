@@ -1,10 +1,10 @@
 //! The native half of the Python package `frisbee_rpc`: channels and servers of frpc for Python.
 //!
-//! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each message
-//! what it is in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which `drive`
-//! runs for callers that block, and `turns` for event loops, whose tasks wait for a `reply`; `server` serves functions of
-//! Python, which `handler` calls, and `serving` those of a client. Parts in Python alone, such as schemas of type hints, are
-//! in the Python files of the package.
+//! Messages go between Python's objects and the wire without a tree of values in between: [`plan`] says for each
+//! message its form in Python and on the wire, and `encode`, `decode` and `json` follow it. `client` makes calls, which
+//! `drive` runs for callers that block, and `turns` for event loops, whose tasks wait for a `reply`; `server` serves
+//! functions of Python, which `handler` calls, and `serving` those of a client. Parts in Python alone, such as schemas
+//! of type hints, are in the Python files of the package.
 
 mod batch;
 mod buffer;

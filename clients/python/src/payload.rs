@@ -39,7 +39,7 @@ pub(crate) enum Encoding {
     Protobuf,
 }
 
-/// Encoded bytes, in which long values are set aside.
+/// Encoded bytes, without long values, which are kept separately.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written {
     pub(crate) bytes: Bytes,

@@ -1,5 +1,5 @@
 //! [`Reply`]: the future that a task of an event loop awaits, in place of one of asyncio. Where the loop itself
-//! has called, the task goes on at once and not after one more round of the loop.
+//! has called, the task continues at once and not after one more round of the loop.
 
 use parking_lot::Mutex;
 use pyo3::exceptions::PyStopIteration;
@@ -31,7 +31,7 @@ pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T
 pub(crate) struct Reply {
     event_loop: Py<PyAny>,
     state: Mutex<State>,
-    /// By this, tasks tell what they may wait for.
+    /// The attribute by which asyncio recognises awaitable futures.
     is_blocking: AtomicBool,
 }
 
@@ -186,7 +186,7 @@ impl Reply {
         Some(std::mem::take(&mut state.callbacks))
     }
 
-    /// Whether a task may go on here: the loop has called, and no task is under way in which it does so.
+    /// Whether a task may continue here: the loop has called, and no other task is continuing here.
     fn may_go_on(&self, py: Python<'_>) -> PyResult<bool> {
         static CURRENT_TASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if !IS_CALLED_BY_LOOP.get() {

@@ -28,7 +28,7 @@ pub(crate) struct Pulled {
     failure: Failure,
 }
 
-/// The exception with which the iterable has ended.
+/// The exception that ended the iterable.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<(Mutex<Option<PyErr>>, Notify)>);
 

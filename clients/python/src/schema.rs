@@ -1,5 +1,5 @@
-//! [`Schema`]: descriptors, and the layout of each service on the wire. It comes from the text of `.proto` files, from
-//! files, or from a server that describes itself; [`Api`] binds it to classes of Python.
+//! [`Schema`]: descriptors, and the layout of each service on the wire. Its source is the text of `.proto` files, files,
+//! or a server that describes itself; [`Api`] binds it to classes of Python.
 
 use crate::decode;
 use crate::encode::{self, refused};
@@ -62,7 +62,7 @@ type Embedded = (String, u64, Vec<u64>, Vec<(String, u16, u32, u32, bool)>);
 
 #[pymethods]
 impl Schema {
-    /// Reads the text of `.proto` files, of which the last one is the root. Its methods have operations from 10 on, or from
+    /// Reads the text of `.proto` files. The last one is the root. Its methods have operations from 10 on, or from
     /// `first`.
     #[staticmethod]
     #[pyo3(signature = (sources, first = None))]
@@ -83,7 +83,7 @@ impl Schema {
         Self::loaded(loaded.map_err(refused)?)
     }
 
-    /// Reads `.proto` files and the locks beside them.
+    /// Reads `.proto` files and the locks next to them.
     #[staticmethod]
     #[pyo3(signature = (paths, includes))]
     fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
@@ -375,7 +375,7 @@ impl Api {
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let payload = encode::payload(&self.plans, self.plans.place(name)?, value)?;
         let mut out = Vec::new();
-        // Subscribers are extended peers.
+        // Subscribers are native peers.
         payload.encode_root(&mut Encoder::new(&mut out).with_form(Form::Extended)).map_err(refused)?;
         Ok(PyBytes::new(value.py(), &out))
     }

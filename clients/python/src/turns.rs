@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How many of these times a loop without calls has to wait for a turn. PINGs are due within seconds.
 const TICKS_IDLE: u32 = 20;
 
-/// How many turns follow each other for tasks that go on and call again. Then the loop runs others first.
+/// The number of successive turns for tasks that continue and call again. Then the loop runs others first.
 const TURNS_MAX: u32 = 4;
 
 /// A runtime in turns.
@@ -77,7 +77,7 @@ impl Turns {
         let counted = pauses.clone();
         let runtime = Builder::new_current_thread()
             .enable_time()
-            // Calls come from outside of the runtime. All that have begun run before the driver, which writes them at once.
+            // Calls are made outside the runtime. All begun ones run before the driver, which writes them at once.
             .global_queue_interval(1)
             .on_thread_park(move || {
                 counted.count.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl Turns {
         &self.sender
     }
 
-    /// The context in which channels are made.
+    /// The runtime context for new channels.
     pub(crate) fn handle(&self) -> &Handle {
         self.runtime.as_ref().expect("it is taken only when it is dropped").handle()
     }
@@ -134,8 +134,8 @@ impl Turns {
         task.abort_handle()
     }
 
-    /// Has a turn for the spawned work: now for the first call in flight, and else once for all that begin before the loop
-    /// goes on, or while others go on with their replies.
+    /// Schedules a turn for the spawned work: now for the first call in flight, and else once for all that begin before
+    /// the loop continues, or while others handle their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();
@@ -180,7 +180,7 @@ impl Turns {
         called_by_loop(false, || self.sender.deliver(py))
     }
 
-    /// As [`turn`](Self::turn), where the loop itself has called: tasks go on with what has come for them.
+    /// As [`turn`](Self::turn), where the loop itself has called: tasks continue with their results.
     pub(crate) fn turn_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if thread::current().id() != self.thread {
             self.sender.ring();

@@ -14,12 +14,12 @@ import pytest
 from frisbee_rpc import Client, Server
 
 LIMIT = 30.0
-"""How long a test waits for what has to come, in seconds."""
+"""The longest wait for an event that must happen, in seconds."""
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server, to which a test adds functions before it starts it."""
+    """A server. A test adds functions before it starts it."""
     server = Server("test.Functions")
     yield server
     server.stop()
@@ -52,7 +52,7 @@ def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
 
 
 def program(text: str, *, code: int = 0, limit: float = LIMIT, **environment: str) -> str:
-    """What a program of its own prints. It has to end by itself with this code."""
+    """The output of a separate program, which has to exit with this code."""
     ran = subprocess.run(
         [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{text}"],
         capture_output=True,

@@ -202,7 +202,7 @@ def test_long_messages_go_both_ways_while_a_loop_drives_the_connection() -> None
     async def main() -> None:
         with server.start("127.0.0.1:0"):
             async with AsyncClient(server.address) as client:
-                # Longer than what a socket takes at once.
+                # Longer than a socket takes at once.
                 raw = bytes(range(256)) * 16_000
                 sent = [raw, b"a", raw[1:]]
                 assert list(await asyncio.gather(*map(client.echo, sent))) == sent
@@ -266,7 +266,7 @@ def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
         server = functions().start("127.0.0.1:0")
         async with AsyncClient(server.address) as client:
             await client.sum(1, 2)
-        # The loop is blocked meanwhile, so that its connections would end only by the patience of the server, after 10 s.
+        # The loop is blocked during this time, so that its connections would end only by the patience of the server, after 10 s.
         start = time.monotonic()
         server.stop()
         assert time.monotonic() - start < 5

@@ -98,7 +98,7 @@ def test_calls_whose_deadline_has_passed_are_not_made(server: Server) -> None:
 
     server.start("127.0.0.1:0")
     assert [outcome.code for outcome in calls(server, 2, timeout=0.05)] == [Code.DEADLINE_EXCEEDED] * 2
-    # The two still stand in the queue, and three more fill a batch.
+    # The two are still queued, and three more fill a batch.
     calls(server, 3)
     assert sorted(made) == [0, 1, 2]
 

@@ -1,4 +1,4 @@
-"""The examples run, and print what they say."""
+"""The examples run, and print their documented output."""
 
 from __future__ import annotations
 

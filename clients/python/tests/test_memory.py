@@ -1,4 +1,4 @@
-"""Memory that calls leave behind. `FRISBEE_MANY` is the number of calls, of which a tenth as many are given up."""
+"""Memory that calls leave behind. `FRISBEE_MANY` is the number of calls, and a tenth as many are cancelled."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def round(calls: int) -> int:
 with server.start("127.0.0.1:0"):
     round(2000)
     before = round(2000)
-    # What the allocator keeps differs by as much from round to round.
+    # The memory kept by the allocator differs by as much from round to round.
     grown = round({MANY}) - before
     assert grown < max(4_000_000, {MANY} * 50), grown
 """

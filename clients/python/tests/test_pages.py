@@ -1,4 +1,4 @@
-"""The code of docs/python.md and of the package's README."""
+"""The code of docs/python.md, docs/python-servers.md and the package's README."""
 
 from __future__ import annotations
 
@@ -17,23 +17,28 @@ FOLDER = Path(__file__).parent.parent
 PLUGIN = Path(os.environ.get("FRISBEE_PLUGIN", FOLDER / "../../target/debug/protoc-gen-frpc"))
 
 
-def blocks(page: Path) -> list[str]:
+def blocks(page: str) -> list[str]:
     """The blocks of Python on a page."""
-    parts = page.read_text().split("```python\n")[1:]
+    parts = page.split("```python\n")[1:]
     return [part.split("```")[0] for part in parts]
 
 
-def generated(folder: Path, page: Path) -> None:
-    """Generates what a page shows as a schema, if the generator has been built."""
-    schemas = page.read_text().split("```proto\n")[1:]
+def generated(folder: Path, page: str) -> None:
+    """Generates the schema of a page, if the generator has been built."""
+    schemas = page.split("```proto\n")[1:]
     for schema in schemas:
         proto = folder / "greet.proto"
         proto.write_text(schema.split("```")[0])
         subprocess.run([PLUGIN, "generate", "lang=py", folder / "greeting", proto], check=True, timeout=LIMIT)
 
 
-@pytest.mark.parametrize("page", [FOLDER / "../../docs/python.md", FOLDER / "README.md"], ids=["page", "readme"])
-def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "pages",
+    [[FOLDER / "../../docs/python.md", FOLDER / "../../docs/python-servers.md"], [FOLDER / "README.md"]],
+    ids=["page", "readme"],
+)
+def test_the_blocks_of_a_page_run(pages: list[Path], tmp_path: Path) -> None:
+    page = "".join(page.read_text() for page in pages)
     server, client, *others = blocks(page)
     if PLUGIN.exists():
         generated(tmp_path, page)

@@ -67,7 +67,7 @@ def status(call):
 
 
 def ran(folder: Path, main: str) -> str:
-    """What a program prints whose functions its processes can import."""
+    """The output of a program with functions that its processes can import."""
     file = folder / "served.py"
     body = "\n".join(f"    {line}" for line in main.strip().splitlines())
     guarded = f"with server.start('127.0.0.1:0'), Client(server.address) as client:\n{body}"

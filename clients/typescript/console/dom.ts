@@ -86,7 +86,7 @@ export function copyButton(what: () => string): HTMLElement {
 /** A text of JSON with its parts marked. */
 export function highlighted(json: string): Node {
   const shown = document.createDocumentFragment();
-  // Beyond this the elements would cost more than they tell.
+  // Beyond this the elements would cost more than they show.
   if (json.length > 50_000) {
     shown.append(json);
     return shown;

@@ -57,7 +57,7 @@ async function load(anew: boolean): Promise<void> {
 function wireChanged(): void {
   state.textContent = server.wire === "open" ? "connected" : server.wire === "lost" ? "connection lost" : "connecting";
   state.className = `state ${server.wire}`;
-  // The packets of this turn belong to those who wait for the connection.
+  // The packets of this turn belong to the callers that wait for the connection.
   if (server.wire === "open") setTimeout(() => void load(false));
 }
 
@@ -67,7 +67,7 @@ function list(): void {
   const fits = (method: MethodInfo): boolean => wanted.every((part) => pathOf(method).toLowerCase().includes(part));
   const current = decodeURIComponent(location.hash.slice(2));
   const sections = (catalog?.services ?? []).map((service) => ({ service, methods: service.methods.filter(fits) })).filter(({ methods }) => methods.length > 0);
-  // Services about the server itself stand behind those of the user.
+  // Services about the server itself follow those of the user.
   const isOwn = (name: string): boolean => /^(frpc|grpc)\./.test(name);
   sections.sort((a, b) => Number(isOwn(a.service.name)) - Number(isOwn(b.service.name)));
   fill(nav, ...sections.map(({ service, methods }) => {
@@ -82,7 +82,7 @@ function list(): void {
       })));
     return open;
   }));
-  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No method has this name." : trouble ? "No services." : "Asking the server…"));
+  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No method has this name." : trouble ? "No services." : "Loading the services…"));
 }
 
 /** Shows the view that the address names. */
@@ -110,7 +110,7 @@ function route(): void {
 
 function problem(): HTMLElement {
   return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be had: ${trouble}.`),
-    h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware asks for metadata, such as a token, give it below and ask again."));
+    h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 
 /** The calls of one method, below its view. */

@@ -43,7 +43,7 @@ export class Overview {
       this.figures.element,
       h("section", {}, h("h2", {}, "History"), this.history),
       h("section", {}, h("h2", {}, "Metadata of every call"), h("p", { className: "muted" }, "Such as a token. It is kept until the page is closed."), metadata.element, this.problem,
-        h("button", { type: "button", onclick: reload }, "Ask for the schema again")));
+        h("button", { type: "button", onclick: reload }, "Reload the schema")));
     setInterval(() => this.draw(), BEAT);
   }
 
@@ -66,7 +66,7 @@ export class Overview {
     fill(this.plots,
       h("figure", {}, h("figcaption", {}, "Calls in each two seconds, ", h("span", { className: "failed" }, "errors"), " below"), callsPlot(records.all, now)),
       h("figure", {}, h("figcaption", {}, "Latency of each call; of a stream, its duration"), latencyPlot(records.all, now)));
-    // What stands still keeps its focus and its selection.
+    // Unchanged elements keep their focus and selection.
     const count = records.all.length === 0 ? 0 : (records.all[records.all.length - 1]?.beganAt ?? 0) + records.all.length;
     if (count === this.drawnOf) return;
     this.drawnOf = count;

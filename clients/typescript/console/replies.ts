@@ -29,7 +29,7 @@ export function reply(output: HTMLElement, run: Run): () => void {
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const from = Math.max(0, drawn - run.dropped);
     const keep = run.messages.length - from;
-    // What is not kept is not shown either.
+    // Discarded replies are not shown either.
     while (log.childElementCount > 0 && log.childElementCount + keep > run.messages.length) log.firstElementChild?.remove();
     for (const told of run.messages.slice(from)) if (isStream || !told.isSent) log.append(message(told, isStream));
     drawn = run.dropped + run.messages.length;

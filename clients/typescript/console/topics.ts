@@ -36,7 +36,7 @@ export class TopicsView {
       onsubmit().catch((error: unknown) => (this.problem.textContent = (error as Error).message));
     } }, ...children);
     this.element = h("article", { className: "topics" },
-      h("header", { className: "title" }, h("h1", {}, "Topics"), h("p", { className: "docs" }, "What the broker of this server publishes. A pattern has * for one part, and > for all that follow.")),
+      h("header", { className: "title" }, h("h1", {}, "Topics"), h("p", { className: "docs" }, "Messages of the broker of this server. A pattern has * for one part, and > for all that follow.")),
       this.problem,
       h("div", { className: "panes" },
         h("section", { className: "pane", "aria-label": "Publish" },
@@ -67,7 +67,7 @@ export class TopicsView {
     this.watches.set(pattern, subscription);
     const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Watch ${pattern} no longer`, onclick: () => void subscription.return?.() }, "×"));
     this.list.append(entry);
-    // It goes on in the background.
+    // It continues in the background.
     void (async () => {
       try {
         for await (const published of subscription) this.arrived(published);

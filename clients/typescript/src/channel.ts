@@ -117,7 +117,7 @@ export class Channel {
     };
 
     const owner: Owner = {
-      // Later, since whoever makes room may be in the middle of something.
+      // Later, since the caller that makes room may be in the middle of a change.
       room: (on) => queueMicrotask(() => {
         for (const call of waiting) {
           if (link !== on || !starts(call, on)) return;

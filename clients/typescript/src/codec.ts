@@ -222,7 +222,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
       if (set) value[name] = { case: set.case, value: takeElement(from, set.of) };
       else if (number) malformed(`${table.name}.${name} has no member ${number}`);
     } else if (!rich.includes(` ${name} `)) {
-      // In the flat form each member stands in its place, and is set unless it is its default.
+      // In the flat form each member has its place, and is set unless it is its default.
       const is = takeOne(from, of);
       if (is instanceof Uint8Array ? is.length : !Object.is(is, of.zero())) value[name] = { case: field.case, value: is };
     }

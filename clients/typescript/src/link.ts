@@ -197,7 +197,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (!isClosed) transport?.send(written(out));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
-    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not take what is sent");
+    if ((transport?.buffered() ?? 0) > UNSENT_MAX) fail("the server does not read: too many unsent bytes");
   };
 
   /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
@@ -254,7 +254,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (isClosed) return;
     silent = 0;
     if (partial) {
-      // It grows with what has come, not with what was promised.
+      // It grows with the received bytes, not with the announced length.
       putRaw(partial, bytes);
       if (partial.at < need) return;
       bytes = written(partial);
@@ -301,7 +301,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     } else if (operation < Op.Stream) {
       if (body.length) malformed("a PING or PONG with a body");
       if (operation === Op.Pong) {
-        if (!link.isUp) fail("the server is a plain peer");
+        if (!link.isUp) fail("the server is a compat peer");
       } else if (!hasPong) {
         // Several PINGs before it can leave have one answer.
         hasPong = true;
@@ -463,7 +463,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
     write(1, Op.Ping);
     flush();
-    // Signs of life are counted and not timed: the timers of a page in the background come late.
+    // Signs of life are counted and not timed: the timers of a page in the background are delayed.
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("the server is silent");
       if (silent > 1 || !hasSent) write(0, Op.Ping);

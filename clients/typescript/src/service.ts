@@ -128,7 +128,7 @@ export function readLayout(from: Cursor): Told {
     return hex;
   };
   const told = { service: takeText(from), fingerprint: takeFingerprint(), compatible: [] as string[], operations: [] as number[] };
-  // A fingerprint for which there is no room ends this, whatever the number.
+  // A fingerprint without room ends this, for any number.
   for (let count = takeVarint(from); count > 0; count--) told.compatible.push(takeFingerprint());
   for (let last = 0; left(from); ) told.operations.push((last += takeVarint(from)));
   return told;

@@ -150,7 +150,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         // The peer may overdraw its credit by one message.
         if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
         unreadCost += body.length + MESSAGE_COST;
-        // A copy, since a view would keep all that came with it.
+        // A copy, since a view would keep the whole packet.
         return put(new Uint8Array(body));
       }
       const from = reader(body);

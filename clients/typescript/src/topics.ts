@@ -89,7 +89,7 @@ export class Topics {
 
   private async connected(): Promise<Link> {
     let link: Link;
-    // It may have been lost before this goes on.
+    // It may have been lost before this continues.
     do link = await this.channel.connected();
     while (!link.isUp);
     return link;

@@ -16,7 +16,7 @@ const key = new X509Certificate(readFileSync(`${here}/certificate.pem`)).publicK
 const open = await chromium(`${here}/profile`, [
   `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
   "--host-resolver-rules=MAP rebound.example 127.0.0.1",
-  // The timers of a page in the background stand still after a second, and not after five minutes.
+  // The timers of a page in the background stop after a second, and not after five minutes.
   "--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/1",
 ]);
 
@@ -30,7 +30,7 @@ if (!open) {
   }
 
   test("a tab in the background keeps its connection, since it answers the server", async () => {
-    // The server asks after half a second of silence and closes after 3 s; the timers of the page stand still.
+    // The server sends a PING after half a second of silence and closes after 3 s; the timers of the page are stopped.
     const server = await start("--impatient");
     const front = await open(`${origin}/`);
     await front.toFront();

@@ -43,7 +43,7 @@ const CALLS: readonly (readonly [path: string, requests: readonly Json[], terms?
 
 const indented = (text: string, depth: number): string => text.replace(/^(?=.)/gm, " ".repeat(depth));
 
-test("what the console copies as code is what the compilers are given", async () => {
+test("the compilers check the code that the console copies", async () => {
   const server = await desk(undefined, "--console");
   after(() => server.stop());
   Object.assign(globalThis, { WebSocket });

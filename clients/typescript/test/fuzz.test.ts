@@ -56,7 +56,7 @@ async function connection(bytes: Uint8Array, length: number): Promise<{ sent: nu
   assert.ok(events);
   events.open();
   for (let at = 0; at < bytes.length; at += length) {
-    // A copy, since what has come is not changed afterwards.
+    // A copy, since received bytes are not changed afterwards.
     events.data(bytes.slice(at, at + length));
     if (at === 0) await new Promise((resolve) => setImmediate(resolve));
   }

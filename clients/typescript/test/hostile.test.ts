@@ -48,12 +48,12 @@ const idOf = (frame: Buffer): number => frame.readUInt16BE(2);
 
 for (const [name, bytes, reason] of [
   ["a length beyond the limit", frame(0, 3, [], 0xffff_ffff), /a packet of 4294967295 bytes/],
-  ["a length just beyond the limit behind HELLO", Buffer.concat([HELLO, frame(0, 9, [], (5 << 20) + 1)]), /a packet of 5242881 bytes/],
+  ["a length just beyond the limit after HELLO", Buffer.concat([HELLO, frame(0, 9, [], (5 << 20) + 1)]), /a packet of 5242881 bytes/],
   ["no magic", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"), /without its magic/],
   ["a reply before HELLO", frame(0, 10, [8, 0]), /before HELLO/],
   ["a HELLO that is none", frame(0, 3, [1, 2, 3]), /broke the protocol/],
   ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1]), /cut off/],
-  ["a PONG before HELLO, as Go answers", frame(0, 1), /plain peer/],
+  ["a PONG before HELLO, as Go answers", frame(0, 1), /compat peer/],
   ["a PING with a body", Buffer.concat([HELLO, frame(0, 0, [1])]), /with a body/],
   ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])]), /hand-off/],
 ] as const) {
@@ -65,7 +65,7 @@ for (const [name, bytes, reason] of [
     }));
 }
 
-test("a server without a broker fails what waits for one", () =>
+test("a server without a broker fails pending subscriptions", () =>
   facing(
     HELLO,
     async (client) => {

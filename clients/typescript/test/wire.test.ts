@@ -128,7 +128,7 @@ test("the decoder returns or refuses for all bytes of the corpus", () => {
         for (const type of types) {
           try {
             const value = decode(type, body);
-            // What was read can be written, and is the same when it is read again.
+            // A decoded message can be encoded, and is the same when it is decoded again.
             assert.deepEqual(decode(type, encode(type, value)), value);
             read++;
           } catch (error) {

@@ -65,7 +65,7 @@ macro_rules! settings {
 settings! {
     /// The limits and times that both ends of a connection have.
     ///
-    /// The defaults serve plain and extended peers alike: a Go peer sends a PING each 500 ms and closes after 5 s
+    /// The defaults serve compat and native peers alike: a Go peer sends a PING each 500 ms and closes after 5 s
     /// without a byte, so answering its PINGs is enough.
     ///
     /// ```
@@ -128,24 +128,24 @@ settings! {
     /// Default: 1 MiB, some 14 000 short packets; other connections hardly notice eight that send as many.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     waste_rate: u32 = 1024 * 1024;
-    /// The number of streams that a peer may have open at once. An extended peer waits with the next until one is over;
-    /// further streams of a plain peer are refused. Default: 256.
+    /// The number of streams that a peer may have open at once. A native peer waits with the next until one is over;
+    /// further streams of a compat peer are refused. Default: 256.
     streams_max: usize = 256;
     /// The number of bytes that may be received on one stream before they are read; one message may exceed it. A peer
     /// without flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
     /// The number of calls that the peer may have in flight at once, as stated in HELLO. fRPC refuses further ones with
-    /// `ResourceExhausted`. Default: 16 384, as many as an extended client has at most.
+    /// `ResourceExhausted`. Default: 16 384, as many as a native client has at most.
     calls_max: u32 = 16 * 1024;
-    /// The number of bytes that an extended peer may send on a stream before any of them has been read. Default: 256
+    /// The number of bytes that a native peer may send on a stream before any of them has been read. Default: 256
     /// KiB, the bandwidth-delay product of 1 Gbit/s over 2 ms.
     ///
     /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to
     /// sixteen times as much, as long as that helps.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
-    /// Whether to send HELLO, which identifies an extended peer. Default: yes.
+    /// Whether to send HELLO, which identifies a native peer. Default: yes.
     hello: bool = true;
     /// How long the answer to a hand-off may take, at either end. Nothing else is timed until then. Default: 30 s, as
     /// calls.

@@ -131,7 +131,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Replaces the HELLO of an extended peer by an equal one, so that connections share it. Does nothing if they
+    /// Replaces the HELLO of a native peer by an equal one, so that connections share it. Does nothing if they
     /// differ.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Extended(hello) = &mut self.peer
@@ -566,7 +566,7 @@ enum PacketKind {
     Stop,
 }
 
-/// The kind of an extended peer, if the packet is a HELLO.
+/// The kind of a native peer, if the packet is a HELLO.
 fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;

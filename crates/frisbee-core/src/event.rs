@@ -18,7 +18,7 @@ pub enum Event {
     },
     /// The kind of the peer is known; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
-    /// A packet of an extended peer about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
+    /// A packet of a native peer about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
     /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END) or
     /// [`GOING_AWAY`](crate::Operation::GOING_AWAY).
     Control(Packet),
@@ -49,12 +49,12 @@ pub enum PeerKind {
     Unknown,
     /// It speaks the protocol as Go does.
     Plain,
-    /// It is an extended peer, and this is its HELLO.
+    /// It is a native peer, and this is its HELLO.
     Extended(Arc<Hello>),
 }
 
 impl PeerKind {
-    /// The HELLO of an extended peer.
+    /// The HELLO of a native peer.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Extended(hello) => Some(hello),

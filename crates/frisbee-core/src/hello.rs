@@ -1,4 +1,4 @@
-//! HELLO: how two extended peers recognise each other, and the limits and services that each announces.
+//! HELLO: how two native peers recognise each other, and the limits and services that each announces.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};

@@ -82,7 +82,7 @@ pub use write_progress::WriteProgress;
 /// connection on seeing a header that declares more.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// The longest body that every extended peer accepts, whatever its configuration: errors, resets and the like are no
+/// The longest body that every native peer accepts, whatever its configuration: errors, resets and the like are no
 /// longer.
 pub const BODY_MAX_LEAST: u32 = 1024;
 

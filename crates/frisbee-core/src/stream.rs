@@ -13,7 +13,7 @@ use std::fmt;
 ///    +------ the peer's empty packet -------> Closed by the peer
 /// ```
 ///
-/// Between two extended peers each direction ends for itself, and either end may reset both:
+/// Between two native peers each direction ends for itself, and either end may reset both:
 ///
 /// ```text
 ///                end                               handle_end
@@ -164,7 +164,7 @@ impl StreamState {
     }
 }
 
-/// The ids of the streams that an extended peer opens. They ascend, and begin again after the last, which
+/// The ids of the streams that a native peer opens. They ascend, and begin again after the last, which
 /// distinguishes the packet that opens a stream from one that crossed the reset of an earlier stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Openings {

@@ -364,7 +364,7 @@ fn partly_read_header_prevents_leaving_the_connection() {
 }
 
 #[test]
-#[should_panic = "only from an extended peer"]
+#[should_panic = "only from a native peer"]
 fn asking_a_peer_of_unknown_kind_for_the_connection_panics() {
     let now = Instant::now();
     let _ = connection(Role::Client, now).request_hand_off(GATEWAY, &Bytes::new(), now);

@@ -20,17 +20,17 @@ const ANSWER: Duration = Duration::from_secs(1);
 
 /// Connects to the socket at a path and offers to share memory.
 ///
-/// A server that refuses is talked to over the socket, and one that does not know of such offers over a second, plain
-/// connection; [`Stream::is_shared`] tells. So any server on a Unix socket will do.
+/// A server that refuses is used over the socket, and one that does not know such offers over a second, plain
+/// connection; [`Stream::is_shared`] reports the outcome. So any server on a Unix socket will do.
 ///
 /// # Errors
-/// If nobody listens there, or the system refuses. Memory that cannot be shared is no error.
+/// If no server listens there, or the system refuses. Memory that cannot be shared is no error.
 ///
 /// # Panics
 /// Outside of a tokio runtime.
 ///
 /// # Cancel safety
-/// Dropping the future gives up, and closes the connection.
+/// Dropping the future cancels the attempt, and closes the connection.
 pub async fn connect(path: impl AsRef<Path>) -> io::Result<Stream> {
     Connector::new().connect(path).await
 }
@@ -48,7 +48,7 @@ pub fn connector(path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + 
     Connector::new().to(path)
 }
 
-/// What the functions of [`connector`] and [`Connector::to`] return.
+/// The return type of [`connector`] and [`Connector::to`].
 pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
 
 /// How a client connects.
@@ -70,18 +70,18 @@ impl Connector {
         Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
     }
 
-    /// The size to which rings may grow, in bytes, if the server lets them: a power of two from
+    /// The size to which rings may grow, in bytes, if the server permits: a power of two from
     /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), which is the default.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self
     }
 
-    /// For how long this end asks for more, turn after turn of its runtime, before it sleeps. By default it does not.
+    /// How long this end polls, in consecutive turns of its runtime, before it sleeps. By default it does not.
     ///
-    /// An end that sleeps is woken by a system call of its peer. One that asks needs none, and a round trip takes less than
-    /// half the time if both ends do so, on processors that have nothing else to do. Its thread is busy meanwhile, for
-    /// this long after each burst: with more threads that want to run than processors, everything becomes slower.
+    /// A sleeping end is woken by a system call of its peer. A polling one needs none, and a round trip takes less than
+    /// half the time if both ends poll, on processors without other work. Its thread is busy during that time, for this
+    /// long after each burst: with more threads that want to run than processors, everything becomes slower.
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self
@@ -120,8 +120,8 @@ impl Connector {
                 self.settle(socket, ring, &descriptors).await
             }
             Ok(Ok(Some((Message { says: Says::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
-            // It is no server that knows of offers, or none that keeps to what it says. It may close the connection
-            // even before the offer is written.
+            // It is no server that knows offers, or none that keeps its promises. It may close the connection even
+            // before the offer is written.
             _ => UnixStream::connect(path).await.map(Stream::plain),
         }
     }
@@ -135,7 +135,7 @@ impl Connector {
         }
     }
 
-    /// Takes the memory that the server has sent, or goes on over the socket if it cannot be taken.
+    /// Takes the memory that the server has sent, or continues over the socket if it cannot be taken.
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
             Ok(made) => {
@@ -160,7 +160,7 @@ impl Connector {
     }
 }
 
-/// What a server says to an offer; `None` for anything that is no answer.
+/// Decodes a server's answer to an offer; `None` for anything that is no answer.
 async fn answer(socket: &UnixStream, ring_max: u32) -> io::Result<Option<(Message, Received)>> {
     offer::send(socket, Message::new(Says::Offer, ring_max), &[])?;
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;
@@ -175,7 +175,7 @@ mod tests {
     async fn server_that_closes_before_the_offer_gets_a_plain_socket() {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let path = folder.path().join("socket");
-        let _listener = tokio::net::UnixListener::bind(&path).expect("nobody listens there");
+        let _listener = tokio::net::UnixListener::bind(&path).expect("the path is free");
         let (socket, peer) = UnixStream::pair().expect("there are descriptors");
         drop(peer);
         let stream = Connector::new().offer(socket, &path).await.expect("the server listens");

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Whom a server shares memory with, and how much.
+/// The peers with which a server shares memory, and the sizes.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) ring_max: u32,
@@ -123,13 +123,13 @@ pub(crate) enum Decision {
     Shared,
 }
 
-/// A connection of which nothing has been read, or whose client has been offered memory in return.
+/// A connection without received bytes, or whose client has been offered memory in return.
 #[derive(Debug)]
 pub(crate) struct Deciding {
     socket: UnixStream,
     host: Arc<Host>,
     waiting: Waiting,
-    /// What the client may take.
+    /// The memory available to the client.
     made: Option<(Made, Permit)>,
 }
 
@@ -183,7 +183,7 @@ impl Deciding {
         }
     }
 
-    /// Answers what the client says. `None` if it has to say more.
+    /// Answers the client's message. `None` if more of it has to arrive.
     fn handle(&mut self, message: Option<Message>) -> io::Result<Option<Decision>> {
         if self.made.is_some() {
             return match message.map(|message| message.says) {
@@ -203,7 +203,7 @@ impl Deciding {
         match self.accept(message) {
             Ok(()) => Ok(None),
             Err(refusal) => {
-                tracing::debug!(%refusal, "a client goes on without shared memory");
+                tracing::debug!(%refusal, "a client continues without shared memory");
                 offer::send(&self.socket, Message::new(Says::Refused, 0), &[])?;
                 Ok(Some(Decision::Plain))
             }
@@ -234,7 +234,7 @@ impl Deciding {
     }
 }
 
-/// What the client says: looked at while it may be anything, taken once it has to be an answer.
+/// The client's message: peeked at while it may be another protocol, consumed once it has to be an answer.
 fn look(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }
@@ -252,7 +252,7 @@ mod tests {
     #[tokio::test]
     async fn another_user_is_refused_and_goes_on_without_shared_memory() {
         let (client, server) = UnixStream::pair().expect("there is room for two descriptors");
-        let own = server.peer_cred().expect("the system tells").uid();
+        let own = server.peer_cred().expect("the system reports it").uid();
         let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
         let mut deciding = Deciding::new(server, host.clone());
         offer::send(&client, Message::new(Says::Offer, 1 << 16), &[]).expect("it is open");

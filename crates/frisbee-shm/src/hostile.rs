@@ -56,7 +56,7 @@ impl Index {
 }
 
 impl Peer {
-    /// Connects to a listener, which has to be read from meanwhile, and takes its memory.
+    /// Connects to a listener, which has to be read from concurrently, and takes its memory.
     ///
     /// # Errors
     /// If the listener shares none.
@@ -109,7 +109,7 @@ impl Peer {
         self.ring_max
     }
 
-    /// Sends a ring as honest peers do, which the other end goes on in once [`Index::Ring`] says so.
+    /// Sends a ring as honest peers do. The other end switches to it once [`Index::Ring`] says so.
     ///
     /// # Errors
     /// If the system has no memory, or the other end is gone.
@@ -157,8 +157,8 @@ impl Peer {
     }
 }
 
-/// Takes the bytes for a message by which memory is agreed on, and for a script in which a peer writes to memory and this
-/// end writes and reads, step by step.
+/// Takes the bytes of a negotiation message, and of a script in which a peer writes to memory and this end writes and
+/// reads, step by step.
 ///
 /// # Panics
 /// If a message is not encoded as it was decoded, if more is written or read than there can be, or if the system has no

@@ -5,8 +5,8 @@
 //! out of it, without a system call while both ends are busy; an end that sleeps is woken by a pipe. The socket stays open
 //! and carries nothing: its end is how an end learns that the other one is gone.
 //!
-//! What results is a [`Stream`] that reads and writes as a socket does, so that any protocol on tokio runs on it unchanged.
-//! Whoever does not know of such offers, or refuses them, is talked to over the Unix socket, at either end.
+//! The result is a [`Stream`] that reads and writes as a socket does, so that any protocol on tokio runs on it
+//! unchanged. Peers that do not know such offers, or refuse them, are served over the Unix socket, at either end.
 //!
 //! Servers and channels of frisbee and frpc take it by their feature `shm`: `ServerBuilder::shared_memory`, and addresses
 //! of the form `unix+shm:/run/service.sock`. By itself the crate serves any acceptor:
@@ -29,19 +29,19 @@
 //! # }
 //! ```
 //!
-//! # What a peer can do
+//! # Powers of a peer
 //!
 //! A peer may write anything to the memory at any time, and harm its own connection only:
 //!
 //! * The memory cannot become shorter while it is mapped, which the seals of its file guarantee. Both ends verify them.
 //! * Bytes are copied out once, and only the copy is decoded. Positions are kept in private memory; those of the peer are
 //!   checked against the size of the ring each time, and impossible ones end the connection with an error.
-//! * No system call blocks, whatever a peer does to the descriptors that it has got. A peer that rings its bell for nothing
-//!   again and again is left.
+//! * No system call blocks, for any use of the shared descriptors by a peer. A peer that rings its bell for nothing
+//! repeatedly is disconnected.
 //! * Memory is shared with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!
-//! It can see and change what is in the rings, which is what it sends and receives anyway, and nothing else: each connection
-//! has memory of its own. All unsafe code is in `memory.rs`, but for one call that registers a pipe.
+//! It can see and change the contents of the rings, which it sends and receives anyway, and nothing else: each
+//! connection has memory of its own. All unsafe code is in `memory.rs`, but for one call that registers a pipe.
 //!
 //! A system that counts memory strictly (`vm.overcommit_memory=2`) might have none left when a ring is first touched, which
 //! would end the process. No memory is shared there.

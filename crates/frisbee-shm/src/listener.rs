@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 
-/// The size to which a ring grows by default: in smaller ones long messages take more of the processor than over TCP, in
-/// larger ones no less, and they leave its caches.
+/// The size to which a ring grows by default: in smaller ones long messages take more of the processor than over TCP,
+/// in larger ones no less, and they leave its caches.
 const RING_MAX: u32 = 1024 * 1024;
 
 /// How many connections share memory by default: a fleet of processes on one host, with a quarter of the descriptors that
@@ -26,7 +26,7 @@ const MEMORY_MAX: usize = 256 * 1024 * 1024;
 /// The pause after the system has refused to accept: mostly it is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A Unix socket on which clients that [offer](crate::connect) to share memory are accepted beside all others.
+/// A Unix socket on which clients that [offer](crate::connect) to share memory are accepted as well as all others.
 ///
 /// ```
 /// use frisbee_shm::Listener;
@@ -82,7 +82,7 @@ impl Listener {
     }
 
     /// The next connection. Whether it shares memory is settled when it is first read from: a client that says nothing
-    /// holds nobody up.
+    /// blocks no other client.
     ///
     /// # Errors
     /// If the system refuses, mostly for lack of descriptors. The listener may be used further.
@@ -114,8 +114,8 @@ impl Listener {
     /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future stops accepting and removes the socket's file. Connections go on; `Acceptor::shutdown` ends
-    /// them.
+    /// Dropping the future stops accepting and removes the socket's file. Connections continue; `Acceptor::shutdown`
+    /// ends them.
     pub async fn serve<F>(self, mut serve: impl FnMut(Stream) -> F) -> Infallible
     where
         F: Future<Output: Send> + Send + 'static,
@@ -147,7 +147,7 @@ impl Drop for Listener {
     }
 }
 
-/// Whom a server shares memory with, and how much.
+/// The peers with which a server shares memory, and the sizes.
 #[derive(Clone, Debug)]
 pub struct ListenerBuilder {
     ring_max: u32,
@@ -166,20 +166,20 @@ impl Default for ListenerBuilder {
 }
 
 impl ListenerBuilder {
-    /// The size to which the ring of each direction may grow, in bytes: a power of two from [`RING_MIN`](crate::RING_MIN) to
-    /// [`RING_MAX`](crate::RING_MAX), by default 1 MiB.
+    /// The size to which the ring of each direction may grow, in bytes: a power of two from
+    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), by default 1 MiB.
     ///
-    /// A ring begins with 1 KiB; both of them and all else that is shared are one page. One that is full, or shorter than
-    /// what is written at once, is replaced by a longer one, of 64 KiB at least, which is given back when short messages
-    /// have been all for a second.
+    /// A ring begins with 1 KiB; both of them and all other shared memory are one page. One that is full, or shorter
+    /// than a single write, is replaced by a longer one, of 64 KiB at least, which is released when short messages have
+    /// been all for a second.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self
     }
 
-    /// How much memory the rings of all connections may take together, in bytes, by default 256 MiB. Counted is what they
-    /// may grow to. A connection gets a 16th of what is left at most, so that the rings of later ones are smaller; if not
-    /// even the least are left, it is served over the socket.
+    /// The limit of memory that the rings of all connections may take together, in bytes, by default 256 MiB. The
+    /// maximum of each ring counts. A connection gets a 16th of the rest at most, so that the rings of later ones are
+    /// smaller; if not even the least are left, it is served over the socket.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -211,8 +211,8 @@ impl ListenerBuilder {
         self.spin(most)
     }
 
-    /// Listens on a path. A file that a killed server has left behind is replaced. The umask decides who may connect:
-    /// restrict the folder.
+    /// Listens on a path. A stale file of a killed server is replaced. The umask decides who may connect: restrict the
+    /// folder.
     ///
     /// # Errors
     /// If a process listens there, if the path is a file of another kind, or if the size of the rings is none.

@@ -1,10 +1,10 @@
 //! The memory that two processes share: made, sealed, verified, mapped, read and written; and whether the peer has received
 //! it. The only module with `unsafe`.
 //!
-//! Its soundness rests on three rules. The memory cannot become shorter than the map: a file is mapped only if its seals
-//! forbid that, so no access can fault. All accesses to it are atomic, single words and data alike, so whatever the peer
-//! writes at whatever time is a value of some age and not a data race. And no reference to data leaves the module: bytes
-//! are copied in and out, each once. What the bytes mean, and whether an index can be right, is for others to judge.
+//! Its soundness rests on three rules. The memory cannot become shorter than the map: a file is mapped only if its
+//! seals forbid that, so no access can fault. All accesses to it are atomic, single words and data alike, so any
+//! concurrent write of the peer is a value of some age and not a data race. And no reference to data leaves the module:
+//! bytes are copied in and out, each once. Other modules interpret the bytes, and check indices.
 #![allow(unsafe_code)] // Mapping memory, and reading it by pointers; each block states why it is sound.
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -19,15 +19,15 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tokio::io::ReadBuf;
 
-/// What the seals of a file must forbid: that it changes its length, and that seals are added.
+/// The seals that a file must have: against changes of its length, and against further seals.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// The kind of file system that memory of ordinary pages belongs to (`TMPFS_MAGIC`). Memory of huge pages does not: it
 /// may run out of them, which ends the process that touches it.
 const ORDINARY_PAGES: u32 = 0x0102_1994;
 
-/// The length of the memory in which a connection begins: a page, with the words of both ends and a small ring for each.
-/// All that a connection of short messages ever touches, so that one that is idle keeps no more.
+/// The length of the memory in which a connection begins: a page, with the words of both ends and a small ring for
+/// each. All that a connection of short messages ever touches, so that one that is idle keeps no more.
 pub(crate) const HEAD: u32 = 4096;
 
 /// The size of a ring in the head: what short messages need, with some of them on their way at once.
@@ -114,9 +114,10 @@ impl Memory {
         Ok((Self::map(&file, len)?, file))
     }
 
-    /// Maps memory that the peer has made, after having verified that nobody can change its length.
+    /// Maps memory that the peer has made, after having verified that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
-        // An error for what is no memory at all: this is asked first, since it takes no file system of the peer's.
+        // An error for a file that is no memory at all: this check is first, since it calls no file system of the
+        // peer's.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
         }
@@ -125,11 +126,11 @@ impl Memory {
         }
         let is_whole = len.is_power_of_two() && len >= HEAD;
         if !is_whole || rustix::fs::fstat(file)?.st_size as u64 != u64::from(len) {
-            return Err(unfit("its length is not what was said"));
+            return Err(unfit("its length differs from the announced one"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced. Behind all of it there are pages
-        // of the file, for as long as it is mapped: the seals have been verified, and cannot be taken back.
+        // SAFETY: the kernel chooses the place, so no existing mapping is replaced. All of it is backed by pages of the
+        // file, for as long as it is mapped: the seals have been verified, and cannot be taken back.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), len as usize, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let start = NonNull::new(start.cast()).ok_or_else(|| unfit("it was mapped at zero"))?;
@@ -154,13 +155,14 @@ impl Memory {
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(place).cast()) }
     }
 
-    /// Copies bytes to a ring, from a position on. At most as many as the ring has, of which the caller knows that the
-    /// other end does not read them; an end that does reads bytes of some age.
+    /// Copies bytes to a ring, from a position on. At most as many as the ring has. The caller knows that the other end
+    /// does not read them; an end that does reads bytes of some age.
     pub(crate) fn store(&self, ring: Place, position: u32, from: &[u8]) {
         assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
         let (start, place, first) = self.place(ring, position, from.len());
         let (before, behind) = from.split_at(first);
-        // SAFETY: `place` says that there are `first` bytes of the ring, and the rest is at most what is in front of them.
+        // SAFETY: `place` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
+        // them.
         unsafe {
             store(before.as_ptr(), place.as_ptr(), before.len());
             store(behind.as_ptr(), start.as_ptr(), behind.len());
@@ -173,7 +175,7 @@ impl Memory {
         let (start, place, first) = self.place(ring, position, count);
         // SAFETY: only initialised bytes are written to it.
         let target = unsafe { into.unfilled_mut() }.as_mut_ptr().cast::<u8>();
-        // SAFETY: `place` says that there are `first` bytes of the ring, and the rest is at most what is in front of
+        // SAFETY: `place` guarantees `first` bytes of the ring, and the rest is at most as long as the part before
         // them. The target has room for `count`, and is memory of this process that is borrowed mutably.
         unsafe {
             load(place.as_ptr(), target, first);
@@ -184,8 +186,8 @@ impl Memory {
         into.advance(count);
     }
 
-    /// Where a ring begins, where a position of it is, and how many of `count` bytes, at most the size of the ring, stand
-    /// behind it before the ring begins anew.
+    /// The start of a ring, the address of a position in it, and how many of `count` bytes, at most the size of the
+    /// ring, fit before the ring wraps.
     fn place(&self, ring: Place, position: u32, count: usize) -> (NonNull<u8>, NonNull<u8>, usize) {
         assert!(u64::from(ring.offset) + u64::from(ring.size) <= u64::from(self.len), "{ring:?} in {} bytes", self.len);
         let offset = (position & (ring.size - 1)) as usize;
@@ -271,8 +273,8 @@ unsafe fn copy_blocks(_: *const u8, _: *mut u8, _: usize) -> usize {
 /// Copies private bytes to shared ones.
 ///
 /// # Safety
-/// `from` is valid for reads of so many bytes, of memory that nobody else writes. `to` is valid for reads and writes of as
-/// many, which this process accesses by atomic operations alone.
+/// `from` is valid for reads of so many bytes, of memory without other writers. `to` is valid for reads and writes of
+/// as many, which this process accesses by atomic operations alone.
 unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
     // SAFETY: as for this function; at most `count` bytes are copied.
     let (from, to, count) = unsafe {
@@ -303,8 +305,8 @@ unsafe fn store(from: *const u8, to: *mut u8, count: usize) {
 /// Copies shared bytes to private ones.
 ///
 /// # Safety
-/// `from` is valid for reads and writes of so many bytes, which this process accesses by atomic operations alone. `to` is
-/// valid for writes of as many, of memory that nobody else accesses.
+/// `from` is valid for reads and writes of so many bytes, which this process accesses by atomic operations alone. `to`
+/// is valid for writes of as many, of memory without other users.
 unsafe fn load(from: *mut u8, to: *mut u8, count: usize) {
     // SAFETY: as for this function; at most `count` bytes are copied.
     let (from, to, count) = unsafe {

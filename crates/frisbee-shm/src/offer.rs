@@ -1,4 +1,4 @@
-//! What the two ends say to each other on the socket before bytes go through memory, and the descriptors beside it.
+//! The messages of the two ends on the socket before bytes go through memory, and their descriptors.
 //!
 //! ```text
 //! client                                server
@@ -7,7 +7,7 @@
 //!   TAKEN                              ->
 //! ```
 //!
-//! Later either end may send another ring, in memory of its own that comes beside `RING`, to go on in it.
+//! Later either end may send another ring, in its own memory sent along with `RING`, to continue in it.
 //!
 //! A server may answer `REFUSED` instead, and a client `DECLINED`: then the socket itself carries the connection.
 //! Each message has sixteen bytes, in every version, and is written at once, so that it is read as a whole or is none:
@@ -16,7 +16,7 @@
 //! |---|---|
 //! | 0 to 7 | the magic |
 //! | 8, 9 | the version, big-endian |
-//! | 10, 11 | what it says |
+//! | 10, 11 | the kind of message |
 //! | 12 to 15 | the size of a ring, or zero |
 
 use crate::received::Received;
@@ -28,8 +28,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// With what a message begins. No text in UTF-8 begins so, and so no request of HTTP; no record of TLS; and no frame: as
-/// a header without a magic, which older peers send, it states a length of 4 GiB.
+/// The prefix of a message. No text in UTF-8 begins so, and so no request of HTTP; no record of TLS; and no frame: as a
+/// header without a magic, which older peers send, it states a length of 4 GiB.
 pub(crate) const MAGIC: [u8; 8] = [0xF5, b'S', b'H', b'M', 0xFF, 0xFF, b'\r', b'\n'];
 
 pub(crate) const VERSION: u16 = 2;
@@ -37,7 +37,7 @@ pub(crate) const VERSION: u16 = 2;
 /// The length of every message.
 pub(crate) const LEN: usize = 16;
 
-/// The descriptors beside `ACCEPTED`: the memory, the bell of the client and that of the server.
+/// The descriptors sent with `ACCEPTED`: the memory, the bell of the client and that of the server.
 pub(crate) const DESCRIPTORS: usize = 3;
 
 /// A message.
@@ -48,7 +48,7 @@ pub(crate) struct Message {
     pub(crate) ring: u32,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Says {
     Offer = 1,
@@ -101,7 +101,7 @@ pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
     Ok(bytes.get(..count).and_then(Message::decode))
 }
 
-/// Takes a message out of the socket with the descriptors that have come beside it; `None` for anything else.
+/// Takes a message out of the socket with its descriptors; `None` for anything else.
 pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Received)>> {
     let mut bytes = [0; LEN];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];

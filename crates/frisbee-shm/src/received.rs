@@ -1,15 +1,15 @@
 //! Descriptors that a peer has sent, and how they are closed.
 //!
-//! A peer may send anything that it has open. Closing some of that waits for whoever made it: the last reference to a
-//! socket that lingers, or a file whose file system is a process. What is neither memory nor a pipe is therefore closed by
-//! a thread of its own. While such threads do not come to their end, no memory is shared with further peers.
+//! A peer may send any descriptor that it has open. Closing some of them waits for their creator: the last reference to
+//! a socket that lingers, or a file whose file system is a process. Descriptors that are neither memory nor a pipe are
+//! therefore closed by a separate thread. While such threads do not end, no memory is shared with further peers.
 
 use std::io;
 use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many threads may wait for what they close. A peer that means well sends nothing of the kind.
+/// The limit of threads that wait for such a close. An honest peer sends no such descriptor.
 const CLOSING_MAX: usize = 8;
 
 static CLOSING: AtomicUsize = AtomicUsize::new(0);
@@ -61,7 +61,7 @@ pub(crate) fn check_closing() -> io::Result<()> {
     if CLOSING.load(Ordering::Relaxed) < CLOSING_MAX {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "what other peers have sent cannot be closed"))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "descriptors of other peers cannot be closed"))
 }
 
 /// Whether a descriptor is memory or a pipe.

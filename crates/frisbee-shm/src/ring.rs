@@ -78,8 +78,8 @@ impl fmt::Display for Violation {
                 "the peer claims to have read up to position {claimed} in a ring of {ring} bytes written up to {written}"
             ),
             Self::Bells => f.write_str("the peer rings the bell for nothing, again and again"),
-            Self::Talks => f.write_str("the peer sends bytes on the socket beside the shared memory"),
-            Self::Ring { claimed } => write!(f, "the peer goes on in a ring of {claimed} bytes that it has not sent"),
+            Self::Talks => f.write_str("the peer sends bytes on the socket in addition to the shared memory"),
+            Self::Ring { claimed } => write!(f, "the peer continues in a ring of {claimed} bytes that it has not sent"),
             Self::Rings => f.write_str("the peer takes one ring after the other"),
             Self::Handshake => f.write_str("the peer does not finish the shared memory handshake"),
             Self::Earlier => f.write_str("the connection through shared memory has failed before"),
@@ -145,7 +145,7 @@ impl Writer {
         Ok(if self.next.is_some() && used > 0 { 0 } else { self.size() - used })
     }
 
-    /// Whether the peer has read any bytes since this was last asked, or since the last write.
+    /// Whether the peer has read any bytes since the last call, or since the last write.
     pub(crate) fn was_freed(&mut self, head: &Memory) -> Result<bool, Violation> {
         let unread = self.used(head)?;
         let was_freed = unread < self.unread;
@@ -190,7 +190,7 @@ impl Writer {
     pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
         let len = large.as_ref().map_or(0, Memory::len);
         (self.large, self.next, self.quiet) = (large, None, None);
-        // Published by the release store of `Written` behind the next bytes.
+        // Published by the release store of `Written` after the next bytes.
         head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
     }
 
@@ -397,7 +397,7 @@ mod tests {
             assert_eq!((direction.write(10), direction.read(100)), (10, 10));
             assert_eq!((direction.writer.size(), direction.reader.size()), (size, size));
         }
-        // A longer message in between begins the time anew.
+        // A longer message in between restarts the time.
         for (millis, bytes, size) in [(0, 2000, LARGE), (0, 10, LARGE), (900, 2000, LARGE), (900, 10, LARGE)] {
             direction.now += Duration::from_millis(millis);
             assert_eq!((direction.write(bytes), direction.read(10_000)), (bytes, bytes));
@@ -441,7 +441,7 @@ mod tests {
             let sent = sent.map(|size| Memory::create(size).expect("there is memory").0);
             let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
             let error = followed.expect_err("there is no such ring").to_string();
-            assert!(error.contains(&format!("goes on in a ring of {claimed} bytes")), "{error}");
+            assert!(error.contains(&format!("continues in a ring of {claimed} bytes")), "{error}");
         }
     }
 

@@ -5,8 +5,9 @@ use crate::stream::Stream;
 use std::sync::Arc;
 use tokio::net::UnixStream;
 
-/// What a server shares with all of its clients together: made by [`ListenerBuilder::sharing`](crate::ListenerBuilder),
-/// for servers that accept connections themselves. Clones share the same limits.
+/// Memory that a server shares with all of its clients together: made by
+/// [`ListenerBuilder::sharing`](crate::ListenerBuilder), for servers that accept connections themselves. Clones share
+/// the same limits.
 #[derive(Clone, Debug)]
 pub struct Sharing(Arc<Host>);
 
@@ -15,8 +16,8 @@ impl Sharing {
         Self(Arc::new(host))
     }
 
-    /// The stream of a connection that has been accepted on a Unix socket, of which nothing has been read yet. Its client
-    /// shares memory if it offers to and is allowed; the first read settles that.
+    /// The stream of a connection that has been accepted on a Unix socket, before its first read. Its client shares
+    /// memory if it offers to and is allowed; the first read settles that.
     pub fn stream(&self, socket: UnixStream) -> Stream {
         Stream::deciding(Deciding::new(socket, self.0.clone()))
     }

@@ -1,17 +1,17 @@
-//! The agreement by which an end that sleeps is woken, and one that does not is left alone.
+//! The protocol by which a sleeping end is woken, and a running one is not disturbed.
 //!
-//! Who is about to sleep sets a flag and then looks once more; who has published something looks at the flag afterwards.
-//! With a full fence in between on either side, at least one of them sees what the other has done.
+//! An end about to sleep sets a flag and then checks once more; an end that has published bytes checks the flag
+//! afterwards. With a full fence in between on either side, at least one of them sees the change of the other.
 
 #[cfg(frisbee_loom)]
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Sets the flag of an end that is about to sleep. `true` if it may: the peer will ring for what it publishes from now
+/// Sets the flag of an end that is about to sleep. `true` if it may: the peer will ring for bytes published from now
 /// on. It may ring even if this is `false`.
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
-    // By a swap, which stands behind whatever the peer has done to the flag so far.
+    // By a swap, which is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     if has_come() {
@@ -25,7 +25,7 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
 /// for each time that the flag was set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
-    // Mostly it is not set, and then its line of the cache stays with whoever has it.
+    // Mostly it is not set, and then its cache line stays with its owner.
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
 }
 
@@ -58,7 +58,7 @@ mod models {
         }
 
         fn rung(&self) -> u32 {
-            *self.rung.lock().expect("nobody panics")
+            *self.rung.lock().expect("no task panics")
         }
     }
 
@@ -69,7 +69,7 @@ mod models {
             for value in 1..=count {
                 shared.published.store(value, Ordering::Release);
                 if must_ring(&shared.flag) {
-                    *shared.rung.lock().expect("nobody panics") += 1;
+                    *shared.rung.lock().expect("no task panics") += 1;
                     shared.bell.notify_one();
                 }
             }
@@ -84,7 +84,7 @@ mod models {
             let sleeps = may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) == 1);
             publishing.join().expect("it does not panic");
             if sleeps {
-                assert_eq!(shared.rung(), 1, "an end sleeps and nobody rings");
+                assert_eq!(shared.rung(), 1, "an end sleeps without a ring");
             }
         });
     }
@@ -100,12 +100,12 @@ mod models {
                 if seen == 2 {
                     break;
                 }
-                // A bell may be for what had been seen before; then it sleeps once more. One that nobody rings is found
+                // A bell may be for bytes that had been seen before; then it sleeps once more. A missing bell is found
                 // by the model.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
-                    let mut rung = shared.rung.lock().expect("nobody panics");
+                    let mut rung = shared.rung.lock().expect("no task panics");
                     while *rung == heard {
-                        rung = shared.bell.wait(rung).expect("nobody panics");
+                        rung = shared.bell.wait(rung).expect("no task panics");
                     }
                     heard = *rung;
                 }

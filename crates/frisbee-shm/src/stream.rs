@@ -18,10 +18,10 @@ use tokio::net::unix::UCred;
 ///
 /// It reads and writes as a Unix socket does. The end of input comes when the peer has shut down its side, or is gone;
 /// bytes that it had written are read before. Writing to a peer that is gone fails with
-/// [`BrokenPipe`](io::ErrorKind::BrokenPipe). A peer that writes to shared memory what it must not gets an error of the kind
-/// [`InvalidData`](io::ErrorKind::InvalidData) that says so, and what was received before stays valid.
+/// [`BrokenPipe`](io::ErrorKind::BrokenPipe). A peer that corrupts shared memory causes an error of the kind
+/// [`InvalidData`](io::ErrorKind::InvalidData) with the reason, and bytes received before stay valid.
 ///
-/// One task may read while another one writes. The stream belongs to the tokio runtime in which it was made, whose I/O has
+/// One task may read while another one writes. The stream belongs to the tokio runtime of its creation, whose I/O has
 /// to be enabled. Bytes that were written and not read when a stream is dropped can still be read by the peer.
 pub struct Stream {
     state: State,
@@ -58,7 +58,7 @@ impl Stream {
     /// The user and the process at the other end, as they were when it connected or began to listen.
     ///
     /// # Errors
-    /// If the system does not tell, or if the connection has failed.
+    /// If the system cannot report it, or if the connection has failed.
     pub fn peer_credentials(&self) -> io::Result<UCred> {
         match &self.state {
             State::Plain(socket) => socket.peer_cred(),
@@ -71,7 +71,8 @@ impl Stream {
     /// Leaves the tokio runtime that the stream belongs to for the current one.
     ///
     /// # Errors
-    /// If the system has no descriptor to spare: those of the stream are made anew. It stays where it was, or has failed.
+    /// If the system has no descriptor to spare: those of the stream are reopened. It stays where it was, or has
+    /// failed.
     ///
     /// # Panics
     /// Outside of a tokio runtime.

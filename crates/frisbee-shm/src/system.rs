@@ -1,4 +1,4 @@
-//! What is required of rings and of the system.
+//! Requirements on rings and on the system.
 
 use std::io;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// What a task waits for.
+/// The event that a task waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wait {
     /// For bytes to read.
@@ -38,8 +38,8 @@ impl Waiting {
         }
     }
 
-    /// Forgets the task that has got what it waited for, if another one waits as well. One that is alone may stay: it is
-    /// the one that will wait next.
+    /// Forgets the task whose event has happened, if another one waits as well. One that is alone may stay: it is the
+    /// one that will wait next.
     pub(crate) fn leave(&mut self, wait: Wait) {
         if self.both.take().is_some() {
             self.tasks[wait as usize] = None;

@@ -16,7 +16,7 @@ fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
     let (client, server) = runtime.block_on(async {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let path = folder.path().join("socket");
-        let listener = Listener::builder().spin(spin).bind(&path).expect("nobody listens there");
+        let listener = Listener::builder().spin(spin).bind(&path).expect("the path is free");
         let connecting = async {
             let mut client = Connector::new().spin(spin).connect(&path).await?;
             client.write_all(b"!").await?;
@@ -66,7 +66,7 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
         }
         drop(echoing.join().expect("it does not panic").expect("the peer is there"));
         assert_eq!(client.read(&mut [0]).expect("it is the end"), 0);
-        let error = client.write(&[0]).expect_err("nobody reads");
+        let error = client.write(&[0]).expect_err("the reader is gone");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }
@@ -125,8 +125,8 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
         let mut heard = [0; 9];
         assert_eq!(client.read(&mut heard).expect("it is there"), 4);
         assert_eq!(heard[..4], *b"late");
-        // Nobody reads, so there is no room at last.
-        let error = client.write_all(&vec![0; 64 << 20]).expect_err("nobody reads");
+        // No reader is left, so there is no room at last.
+        let error = client.write_all(&vec![0; 64 << 20]).expect_err("the reader is gone");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }
@@ -135,9 +135,9 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
 fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
-    let listener = std::os::unix::net::UnixListener::bind(&path).expect("nobody listens there");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("the path is free");
     let echoing = std::thread::spawn(move || {
-        // The first connection brings an offer, of which this server knows nothing.
+        // The first connection brings an offer, which this server does not know.
         drop(listener.accept()?.0);
         let mut socket = listener.accept()?.0;
         let mut frame = [0; 4];

@@ -1,4 +1,4 @@
-//! What connections leave behind, counted for the whole process: so there is one test in this program.
+//! Resources left by connections, counted for the whole process: so there is one test in this program.
 #![cfg(target_os = "linux")]
 
 use frisbee_shm::{Listener, Stream, connect};
@@ -15,7 +15,7 @@ async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
     let mut client = std::pin::pin!(connect(path));
     let mut server = tokio::select! {
         accepted = listener.accept() => accepted.expect("a client connects"),
-        connected = &mut client => panic!("nobody has accepted: {connected:?}"),
+        connected = &mut client => panic!("no offer was accepted: {connected:?}"),
     };
     let mut byte = [0];
     let (client, read) = tokio::join!(
@@ -34,7 +34,7 @@ async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
 async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("socket");
-    let listener = Listener::bind(&path).expect("nobody listens");
+    let listener = Listener::bind(&path).expect("the path is free");
     drop(pair(&listener, &path).await);
     let before = held();
     assert_eq!(before.1, 0, "maps");

@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-/// Two ends, of which the client has said one byte and the server has read it.
+/// Two ends. The client has sent one byte and the server has read it.
 async fn pair(listener: &Listener, connecting: impl Future<Output = io::Result<Stream>>) -> (Stream, Stream) {
     let connecting = async {
         let mut client = connecting.await?;
@@ -51,21 +51,21 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
         assert_eq!(heard, *b"ping");
         io::Result::Ok(())
     };
-    timeout(LONG, exchange).await.expect("both ends go on").expect("both ends are open");
+    timeout(LONG, exchange).await.expect("both ends continue").expect("both ends are open");
 }
 
 #[tokio::test]
 async fn both_ends_share_memory_and_bytes_go_both_ways() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let (client, server) = pair(&listener, connect(place.path())).await;
     assert!(client.is_shared() && server.is_shared());
-    let user = client.peer_credentials().expect("the system tells").uid();
-    assert_eq!(server.peer_credentials().expect("the system tells").uid(), user);
+    let user = client.peer_credentials().expect("the system reports it").uid();
+    assert_eq!(server.peer_credentials().expect("the system reports it").uid(), user);
     echo_once(client, server).await;
 }
 
-/// Sends bytes that say where they stand, in pieces of many lengths.
+/// Sends bytes that contain their position, in pieces of many lengths.
 async fn send_numbered(mut to: impl AsyncWrite + Unpin, bytes: usize) -> io::Result<()> {
     let numbered: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
     let mut rest = &numbered[..];
@@ -95,7 +95,7 @@ async fn receive_numbered(mut from: impl AsyncRead + Unpin) -> io::Result<usize>
 async fn both_ways(ring: u32, spin: Duration) {
     const BYTES: usize = 3_000_000;
     let place = Place::new();
-    let listener = Listener::builder().ring_max(ring).spin(spin).bind(place.path()).expect("nobody listens there");
+    let listener = Listener::builder().ring_max(ring).spin(spin).bind(place.path()).expect("the path is free");
     let connector = Connector::new().spin(spin);
     let (client, server) = pair(&listener, connector.connect(place.path())).await;
     let tasks = [client, server].map(|stream| {
@@ -105,7 +105,7 @@ async fn both_ways(ring: u32, spin: Duration) {
     for (receiving, sending) in tasks {
         let sent = timeout(LONG, sending).await.expect("there is room again and again");
         sent.expect("it does not panic").expect("the peer reads");
-        let received = timeout(LONG, receiving).await.expect("bytes come").expect("each is what was sent");
+        let received = timeout(LONG, receiving).await.expect("bytes arrive").expect("each is unchanged");
         assert_eq!(received.expect("the peer ends in order"), BYTES);
     }
 }
@@ -128,7 +128,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
     for shared_max in [0, 1] {
         let (place, first, second) = (Place::new(), runtime(), runtime());
         let (mut client, mut server) = first.block_on(async {
-            let listener = Listener::builder().shared_max(shared_max).bind(place.path()).expect("nobody listens there");
+            let listener = Listener::builder().shared_max(shared_max).bind(place.path()).expect("the path is free");
             let (client, mut server) = pair(&listener, connect(place.path())).await;
             tokio::select! {
                 biased;
@@ -158,7 +158,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
 #[tokio::test]
 async fn bytes_written_before_a_drop_are_read_before_the_end() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let (mut client, mut server) = pair(&listener, connect(place.path())).await;
     client.write_all(&[7; 60_000]).await.expect("there is room");
     drop(client);
@@ -166,7 +166,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
     timeout(LONG, server.read_to_end(&mut received)).await.expect("input ends").expect("in order");
     assert_eq!(received, [7; 60_000]);
     let error = loop {
-        // As far as there is room: nobody makes any.
+        // As far as there is room: the peer does not read.
         if let Err(error) = server.write(&[0; 10_000]).await {
             break error;
         }
@@ -177,7 +177,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 #[tokio::test]
 async fn client_may_begin_with_more_bytes_than_fit() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let receiving = async {
         let mut server = listener.accept().await?;
         server.read_exact(&mut [0; 3000]).await?;
@@ -196,7 +196,7 @@ async fn client_may_begin_with_more_bytes_than_fit() {
 #[tokio::test]
 async fn one_direction_can_end_before_the_other() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let (mut client, mut server) = pair(&listener, connect(place.path())).await;
     client.write_all(b"the last").await.expect("there is room");
     client.shutdown().await.expect("it is open");
@@ -214,7 +214,7 @@ async fn one_direction_can_end_before_the_other() {
 #[tokio::test]
 async fn client_without_an_offer_is_served_over_the_socket() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let client = UnixStream::connect(place.path()).await.expect("it listens");
     let server = listener.accept().await.expect("a client connects");
     echo_once(client, server).await;
@@ -223,10 +223,10 @@ async fn client_without_an_offer_is_served_over_the_socket() {
 #[tokio::test]
 async fn a_server_that_writes_first_does_so_over_the_socket() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let mut client = UnixStream::connect(place.path()).await.expect("it listens");
     let mut server = listener.accept().await.expect("a client connects");
-    timeout(LONG, server.write_all(b"welcome")).await.expect("it waits for nobody").expect("the client is there");
+    timeout(LONG, server.write_all(b"welcome")).await.expect("it does not wait").expect("the client is there");
     let mut heard = [0; 7];
     client.read_exact(&mut heard).await.expect("it has been written");
     assert_eq!(heard, *b"welcome");
@@ -236,7 +236,7 @@ async fn a_server_that_writes_first_does_so_over_the_socket() {
 #[tokio::test]
 async fn full_server_uses_the_socket_until_memory_is_free() {
     let place = Place::new();
-    let listener = Listener::builder().shared_max(1).bind(place.path()).expect("nobody listens there");
+    let listener = Listener::builder().shared_max(1).bind(place.path()).expect("the path is free");
     let first = pair(&listener, connect(place.path())).await;
     assert!(first.0.is_shared() && first.1.is_shared());
     let (client, server) = pair(&listener, connect(place.path())).await;
@@ -250,7 +250,7 @@ async fn full_server_uses_the_socket_until_memory_is_free() {
 #[tokio::test]
 async fn rings_are_no_larger_than_their_client_takes() {
     let place = Place::new();
-    let listener = Listener::builder().ring_max(65_536).bind(place.path()).expect("nobody listens there");
+    let listener = Listener::builder().ring_max(65_536).bind(place.path()).expect("the path is free");
     let (mut client, _server) = pair(&listener, Connector::new().ring_max(4096).connect(place.path())).await;
     assert!(client.is_shared());
     assert_eq!(client.write(&[0; 65_536]).await.expect("there is room"), 4096);
@@ -259,14 +259,14 @@ async fn rings_are_no_larger_than_their_client_takes() {
 #[tokio::test]
 async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
     let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let old = UnixListener::bind(place.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.read_exact(&mut [0; 16]).await?;
         drop(first);
         Ok::<_, io::Error>(old.accept().await?.0)
     });
-    let client = timeout(LONG, connect(place.path())).await.expect("it goes on").expect("it connects again");
+    let client = timeout(LONG, connect(place.path())).await.expect("it continues").expect("it connects again");
     assert!(!client.is_shared());
     echo_once(client, serving.await.expect("it does not panic").expect("it connects again")).await;
 }
@@ -274,13 +274,13 @@ async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
 #[tokio::test]
 async fn a_server_that_answers_something_else_is_talked_to_plainly() {
     let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let old = UnixListener::bind(place.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
-    let client = timeout(LONG, connect(place.path())).await.expect("it goes on").expect("it connects again");
+    let client = timeout(LONG, connect(place.path())).await.expect("it continues").expect("it connects again");
     let (second, _first) = serving.await.expect("it does not panic").expect("it connects again");
     echo_once(client, second).await;
 }
@@ -288,7 +288,7 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
 #[tokio::test(start_paused = true)]
 async fn silent_server_gets_a_plain_socket_after_a_second() {
     let place = Place::new();
-    let old = UnixListener::bind(place.path()).expect("nobody listens there");
+    let old = UnixListener::bind(place.path()).expect("the path is free");
     let serving = tokio::spawn(async move {
         let first = old.accept().await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
@@ -302,9 +302,9 @@ async fn silent_server_gets_a_plain_socket_after_a_second() {
 #[tokio::test]
 async fn socket_file_is_replaced_only_after_its_server_died() {
     let place = Place::new();
-    drop(std::os::unix::net::UnixListener::bind(place.path()).expect("nobody listens there"));
-    let listener = Listener::bind(place.path()).expect("nobody listens there any more");
-    let error = Listener::bind(place.path()).expect_err("somebody listens there");
+    drop(std::os::unix::net::UnixListener::bind(place.path()).expect("the path is free"));
+    let listener = Listener::bind(place.path()).expect("the listener is gone");
+    let error = Listener::bind(place.path()).expect_err("the path is in use");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(listener);
     assert!(!place.path().exists());
@@ -330,7 +330,7 @@ async fn child_that_writes_without_end() {
 #[tokio::test]
 async fn death_of_a_writing_process_is_noticed_at_once() {
     let place = Place::new();
-    let listener = Listener::bind(place.path()).expect("nobody listens there");
+    let listener = Listener::bind(place.path()).expect("the path is free");
     let program = std::env::current_exe().expect("this process has a file");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "child_that_writes_without_end"])

@@ -98,7 +98,7 @@ impl Jwt {
     }
 
     /// Uses these keys from now on, in place of those before. Accepted tokens are verified again at their next use, so
-    /// that removed keys take effect at once; streams in progress go on until their token expires.
+    /// that removed keys take effect at once; streams in progress continue until their token expires.
     pub fn reload(&self, keys: Keys) {
         *self.keys.keys.write() = Arc::new(keys);
         self.keys.generation.fetch_add(1, Ordering::Release);

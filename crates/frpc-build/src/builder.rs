@@ -25,7 +25,7 @@ use crate::schema::patterns::{Given, Target};
 /// * `Message` or `Message.field`, without a leading dot, is everything whose path ends like this;
 /// * `.` is the whole schema.
 ///
-/// Cargo shows a warning for an option whose path matches nothing to which the option applies.
+/// Cargo shows a warning for an option whose path matches no suitable element.
 ///
 /// # Examples
 ///
@@ -138,8 +138,8 @@ impl Builder {
     /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of foreign
     /// connections, unless their requests are not decoded.
     ///
-    /// Servers get the comments of the schema and JSON Schemas of the messages of methods, for documents such as that of
-    /// OpenRPC. **What is written in comments can then be read by whoever may ask the server**, unless
+    /// Servers get the comments of the schema and JSON Schemas of the messages of methods, for documents such as that
+    /// of OpenRPC. **All callers that may use the server can then read the comments**, unless
     /// [`disable_comments`](Self::disable_comments) leaves them out.
     ///
     /// If the schema has a `google.protobuf.Any`, services name all messages of their package as types that an `Any` may
@@ -179,12 +179,12 @@ impl Builder {
         self
     }
 
-    /// Whether services carry their schema along, so that a server can show it: to `frpc_reflection::Reflection`, which
-    /// tools like grpcurl ask. Default: `false`, which adds nothing to the program.
+    /// Whether services contain their schema, so that a server can show it: to `frpc_reflection::Reflection`, which
+    /// tools like grpcurl query. Default: `false`, which adds nothing to the program.
     ///
     /// The code of each package with services gets `SCHEMA`, an encoded `FileDescriptorSet` of the files with these
-    /// services and of what they import, with all comments. **What is written in comments can then be read by whoever may
-    /// ask the server.**
+    /// services and their imports, with all comments. **All callers that may use the server can then read the
+    /// comments.**
     ///
     /// # Examples
     ///
@@ -405,8 +405,8 @@ impl Builder {
 
     /// Keeps the locks of all packages in one folder, which has to exist, instead of next to the schema.
     ///
-    /// A build then has to name all files of a package that has a lock. A schema that does not come from files, like
-    /// that of [`compile_fds`](Self::compile_fds), has locks only with this option.
+    /// A build then has to name all files of a package that has a lock. A schema without files, like that of
+    /// [`compile_fds`](Self::compile_fds), has locks only with this option.
     pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.locks.folder = Some(folder.as_ref().to_owned());
         self
@@ -508,8 +508,7 @@ impl Builder {
         self
     }
 
-    /// Whether to tell cargo to run the build script again when a file of the schema or a lock changes. Default:
-    /// `true`.
+    /// Whether cargo runs the build script again when a file of the schema or a lock changes. Default: `true`.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
         self.emit_rerun_if_changed = enable;
         self

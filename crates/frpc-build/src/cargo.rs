@@ -4,19 +4,19 @@ use std::path::Path;
 
 use crate::schema::Schema;
 
-/// Tells cargo to run the build script again when a file of the schema changes.
+/// Has cargo run the build script again when a file of the schema changes.
 pub(crate) fn print_rerun_if_changed(schema: &Schema) {
     for path in schema.read_files() {
         print_rerun_if_path_changed(path);
     }
 }
 
-/// Tells cargo to run the build script again when a file changes.
+/// Has cargo run the build script again when a file changes.
 pub(crate) fn print_rerun_if_path_changed(path: &Path) {
     print_line("rerun-if-changed", &path.display().to_string());
 }
 
-/// Tells cargo to run the build script again when an environment variable changes.
+/// Has cargo run the build script again when an environment variable changes.
 pub(crate) fn print_rerun_if_env_changed(variable: &str) {
     print_line("rerun-if-env-changed", variable);
 }

@@ -68,7 +68,7 @@ impl Error {
         self.kind
     }
 
-    /// The `.proto` file or lock in which the error was found, if it was found in one.
+    /// The `.proto` file or lock with the error, if it was found in one.
     pub fn file(&self) -> Option<&str> {
         self.place.as_ref().map(|place| place.file.as_str())
     }

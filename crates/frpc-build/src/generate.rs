@@ -171,7 +171,7 @@ fn mark(config: &mut prost_build::Config, index: &Index<'_>) {
     }
 }
 
-/// Runs prost-build without writing files. Turns its panics, by which it refuses some schemas, into errors.
+/// Runs prost-build without writing files. Turns its panics, which it uses for some schemas, into errors.
 fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMap<Module, String>, Error> {
     let files = schema.files.iter().filter(|file| schema.is_used(file)).map(|file| {
         let mut file = file.clone();
@@ -258,7 +258,7 @@ struct Codecs<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
     oneofs: &'a HashMap<String, OneofEnum>,
-    /// Whether messages in protobuf's encoding may stand in an `Any`.
+    /// Whether messages in protobuf's encoding may be in an `Any`.
     has_any: bool,
     views: Views<'a>,
 }

@@ -66,11 +66,10 @@
 //! # Operations
 //!
 //! The number of a method is called its *operation*. The first method of a file has operation 10, and each further
-//! method the next one, through all services of the file, as in Go. Hence a method that is inserted changes the
-//! operations of those behind it. If a build has several files with methods, only the first counts from 10; the others
-//! begin at multiples of 100, so that one server can serve all of them. The lock remembers where each file begins.
-//! [`Numbering`] explains the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a
-//! file begins.
+//! method the next one, through all services of the file, as in Go. So an inserted method changes the operations of
+//! later ones. If a build has several files with methods, only the first counts from 10; the others begin at multiples
+//! of 100, so that one server can serve all of them. The lock remembers where each file begins. [`Numbering`] explains
+//! the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a file begins.
 //!
 //! # Codecs
 //!
@@ -86,8 +85,8 @@
 //!
 //! # JSON
 //!
-//! [`json(true)`](Builder::json) adds proto3's JSON mapping of all messages and enums, in implementations of the traits of
-//! `frpc_json`. This needs the feature `json` of frpc. `docs/json.md` in the repository says what is written and read.
+//! [`json(true)`](Builder::json) adds proto3's JSON mapping of all messages and enums, in implementations of the traits
+//! of `frpc_json`. This needs the feature `json` of frpc. `docs/json.md` in the repository describes the format.
 //!
 //! # Names
 //!

@@ -64,7 +64,7 @@ impl Plan {
     }
 
     /// Returns a warning if services of other builds have the same operations as those of this build. `shares_output`
-    /// tells whether the other builds of this process write to the same folder.
+    /// is `true` if the other builds of this process write to the same folder.
     pub(crate) fn remark(&self, numbering: Numbering, shares_output: bool) -> Option<String> {
         if numbering == Numbering::Go {
             return None;

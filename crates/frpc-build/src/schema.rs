@@ -15,7 +15,7 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 
 use crate::error::Place;
 
-/// Field numbers of descriptor.proto, of which the paths in `SourceCodeInfo` consist.
+/// Field numbers of descriptor.proto, the elements of paths in `SourceCodeInfo`.
 pub(crate) mod tag {
     pub(crate) const FILE_PACKAGE: i32 = 2;
     pub(crate) const FILE_DEPENDENCY: i32 = 3;
@@ -40,7 +40,7 @@ pub(crate) const OPERATION_FIRST: u16 = 10;
 /// The operations of services about servers themselves, such as reflection and health. docs/wire.md lists them.
 pub(crate) const OPERATIONS_KEPT: RangeInclusive<u16> = 65_000..=65_099;
 
-/// The packages of these services, of which the first has others within.
+/// The packages of these services. The first has others within.
 const PACKAGES_KEPT: [&str; 4] = ["frpc", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha"];
 
 /// Whether the services of a package may have operations that are kept.

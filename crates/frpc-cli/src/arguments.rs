@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Decode(DecodeArguments),
     /// Follow calls through a proxy: each with its status, time and bytes when it has ended.
     Trace(TraceArguments),
-    /// Show what goes on in a server, live: connections, calls, streams, memory, closes.
+    /// Show the activity of a server, live: connections, calls, streams, memory, closes.
     Top(TopArguments),
     /// Write the completions of a shell to standard output.
     Completions {
@@ -85,14 +85,14 @@ pub(crate) enum Header {
     Old,
 }
 
-/// Where the schema comes from, unless the server shows it.
+/// The source of the schema, unless the server shows it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
-    /// A .proto file, with the lock beside it. May be given several times.
+    /// A .proto file, with the lock next to it. May be given several times.
     #[arg(short, long, global = true, value_name = "FILE")]
     pub(crate) proto: Vec<PathBuf>,
-    /// A folder in which imports are looked up. Default: the folder of the first --proto.
+    /// A folder for imports. Default: the folder of the first --proto.
     #[arg(short = 'I', long = "include", global = true, value_name = "FOLDER")]
     pub(crate) includes: Vec<PathBuf>,
     /// An encoded FileDescriptorSet, as protoc writes it with --include_imports.
@@ -113,7 +113,7 @@ pub(crate) enum Numbering {
     Lock,
 }
 
-/// What is shown, and how.
+/// The shown parts and their form.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
@@ -243,7 +243,7 @@ pub(crate) struct SubArguments {
 pub(crate) struct DecodeArguments {
     /// Frames in hexadecimal digits, or - for standard input.
     pub(crate) hex: Vec<String>,
-    /// The frames in HEX come from the server.
+    /// The frames in HEX were sent by the server.
     #[arg(long)]
     pub(crate) from_server: bool,
     /// A capture in the classic pcap format.

@@ -97,11 +97,11 @@ async fn report_connection(channel: &Channel, target: &Target, metadata: &Metada
     let Ok(peer) = connection.peer_known().await else { return };
     let took = begun.elapsed();
     screen.remark(1, || {
-        let kind = if peer.hello().is_some() { "an extended peer" } else { "a plain peer" };
+        let kind = if peer.hello().is_some() { "a native peer" } else { "a compat peer" };
         format!("connected to {}, {kind}, in {:.3} ms", target.address, took.as_secs_f64() * 1e3)
     });
     if peer.hello().is_none() && !metadata.is_empty() {
-        eprintln!("warning: the server is a plain peer, so metadata is not sent");
+        eprintln!("warning: the server is a compat peer, so metadata is not sent");
     }
 }
 

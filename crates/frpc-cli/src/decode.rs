@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 /// How many bytes a proxy reads at a time.
 const READ: usize = 64 << 10;
 
-/// Shows what the arguments name, and runs a proxy until it is stopped.
+/// Shows the input named by the arguments, and runs a proxy until it is stopped.
 pub(crate) async fn decode(
     arguments: DecodeArguments,
     server: &ServerArguments,
@@ -55,7 +55,7 @@ pub(crate) async fn decode(
         let screen = *screen;
         return proxy(listen, target.address, |number| {
             let mut conversation = Conversation::new(schema.clone(), form);
-            // If nobody reads on, bytes are carried all the same.
+            // If standard output is closed, bytes are still forwarded.
             move |side, bytes: &[u8]| {
                 conversation.feed(side, bytes, &mut |text| drop(screen.line(&format!("{number}: {text}"))));
             }
@@ -128,7 +128,8 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections, carries each to the server, and shows what goes by to what `watch` makes for its number.
+/// Accepts connections, forwards each to the server, and shows the bytes to the value that `watch` makes for its
+/// number.
 pub(crate) async fn proxy<W>(listen: &str, server: String, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
     W: FnMut(Side, &[u8]) + Send + 'static,

@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that tells scripts.
+//! The reason for which a command failed, and its exit code for scripts.
 
 use frpc::Status;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Own(String),
     /// A call has failed.
     Status(Status),
-    /// Standard output is closed: nobody reads on.
+    /// Standard output is closed: the reader is gone.
     Closed,
 }
 

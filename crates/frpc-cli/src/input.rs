@@ -16,7 +16,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads the parameters of a call. `is_stream` tells whether there may be several requests.
+    /// Reads the parameters of a call. `is_stream` permits several requests.
     pub(crate) fn new(parameters: &[String], descriptor: &MessageDescriptor, is_stream: bool) -> Result<Self, Failure> {
         let mut messages = Vec::new();
         let mut reads_lines = false;
@@ -61,7 +61,7 @@ fn is_json(text: &str) -> bool {
     !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// Reads JSON values one behind the other.
+/// Reads consecutive JSON values.
 fn all(
     descriptor: &MessageDescriptor,
     text: &str,

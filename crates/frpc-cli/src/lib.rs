@@ -1,4 +1,4 @@
-//! The command `frpc`: lists, describes, calls and loads services, and shows what is on the wire.
+//! The command `frpc`: lists, describes, calls and loads services, and decodes frames.
 //!
 //! docs/cli.md in the repository is the page for users. The library is there for the tests of the command; programs use
 //! [frpc] and [frpc_dynamic].

@@ -1,4 +1,4 @@
-//! `frpc load`: many calls of one or several methods, and what they took. `frpc compare`: two such loads.
+//! `frpc load`: many calls of one or several methods, and their times. `frpc compare`: two such loads.
 //!
 //! The calls are made in `load/engine.rs`, by `schedule.rs`, measured in `stats.rs`, and reported in `report.rs` and
 //! `html.rs`. Templates in requests are in `template.rs`.
@@ -31,10 +31,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
 
-/// The callers of a closed loop, unless told otherwise.
+/// The default number of callers of a closed loop.
 const CALLERS_CLOSED: usize = 10;
 
-/// The callers of an open loop, unless told otherwise: as many calls are in flight at most.
+/// The default number of callers of an open loop: the limit of calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
 /// The time between two lines of progress.
@@ -79,7 +79,7 @@ pub(crate) async fn load(
         deadline: arguments.deadline,
         failure: Mutex::default(),
     });
-    // One call first, so that connections are ready and mistakes come to light.
+    // One call first, so that connections are ready and mistakes are found.
     for number in 0..calls.channels.len() {
         calls.call(u64::try_from(number).unwrap_or_default()).await;
     }

@@ -12,7 +12,7 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// How far behind its end a list may be extended by an index: what lies between gets defaults.
+/// How far beyond its end an index may extend a list: the gap gets defaults.
 const INDEX_MAX: usize = 65_536;
 
 /// The first bytes of a file of NumPy.
@@ -66,7 +66,7 @@ fn in_message(message: &mut DynamicMessage, path: &str, given: &Given) -> Result
         let key = rest.strip_prefix('.').or_else(|| rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
         let key = key.ok_or_else(|| format!("{name} is a map: write {name}.KEY=VALUE"))?;
         let of = entry.map_entry_value_field();
-        // The values of messages have fields behind the key.
+        // The values of messages have fields after the key.
         let (key, inner) = match (of.kind(), key.split_once('.')) {
             (Kind::Message(_), Some((key, inner))) => (key, inner),
             _ => (key, ""),
@@ -106,7 +106,7 @@ fn in_list(message: &mut DynamicMessage, field: &FieldDescriptor, rest: &str, gi
     let (index, inner) = indexed.ok_or_else(|| format!("{0} is a list: write {0}[INDEX]", field.name()))?;
     let index: usize = index.parse().map_err(|_| format!("{index:?} is no index"))?;
     if index > list.len().saturating_add(INDEX_MAX) {
-        return Err(format!("the index {index} is far behind the end of the list"));
+        return Err(format!("the index {index} is far beyond the end of the list"));
     }
     while list.len() <= index {
         list.push(Value::default_value(&field.kind()));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_set_fields_by_their_types_and_lead_into_messages_lists_and_maps() {
+    fn parameters_set_typed_fields_and_nested_elements() {
         let set = json(&[
             "id=a=b",
             "data=xyz",

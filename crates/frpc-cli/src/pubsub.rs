@@ -88,7 +88,7 @@ pub(crate) async fn publish(
             count += 1;
         }
     }
-    // What has been published has arrived at the broker.
+    // Published messages have arrived at the broker.
     client.sync().await.map_err(Status::from)?;
     screen.remark(1, || format!("{count} messages were published"));
     Ok(())

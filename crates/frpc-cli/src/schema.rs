@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
-//! It comes from `.proto` files with the locks beside them, from a descriptor set, or from a server that describes itself,
-//! which `source.rs` asks. All end in [`Schema::of`]: descriptors, and what is [`Known`] of each service on the wire.
+//! Its source is `.proto` files with their locks, a descriptor set, or a server that describes itself, which
+//! `source.rs` queries. All end in [`Schema::of`]: descriptors, and the [`Known`] wire properties of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -85,7 +85,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     Ok(Schema::of(pool, &known))
 }
 
-/// The folders in which imports are looked up.
+/// The folders of imports.
 fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     if !source.includes.is_empty() {
         return source.includes.clone();
@@ -94,7 +94,7 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// What a service is on the wire, wherever that is known from.
+/// The wire properties of a service, from any source.
 pub(crate) struct Known {
     /// The full name.
     pub(crate) service: String,
@@ -104,7 +104,7 @@ pub(crate) struct Known {
     pub(crate) methods: Vec<KnownMethod>,
 }
 
-/// What a method is on the wire.
+/// The wire properties of a method.
 pub(crate) struct KnownMethod {
     pub(crate) name: String,
     pub(crate) operation: u16,
@@ -132,7 +132,7 @@ impl Known {
 }
 
 impl Schema {
-    /// The services of the descriptors of which more is known.
+    /// The services of the descriptors with known wire properties.
     pub(crate) fn of(pool: DescriptorPool, known: &[Known]) -> Self {
         let mut services = Vec::new();
         for descriptor in pool.services() {

@@ -34,7 +34,7 @@ impl Screen {
         write(format!("{text}\n").as_bytes())
     }
 
-    /// Writes JSON to standard output. What is escaped in its strings are the same strings for programs.
+    /// Writes JSON to standard output. Escaped strings are the same strings for programs.
     pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
         let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
         write(format!("{json}\n").as_bytes())
@@ -124,7 +124,7 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Whether a character changes the state of a terminal, or the order or place in which others are shown.
+/// Whether a character changes the state of a terminal, or the order or place of other characters.
 fn is_active(letter: char) -> bool {
     matches!(letter,
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Controls; tabs and line feeds are harmless.
@@ -142,7 +142,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// The JSON with active characters, which can stand in its strings only, as escapes of JSON.
+/// The JSON with active characters, which can be in its strings only, as escapes of JSON.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_active) {
         return Cow::Borrowed(json);
@@ -167,7 +167,7 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}[2J\u{202e}b\u{9b}\u{7f}\u{e0041}\r\u{feff}\t\nß🦀";
 
     #[test]
-    fn characters_that_change_a_terminal_or_the_order_of_text_are_escaped() {
+    fn terminal_control_and_bidi_characters_are_escaped() {
         let shown = escaped(HOSTILE);
         assert!(!shown.contains(is_active), "{shown:?}");
         assert_eq!(shown, "a\\u{1b}[2J\\u{202e}b\\u{9b}\\u{7f}\\u{e0041}\\u{d}\\u{feff}\t\nß🦀");

@@ -9,10 +9,10 @@ use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a server may take to describe itself. Plain peers, such as Go's, do not answer what they do not know.
+/// How long a server may take to describe itself. Compat peers, such as Go's, do not answer unknown operations.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Loads the schema that the arguments name, or asks the server for it.
+/// Loads the schema named by the arguments, or requests it from the server.
 pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     match schema::load_if_given(source)? {
         Some(schema) => Ok(schema),
@@ -50,7 +50,7 @@ fn is_readable(service: &v1::Service) -> bool {
     service.codec() == v1::Codec::Polyglot
 }
 
-/// What a server says of a service; `None` if a number is out of range.
+/// A server's description of a service; `None` if a number is out of range.
 fn known(service: &v1::Service) -> Option<Known> {
     let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
     let method = |method: &v1::Method| {

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 /// The server if none is named.
 const DEFAULT: &str = "localhost:8080";
 
-/// A connection that carries frames, whatever is below them.
+/// A connection that carries frames, over any transport.
 type Transport = Box<dyn Carrier>;
 
 trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -153,7 +153,7 @@ fn is_path(address: &str) -> bool {
     address.starts_with("unix:") || address.starts_with("unix+shm:")
 }
 
-/// The settings of TLS, if it is asked for or `implied`.
+/// The settings of TLS, if it is requested or `implied`.
 fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, Failure> {
     if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! `frpc top`: a live view of what goes on in a server, by its introspection.
+//! `frpc top`: a live view of a server's activity, by its introspection.
 //!
-//! What is shown, and what keys do to it, is in `top/board.rs`, the figures of methods in `top/methods.rs`; how it is drawn
-//! in `top/view.rs`.
+//! The shown state, and the effect of keys on it, is in `top/board.rs`, the figures of methods in `top/methods.rs`; it
+//! is drawn in `top/view.rs`.
 
 mod board;
 mod methods;
@@ -24,10 +24,10 @@ use tokio::sync::mpsc;
 /// How long the server may take for its first answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a detail of a connection may take: the view stands still meanwhile.
+/// How long a detail of a connection may take: the view is frozen during that time.
 const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many connections are asked for: as many as the server tells at most.
+/// How many connections are requested: as many as the server lists at most.
 const CONNECTIONS: u32 = 1024;
 
 /// Shows the servers until the user ends it; once, as text, if standard output is no terminal.
@@ -92,7 +92,7 @@ async fn live(
     shown
 }
 
-/// What the user types, from a thread of its own, which ends with the process.
+/// The keys of the user, from a separate thread, which ends with the process.
 fn keys() -> mpsc::UnboundedReceiver<Event> {
     let (typed, keys) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -118,7 +118,7 @@ async fn show(
             .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
         tokio::select! {
             key = keys.recv() => {
-                // Without keys nobody could end it.
+                // Without keys the user could not end it.
                 let Some(event) = key else { return Ok(()) };
                 if let Event::Key(key) = event
                     && key.is_press()
@@ -136,7 +136,7 @@ async fn show(
     }
 }
 
-/// Asks for what is shown of a single connection, if one is.
+/// Requests the details of the shown connection, if one is.
 async fn look_closer(board: &mut Board, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };

@@ -49,7 +49,7 @@ pub(crate) async fn trace(
                 }
                 let before = shown.fetch_add(1, Ordering::Relaxed);
                 if wanted.is_none_or(|wanted| before < wanted) {
-                    // If nobody reads on, bytes are carried all the same.
+                    // If standard output is closed, bytes are still forwarded.
                     drop(call.show(number, &screen));
                 }
                 if wanted.is_some_and(|wanted| before + 1 >= wanted) {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_ends_with_its_reply_and_has_the_time_status_and_bytes_between() {
+    fn traced_call_has_time_status_and_bytes_until_reply() {
         let (mut trace, begun) = (trace(), Instant::now());
         assert!(trace.feed(Side::Client, &frame(7, 10, b"\x08\x00"), begun).is_empty());
         assert!(trace.feed(Side::Client, &frame(8, 11, b"\x08\x00"), begun).is_empty());
@@ -203,7 +203,7 @@ mod tests {
         let ended = trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
         assert!(trace.calls.is_empty());
-        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "nobody has called");
+        assert!(trace.feed(Side::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "no call was made");
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_take_the_method_the_status_the_time_and_the_connection() {
+    fn filters_match_method_status_time_and_connection() {
         let mut call = Call::new("greet.Greeter/Greet".to_owned(), Instant::now());
         call.took = Duration::from_millis(5);
         let filter = |change: fn(&mut TraceArguments)| {

@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// [`Codec::body`](crate::Codec::body) makes one of a message. A received body holds the bytes after the
 /// prefix, unchecked: read it with [`Codec::decode`](crate::Codec::decode). It is written as it was received, so it
-/// should go to extended peers only.
+/// should go to native peers only.
 ///
 /// ```
 /// use frpc_dynamic::Body;

@@ -70,7 +70,7 @@ for(;r.length<16;)r+=j(t).toString(16).padStart(2,"0");return r},n={service:G(t)
 push(e());for(let r=0;D(t);)n.operations.push(r+=C(t));return n}var In=5<<20,ds=1024,us=65536,Ze=10,Pe=16384,ps=Pe/2,ms=256,Vt=262144,fs=1e5,ys=64<<20,gs=65536,hs=2e3,bs=5,vs=1e4,Dr="the server is going away",ws=2147483647,Wt=(t,e)=>setTimeout(
 e,Math.min(Math.max(0,t),ws));function Br(t,e,n,r,o){let s=pt(16384),i=new Map,a=new Map,c=new Map,d=[],p=0,u=0,m=0,b=0,h=0,T=32767,E=[0,In,1/0,Pe,0],k=!1,q=!1,
 P,_=Ze,ee=0,J=!1,H=0,te=!1,ne=!1,z=0,se,ie=()=>{s.at&&(te=!1,ne=!0,k||ut?.send(mt(s)),s.at=H=0,s.bytes.length>1<<20&&(s.bytes=new Uint8Array(16384)),(ut?.buffered()??
-0)>ys&&Fe("the server does not take what is sent"))},g=()=>{s.at!==H?(H=s.at,queueMicrotask(g)):(J=!1,ie())},y=(f,v,S,F)=>{let{at:Ge}=s;try{Lt(s,Ze),s.at+=Ze,S?.(
+0)>ys&&Fe("the server does not read: too many unsent bytes"))},g=()=>{s.at!==H?(H=s.at,queueMicrotask(g)):(J=!1,ie())},y=(f,v,S,F)=>{let{at:Ge}=s;try{Lt(s,Ze),s.at+=Ze,S?.(
 s,F);let oe=s.at,Xe=oe-Ge-Ze,hr=Math.max(E[1],ds);if(Xe>hr)throw K(8,`the message has ${Xe} bytes, and the server accepts ${hr}`);s.at=Ge;for(let Ko of[15,f,v,Xe>>>
 16,Xe])wr(s,Ko);s.at=oe}catch(oe){throw s.at=Ge,oe}s.at>gs?ie():J||(J=!0,H=0,queueMicrotask(g))},w=(f,{code:v,message:S})=>y(f,7,F=>{O(F,v),Q(F,pe(S.slice(0,256)))}),
 x=(f,v)=>{y(f,5,O,0),w(f,v)},N=f=>{if(!k){if(z=0,P){if(Q(P,f),P.at<_)return;f=mt(P),P=void 0}try{let v=0,S=F=>f[v+F]<<8|f[v+F+1];for(;!k&&!(f.length<(_=v+Ze));v=
@@ -459,7 +459,7 @@ plots"});this.methods=l("div",{className:"scroll"});this.history=l("div",{});thi
 new pn(e,r);let i=new it(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
 overview"},l("header",{className:"title"},l("h1",{},location.host),this.facts),l("section",{},l("h2",{},"Calls of this page"),this.plots,this.methods),this.figures.
 element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"Such as a token. It is k\
-ept until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:s},"Ask for the schema again"))),setInterval(()=>this.draw(),Wi)}draw(){
+ept until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:s},"Reload the schema"))),setInterval(()=>this.draw(),Wi)}draw(){
 let e=this.element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:o}=this,s=this.catalog(),i=s?.services.reduce(
 (p,u)=>p+u.methods.length,0)??0,a=[["connection",n==="open"?`open since ${ze(r.since)}`:n],["connections made",String(r.connections)],["sent",Bo(r.sent)],["rece\
 ived",Bo(r.received)],["services",s?`${s.services.length}, with ${i} methods`:"unknown"]];M(this.facts,...a.map(([p,u])=>l("div",{},l("dt",{},p),l("dd",{},u))));
@@ -474,7 +474,7 @@ el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.typ
 0;let n=l("input",{type:"text",id:W(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:W(),placeholder:"\
 orders.1.created",spellcheck:!1,autocomplete:"off"}),o=l("textarea",{id:W(),rows:3,spellcheck:!1}),s=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
 onsubmit:p=>{p.preventDefault(),this.problem.textContent="",c().catch(u=>this.problem.textContent=u.message)}},...d);this.element=l("article",{className:"topics"},
-l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"What the broker of this server publishes. A pattern has * for one part, and > for a\
+l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"Messages of the broker of this server. A pattern has * for one part, and > for a\
 ll that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:"pane","aria-label":"Publish"},l("h2",{},"Watch"),i("inline short",()=>this.watch(
 n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
 publish(r.value.trim(),o.value,s.value),l("label",{htmlFor:r.id},"Topic"),r,l("label",{htmlFor:o.id},"Payload"),o,s,l("button",{type:"submit",className:"primary"},
@@ -505,13 +505,13 @@ methods:s})=>s.length>0),o=s=>/^(frpc|grpc)\./.test(s);r.sort((s,i)=>Number(o(s.
 "details",{open:!o(s.name)||It.value!==""||n.startsWith(`${s.name}/`)},l("summary",{title:s.docs},l("span",{},s.name.includes(".")&&l("span",{className:"of"},s.
 name.slice(0,s.name.lastIndexOf("."))),s.name.slice(s.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=xe(c),p=Zn(c),u=l("a",{href:`#/${encodeURI(d)}`,title:c.
 docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign",title:p.name,"aria-label":p.name,role:"img"},p.sign));return d===n&&u.setAttribute(
-"aria-current","page"),l("li",{},u)}))))),r.length===0&&M(Ho,l("p",{className:"empty"},Ne?"No method has this name.":Rt?"No services.":"Asking the server…"))}
+"aria-current","page"),l("li",{},u)}))))),r.length===0&&M(Ho,l("p",{className:"empty"},Ne?"No method has this name.":Rt?"No services.":"Loading the services…"))}
 function pr(){let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute(
 "aria-current","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Me=void 0;let e=Ne?.services.flatMap(n=>n.methods).find(n=>xe(
 n)===t);if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")M(ar,Vo.element);else if(e&&Ne)Me=yn.get(t)??new cn(ke,Ne,
 e,gn),yn.set(t,Me),M(ar,Me.element,Ki(t));else{let n=t&&Ne?`The server shows no method ${t}.`:"";M(ar,Rt&&Xi(),n&&l("p",{className:"notice"},n),dr.element),dr.draw()}}
 function Xi(){return l("div",{className:"notice"},l("p",{},`The schema of the server could not be had: ${Rt}.`),l("p",{className:"muted"},"The console needs a s\
-erver with Reflection::new() of frpc-reflection. If its middleware asks for metadata, such as a token, give it below and ask again."))}function Ki(t){let e=l("d\
+erver with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function Ki(t){let e=l("d\
 iv",{}),n=()=>M(e,Zt(gn.all.filter(r=>r.path===t),Go,!0));return n(),jo=n,l("section",{className:"past"},l("h2",{},"History"),e)}var jo=()=>{};gn.listen(()=>{jo(),
 dr.draw()});function Go(t){location.hash===`#/${encodeURI(t.path)}`?Me?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Me?.
 restore(t),{once:!0}))}function zi(t){let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);

@@ -17,7 +17,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     OF_FIELDS.encode(bytes)
 }
 
-/// Bytes in the alphabet of fields, with padding, so that several may stand one behind the other.
+/// Bytes in the alphabet of fields, with padding, so that several may follow each other.
 pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }

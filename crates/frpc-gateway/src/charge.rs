@@ -29,7 +29,7 @@ pub(crate) fn check_growth(context: &ForeignContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// The status of a call for which there is no memory.
+/// The status of a call without memory.
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
@@ -53,7 +53,7 @@ impl Charge {
     pub(crate) fn set(&mut self, context: &ForeignContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
-            // The charge before is released behind the new one, so that it never falls below what is there.
+            // The previous charge is released after the new one, so that it never falls below the actual size.
             self.0 = (steps > 0).then(|| (context.hold(steps * STEP), steps));
         }
         steps > before

@@ -1,5 +1,5 @@
-//! The console: a page about the services of its server, and who gets it. The page calls by the door for WebSocket, at
-//! which `locks.rs` lets it in. Its source is `clients/typescript/console`, from which `console/` is built.
+//! The console: a page about the services of its server, and its access rules. The page calls through the WebSocket
+//! gateway; `locks.rs` admits it. Its source is `clients/typescript/console`, from which `console/` is built.
 
 use crate::gzip;
 use crate::http::answer::Answer;
@@ -9,20 +9,20 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// What the page may do: run its own script and style, and connect to its server. The browser itself refuses to read
-/// text as HTML.
+/// The content security policy of the page: its own script and style, and connections to its server. The browser
+/// refuses to read text as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
-/// A page on which a person sees the services of the server, calls them, and watches its topics: `/console/`.
+/// A page where people see the services of the server, call them, and watch its topics: `/console/`.
 ///
 /// The crate has it with the feature `console`. It needs the schema, which the server shows by a service of
 /// `frpc-reflection`, and calls as any client does: by native frames over WebSocket, within the same middleware and
 /// limits.
 ///
 /// It is for this machine alone: the request has to come from a loopback address, and to call the server `localhost` or
-/// by such an address. Pages of other origins are not let in by it.
+/// by such an address. It does not admit pages of other origins.
 ///
 /// ```
 /// use frpc_gateway::{Console, Gateway, Http};
@@ -43,7 +43,7 @@ impl Console {
 
     /// Shows the console also to requests that call the server by this name, from wherever they come.
     ///
-    /// **Everybody who can connect can then call what a client can.** Have a proxy or a middleware admit callers.
+    /// **Every user who can connect can then make all calls of a client.** Have a proxy or a middleware admit callers.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
         self
@@ -99,7 +99,7 @@ struct File {
     path: &'static str,
     content_type: &'static str,
     text: &'static str,
-    /// Compressed, once somebody has asked.
+    /// Compressed, at the first request.
     small: OnceLock<Bytes>,
 }
 
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_of_the_page_itself_if_its_origin_is_the_name_that_it_calls() {
+    fn request_is_same_origin_if_origin_equals_host() {
         let console = Console::new().host("tools.example.com");
         let near = NEAR.parse().ok();
         for (host, origin, expected) in [

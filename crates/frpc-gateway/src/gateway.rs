@@ -1,4 +1,4 @@
-//! Which doors are open, and which of them a connection has come to.
+//! The enabled gateways, and the detection of a connection's protocol.
 
 use crate::json_rpc;
 #[cfg(feature = "http")]
@@ -25,8 +25,8 @@ pub struct Gateway {
 /// may send several batches.
 const BATCH_MAX: usize = 1000;
 
-/// How long a foreign connection may be idle: longer than a person thinks about the next line. Nothing tells whether
-/// the client is still there, since none of these protocols has to answer a PING.
+/// How long a gateway connection may be idle: longer than a user needs for the next line. Nothing shows whether the
+/// client is still there, since none of these protocols has to answer a PING.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
@@ -72,9 +72,9 @@ impl Gateway {
         self
     }
 
-    /// Opens the door for WebSocket, with the subprotocol `frisbee.1`: native frames in binary messages, whatever the
+    /// Enables WebSocket, with the subprotocol `frisbee.1`: native frames in binary messages, independent of the
     /// boundaries of these. With [`json_rpc`](Self::json_rpc) also `jsonrpc`: each text is a message, as is each text
-    /// that the server sends. The locks are those of [`http`](Self::http): names of the server and origins of pages.
+    /// of the server. The locks are those of [`http`](Self::http): names of the server and origins of pages.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn web_socket(mut self) -> Self {
@@ -93,7 +93,7 @@ impl Gateway {
 
     /// Sets how long a connection may have no call in progress and bring no byte, until it is closed. Default: 5 min.
     ///
-    /// Calls of a client that has closed its direction, which may be gone, go on for no longer either.
+    /// Calls of a client that has closed its direction, which may be gone, are limited to the same time.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

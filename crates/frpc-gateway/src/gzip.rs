@@ -1,4 +1,4 @@
-//! gzip with a bound on what comes out of it.
+//! gzip with a bound on the decompressed size.
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -26,8 +26,8 @@ impl InflateError {
     }
 }
 
-/// Decompresses to `limit` bytes at most. No more than that is allocated, whatever the input says. No bytes are an empty
-/// message, which is not compressed.
+/// Decompresses to `limit` bytes at most. No more than that is allocated, for any input. No bytes are an empty message,
+/// which is not compressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     if bytes.is_empty() {
         return Ok(Bytes::new());
@@ -46,7 +46,7 @@ pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::fast())
 }
 
-/// Compresses what is kept, as much as possible.
+/// Compresses permanent content, as much as possible.
 #[cfg(feature = "console")]
 pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::best())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// The body of a request, which tells when it has been read to its end.
+/// The body of a request, which notifies when it has been read to its end.
 pub(crate) struct Inbound {
     body: Incoming,
     is_over: Arc<AtomicBool>,

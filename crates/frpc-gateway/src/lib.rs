@@ -6,7 +6,7 @@
 //!
 //! # Features
 //!
-//! * `console`: the page on which a person sees and calls the services of a server, `Console`.
+//! * `console`: the page where people see and call the services of a server, `Console`.
 //! * `http`, on by default: the doors for HTTP and WebSocket. Without it there is JSON-RPC over TCP alone.
 
 #[cfg(feature = "http")]

@@ -11,7 +11,7 @@ use frpc::ForeignContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// The most seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
+/// The longest time in seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
 const PREFLIGHT_AGE: &str = "7200";
 
 /// Which requests are let in.
@@ -23,7 +23,7 @@ pub(crate) struct Locks {
     pub(crate) cors: bool,
     /// Pages may send credentials, and read the responses.
     pub(crate) credentials: bool,
-    /// The page that is let in beside those of the origins.
+    /// The page that is admitted in addition to those of the origins.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }
@@ -56,7 +56,7 @@ impl<'a> Pass<'a> {
 }
 
 impl Locks {
-    /// Lets a request in, or says why not. `local` is the address that the connection came to.
+    /// Admits a request, or returns the reason against it. `local` is the local address of the connection.
     pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
             Some(host) if known.repeated.is_none() => host,
@@ -108,7 +108,7 @@ impl Locks {
         }
     }
 
-    /// Whether the server goes by this name, whatever the port: it may be another one in front of a container.
+    /// Whether the server has this name, with any port: it may be another one in front of a container.
     fn knows(&self, host: &str, local: Option<SocketAddr>) -> bool {
         let Some(name) = without_port(host) else { return false };
         if name.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_goes_by_loopback_names_its_address_and_those_that_were_added() {
+    fn server_names_are_loopback_own_address_and_added_ones() {
         let locks = Locks { hosts: vec!["api.example.com".into()], ..Locks::default() };
         for known in [
             "localhost",

@@ -1,5 +1,4 @@
-//! The buffers of a thread, into which its connections read, and from which they write, one after the other: an idle
-//! connection holds none.
+//! The buffers of a thread. Its connections read into them and write from them in turn: an idle connection holds none.
 
 use bytes::BytesMut;
 use std::cell::Cell;
@@ -7,7 +6,7 @@ use std::cell::Cell;
 /// How much one read takes at most, in bytes; as that of native connections.
 pub(crate) const READ_MAX: usize = 64 * 1024;
 
-/// A read of this much is worthwhile; with less room, the buffer begins anew.
+/// A read of this much is worthwhile; with less room, the buffer is renewed.
 const READ_LEAST: usize = 4 * 1024;
 
 thread_local! {
@@ -23,7 +22,7 @@ pub(crate) fn take_input() -> BytesMut {
     input
 }
 
-/// Gives the buffer back, of which a part may have been [split off](BytesMut::split).
+/// Returns the buffer. A part of it may have been [split off](BytesMut::split).
 pub(crate) fn put_input(input: BytesMut) {
     INPUT.set(input);
 }

@@ -1,5 +1,5 @@
 //! Calls whose messages are in envelopes: the streams of Connect, gRPC, and gRPC-Web. They differ in the names of their
-//! fields and in the way in which a response ends.
+//! fields and in the end of a response.
 
 use crate::charge::{Room, check_room};
 use crate::connect::envelope::{self, Encoding, Messages};
@@ -183,7 +183,7 @@ async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes
         }
     };
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
-    let late = |_| Status::deadline_exceeded("the request did not come in time");
+    let late = |_| Status::deadline_exceeded("the request did not arrive in time");
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - begun))))
 }
@@ -191,7 +191,7 @@ async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes
 /// The body of a response: messages in envelopes, and what ends them.
 pub(crate) struct Replies {
     responses: Responses,
-    /// What stands behind the messages.
+    /// The part after the messages.
     trailers: Metadata,
     protocol: Protocol,
     encoding: Encoding,

@@ -1,12 +1,12 @@
-//! Metadata behind the messages of a response.
+//! Metadata after the messages of a response.
 
 use frpc::Metadata;
 
-/// Metadata that stands behind the messages of a response, where HTTP has a place for it: in the trailers of gRPC, in
-/// the end of a stream of Connect, and in fields `trailer-…` of its unary responses.
+/// Metadata after the messages of a response, where HTTP has a place for it: in the trailers of gRPC, in the end of a
+/// stream of Connect, and in fields `trailer-…` of its unary responses.
 ///
 /// A handler puts it into the [extensions](frpc::Response::extensions) of its response. Native callers do not get it:
-/// their responses have one place for metadata, and that is what a handler should use.
+/// their responses have one place for metadata, which a handler should use.
 ///
 /// ```
 /// use frpc::{Metadata, Response};

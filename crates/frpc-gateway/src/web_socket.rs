@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{Binary, Ending};
 
-/// Serves a connection whose request for an upgrade has been granted, and reads on behind that request. `metadata` is
+/// Serves a connection whose request for an upgrade has been granted, and reads on after that request. `metadata` is
 /// that of all calls in JSON-RPC.
 pub(crate) async fn serve<T>(
     gateway: &Gateway,
@@ -47,7 +47,7 @@ where
     Ok(())
 }
 
-/// Sends each message of a client back, behind the handshake: for suites that judge the protocol.
+/// Echoes each message of a client, after the handshake: for suites that judge the protocol.
 #[doc(hidden)]
 pub async fn echo<T>(transport: T, config: &Config) -> io::Result<()>
 where
@@ -82,7 +82,7 @@ where
     }
 }
 
-/// What a client is told of the end of its connection.
+/// The close code and reason sent to a client.
 fn ending(reason: &CloseReason) -> Ending {
     let code = match reason {
         CloseReason::Shutdown => CloseCode::GOING_AWAY,

@@ -221,7 +221,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
             queue.waiting.pop_front();
         }
         if let running @ 1.. = std::mem::take(&mut queue.running) {
-            // Callers call again, and those that came meanwhile are in the queue.
+            // Callers call again, and calls received in the meantime are queued.
             queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
         }
         let Some(first) = queue.waiting.front() else {
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_that_were_given_up_are_no_part_of_a_batch_and_make_room() {
+    async fn cancelled_calls_leave_batch_and_free_room() {
         let (batcher, ran) = doubling(Batcher::builder().size_max(2).delay_max(5 * SECOND).queue_max(2));
         let early = tokio::time::timeout(SECOND, batcher.call(1)).await;
         assert!(early.is_err());
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_panic_or_a_wrong_number_of_results_fails_its_batch_and_not_the_next() {
+    async fn panic_or_wrong_result_count_fails_only_its_batch() {
         let runs = AtomicUsize::new(0);
         let batcher = Batcher::builder().size_max(2).build(move |batch: Vec<u32>| {
             let run = runs.fetch_add(1, Ordering::Relaxed);

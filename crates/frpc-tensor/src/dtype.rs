@@ -38,7 +38,7 @@ pub enum ElementType {
     Complex128,
 }
 
-/// Each type with its name, and the kind and length by which descriptors name it.
+/// Each type with its name, and its kind and length in descriptors.
 const TYPES: [(ElementType, &str, &str); 15] = [
     (ElementType::Bool, "bool", "b1"),
     (ElementType::Int8, "int8", "i1"),
@@ -90,7 +90,7 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// The type of elements and the order of their bytes: what the `dtype` of a tensor says.
+/// The type of elements and the order of their bytes, as the `dtype` of a tensor states them.
 ///
 /// ```
 /// use frpc_tensor::{Dtype, ElementType};

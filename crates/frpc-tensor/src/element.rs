@@ -11,7 +11,7 @@ pub trait Element: bytemuck::CheckedBitPattern + bytemuck::NoUninit + Send + Syn
 pub(crate) mod sealed {
     /// The elements in bytes of either order.
     pub trait Bytes: Sized {
-        /// Reads all elements; none if one has no such value. What is left behind the last whole one is not read.
+        /// Reads all elements; none if one has no such value. Bytes after the last whole one are not read.
         fn read(bytes: &[u8], is_big_endian: bool) -> Option<Vec<Self>>;
     }
 }

@@ -13,7 +13,7 @@ pub enum TensorError {
     Dtype(String),
     /// The elements have another type.
     OtherType {
-        /// The type that was asked for.
+        /// The requested type.
         expected: ElementType,
         /// That of the tensor.
         found: ElementType,
@@ -27,7 +27,7 @@ pub enum TensorError {
     },
     /// There are more dimensions than [`DIMENSIONS_MAX`], or one has more elements than 2^32 - 1.
     Shape,
-    /// The data does not begin where such numbers may stand in memory.
+    /// The data is not aligned for such numbers.
     Unaligned,
     /// The bytes of an element have another order than those of this machine.
     ByteOrder,

@@ -50,7 +50,7 @@ impl Json for Tensor {
     }
 }
 
-/// The members of a tensor that is an object, each of which may be missing.
+/// The members of a tensor that is an object. Each of them may be missing.
 #[derive(Default)]
 struct Parts {
     dtype: String,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! In Rust they are [`Tensor`] and [`Image`], which frpc has at `frpc::tensor` with its feature `tensor`. Their data is
-//! [`Bytes`](bytes::Bytes); what a native caller sends is a part of the packet in which it has come. [`Tensor::as_slice`] is a view of it as numbers,
-//! and [`Tensor::view`] copies where there can be none:
+//! [`Bytes`](bytes::Bytes); the data of a native caller is a part of its packet. [`Tensor::as_slice`] is a view of it
+//! as numbers, and [`Tensor::view`] copies where there can be none:
 //!
 //! ```
 //! use frpc_tensor::Tensor;
@@ -30,7 +30,7 @@
 //!
 //! A tensor that has come may have any dtype, any shape, and data of any length. Everything that looks at its elements
 //! compares these first ([`Tensor::check`]). No input makes this crate panic, or allocate more than a small multiple of
-//! what has come. A `.npy` file with objects of Python is refused: NumPy reads them by `pickle`, which runs programs.
+//! the input. A `.npy` file with objects of Python is refused: NumPy reads them by `pickle`, which runs programs.
 //!
 //! # Features
 //!

@@ -2,9 +2,9 @@
 //! version, and a header in front of the data, which is a literal of Python: a dictionary of three entries. Only those
 //! literals are understood, nothing is evaluated.
 //!
-//! The crate `npyz` is not used, since its limits come late (0.9.1): a file of 12 bytes that states a header of 4 GiB has
-//! it reserve that, `{` repeated 24 times in a header keeps its parser busy for more than 20 s, and a shape whose product
-//! overflows panics. Objects are left to its caller to refuse.
+//! The crate `npyz` is not used, since its limits are late (0.9.1): a file of 12 bytes that states a header of 4 GiB
+//! has it reserve that, `{` repeated 24 times in a header keeps its parser busy for more than 20 s, and a shape whose
+//! product overflows panics. Objects are left to its caller to refuse.
 
 use bytes::{Buf as _, Bytes};
 
@@ -51,7 +51,7 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     let descriptor = if dtype.is_big_endian { little.replace('<', ">") } else { little };
     let sizes: String = tensor.shape.iter().map(|size| format!("{size}, ")).collect();
     let mut header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    // In front of it stand the magic, two bytes of version, and two of length.
+    // It is preceded by the magic, two bytes of version, and two of length.
     let begun = MAGIC.len().saturating_add(4);
     let whole = begun.saturating_add(header.len()).saturating_add(1).next_multiple_of(ALIGNMENT);
     let spaces = whole.saturating_sub(begun).saturating_sub(header.len()).saturating_sub(1);
@@ -75,7 +75,7 @@ struct Header {
     shape: Vec<u32>,
 }
 
-/// Reads what stands in front of the data, and where that begins.
+/// Reads the header, and returns the start of the data.
 fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
     let short = || TensorError::Npy("it ends within its header");
     let rest = file.strip_prefix(MAGIC).ok_or(TensorError::Npy("it does not begin as one"))?;
@@ -157,7 +157,7 @@ impl<'a> Literal<'a> {
         Err(NOT_UNDERSTOOD)
     }
 
-    /// A tuple of integers, of which one may stand with a comma behind it.
+    /// A tuple of integers. A single one may be followed by a comma.
     fn shape(&mut self) -> Result<Vec<u32>, TensorError> {
         let mut shape = Vec::new();
         self.expect('(')?;
@@ -197,7 +197,7 @@ impl<'a> Literal<'a> {
         Ok(text)
     }
 
-    /// The next sign behind white space, which stays.
+    /// The next sign after white space, which stays.
     fn next(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
@@ -216,8 +216,8 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Elements that stand in the order of Fortran, the first dimension first, in that of C. The data is as long as `shape`
-/// says.
+/// Rearranges elements from the order of Fortran, the first dimension first, to that of C. The data is as long as
+/// `shape` says.
 fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut dimensions = Dimension::of(shape, size);
     if dimensions.len() < 2 || data.is_empty() {
@@ -227,7 +227,7 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut place = 0_usize;
     while ordered.len() < data.len() {
         ordered.extend_from_slice(data.get(place..place.saturating_add(size)).unwrap_or_default());
-        // As a counter: the last dimension goes on, and those in front of it when it has come round.
+        // As a counter: the last dimension advances, and those before it when it wraps.
         for dimension in dimensions.iter_mut().rev() {
             dimension.at = dimension.at.saturating_add(1);
             place = place.saturating_add(dimension.distance);

@@ -31,7 +31,7 @@ function tell(id: string, line: HTMLElement): void {
   while (list.children.length > LINES_SHOWN) list.lastElementChild?.remove();
 }
 
-// Orders go in and reports come out.
+// Orders go in and reports are returned.
 
 const mine = new Map<number, { readonly order: Order; done: number; left: number }>();
 let held = 0;

@@ -46,7 +46,8 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
     found
 }
 
-/// A port that nobody has at the moment, and that the system gives to nobody who asks for any: those begin at 32768.
+/// A port that is free at the moment, and that the system never assigns automatically: its ephemeral ports begin at
+/// 32768.
 pub(crate) async fn port() -> u16 {
     loop {
         let port = fastrand::u16(16_384..32_768);
@@ -86,7 +87,7 @@ fn command(program: &Path, place: &Path, user: Option<(u32, u32)>) -> Command {
     command
 }
 
-/// PostgreSQL, whose user `postgres` comes in without a password.
+/// PostgreSQL, whose user `postgres` logs in without a password.
 pub(crate) async fn postgres() -> Option<Running> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let folders: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
@@ -117,7 +118,7 @@ pub(crate) async fn postgres() -> Option<Running> {
     Some(Running { address, _child: child, _place: place })
 }
 
-/// etcd, of one member, which can be killed and started again with what it has kept.
+/// etcd, of one member. A test can kill it and start it again with its data.
 pub(crate) struct Etcd {
     pub(crate) address: String,
     peers: String,
@@ -208,17 +209,17 @@ impl Nats {
         self.child.kill().await.expect("it runs");
     }
 
-    /// The folder in which it runs.
+    /// Its working directory.
     pub(crate) fn folder(&self) -> &Path {
         &self.place.0
     }
 
-    /// Lets the process end, so that it writes down what it knows.
+    /// Ends the process in good order, so that it saves its data.
     pub(crate) async fn stop(&mut self) {
         let process = self.child.id().expect("it runs");
         let mut signal = command(&self.program, &self.place.0, None);
         let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
-        assert!(sent.expect("it was found").success(), "it cannot be told");
+        assert!(sent.expect("kill was found").success(), "it cannot be signalled");
         self.child.wait().await.expect("it ends");
     }
 

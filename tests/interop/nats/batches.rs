@@ -1,4 +1,4 @@
-//! In how many messages of NATS brokers write what is published in a row.
+//! The number of NATS messages into which brokers pack consecutive messages.
 
 use super::{PATIENCE, clients, next, until};
 use crate::databases::servers;
@@ -26,7 +26,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, heard: &mut 
     loop {
         let message = timeout(PATIENCE, written.next()).await.expect("it comes").expect("NATS is there");
         count += 1;
-        // The last of a batch stands at its end.
+        // The last of a batch is at its end.
         if message.payload.ends_with(b"end") {
             return count;
         }
@@ -34,14 +34,14 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, heard: &mut 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_in_a_row_are_written_as_few_and_one_by_one_while_there_is_a_group() {
+async fn messages_are_batched_unless_a_group_exists() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");
     let mut written = observer.subscribe("test.t.numbers").await.expect("NATS is there");
     observer.flush().await.expect("NATS is there");
     let mut heard = clients[1].subscribe("numbers").await.expect("the broker takes it");
-    // Brokers that have just begun wait for what others say of groups.
+    // Brokers that have just started wait for the group announcements of others.
     let few = async {
         loop {
             let count = row(&clients[0], &mut written, &mut heard).await;

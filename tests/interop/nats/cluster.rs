@@ -1,4 +1,4 @@
-//! A bus and a durable topic on a cluster of three servers, of which one is killed.
+//! A bus and a durable topic on a cluster of three servers, of them one is killed.
 
 use super::durable::{Book, work, write};
 use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Waits until each server passes on to each other what is published there.
+/// Waits until each server forwards messages to each other one.
 async fn joined(nodes: &[Nats]) {
     for node in nodes {
         let here = async_nats::connect(&node.address).await.expect("NATS is there");
@@ -47,7 +47,7 @@ async fn client(nodes: &[Nats], at: usize) -> Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_is_killed_leaves_a_gap_that_is_said_and_its_brokers_go_on_at_another() {
+async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     let Some(mut nodes) = servers::nats_cluster(BROKERS, &[]).await else { return };
     joined(&nodes).await;
     let mut clients = Vec::new();
@@ -61,14 +61,14 @@ async fn a_node_that_is_killed_leaves_a_gap_that_is_said_and_its_brokers_go_on_a
     let heard_by_all = |least: u64| accounts.iter().all(|account| account.heard.load(Ordering::SeqCst) >= least);
     until("all are heard", || heard_by_all(3_000)).await;
     nodes[0].kill().await;
-    // Those of the other servers hear each other all the time. What the first published while it was away is a gap to
-    // them, and what they published is one to its subscribers.
+    // Those of the other servers receive each other's messages all the time. The first one's messages during its
+    // absence are a gap to them, and theirs are one to its subscribers.
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
     // Much more than was on its way.
     let heard: Vec<_> = accounts.iter().map(|account| account.heard.load(Ordering::SeqCst)).collect();
     let goes_on =
         || accounts.iter().zip(&heard).all(|(account, heard)| account.heard.load(Ordering::SeqCst) > heard + 3_000);
-    until("it goes on", goes_on).await;
+    until("the bus recovers", goes_on).await;
     let published = load.end().await;
     settle(&accounts, published).await;
     let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
@@ -80,7 +80,7 @@ async fn a_node_that_is_killed_leaves_a_gap_that_is_said_and_its_brokers_go_on_a
     assert_eq!(next(&mut jobs).await.expect("nothing is lost"), "jobs 2");
 }
 
-/// A topic that each of the servers stores. Whoever opens it waits until they have found each other.
+/// A topic that each of the servers stores. Opening it waits until they have found each other.
 async fn replicated(nodes: &[Nats]) -> DurableTopic {
     let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     let client = frisbee_nats::options().connect(addresses).await.expect("NATS is there");
@@ -97,7 +97,7 @@ async fn replicated(nodes: &[Nats]) -> DurableTopic {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_in_a_cluster_are_done_though_its_leader_is_killed_for_good() {
+async fn cluster_messages_are_processed_after_leader_loss() {
     let Some(mut nodes) = servers::nats_cluster(3, &["-js", "-sd", "store"]).await else { return };
     let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
     let stored = Arc::<Mutex<BTreeSet<String>>>::default();
@@ -125,7 +125,7 @@ async fn messages_in_a_cluster_are_done_though_its_leader_is_killed_for_good() {
     let leader = leader.and_then(|name| name.strip_prefix("node-")?.parse::<usize>().ok());
     nodes[leader.expect("it has a leader")].kill().await;
     let before = count();
-    until("it goes on", || count() > before + 200).await;
+    until("messages flow again", || count() > before + 200).await;
     over.store(true, Ordering::SeqCst);
     timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
     let stored = std::mem::take(&mut *stored.lock());

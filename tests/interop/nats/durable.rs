@@ -1,4 +1,4 @@
-//! Durable topics: what is stored comes to its readers until they have acknowledged it, also when the server is killed.
+//! Durable topics: stored messages are delivered until they are acknowledged, also when the server is killed.
 
 use super::{PATIENCE, until};
 use crate::databases::servers::{self, Nats};
@@ -62,8 +62,8 @@ async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscrip
     topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS takes it")
 }
 
-/// Whether a file below this folder, in which NATS keeps the place of a subscription, contains these bytes. NATS writes it
-/// some time after a message is acknowledged, and may forget one if it ends before that, though in good order.
+/// Whether a file below this folder, in which NATS keeps the position of a subscription, contains these bytes. NATS
+/// writes it some time after a message is acknowledged, and may lose one if it ends before that, even in good order.
 fn is_stored(folder: &Path, place: &[u8]) -> bool {
     std::fs::read_dir(folder).is_ok_and(|entries| {
         entries.flatten().map(|entry| entry.path()).any(|path| match path.file_name() {
@@ -75,7 +75,7 @@ fn is_stored(folder: &Path, place: &[u8]) -> bool {
     })
 }
 
-/// What a reader that keeps ids has done, beside what it was given.
+/// The processed messages of a reader that keeps ids, and all deliveries.
 #[derive(Default)]
 pub(super) struct Book {
     /// By ids, the sequences under which they came.
@@ -102,7 +102,7 @@ pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
         let id = delivery.id().expect("each has one").to_owned();
         book.done.lock().entry(id).or_default().insert(delivery.sequence());
         book.deliveries.fetch_add(1, Ordering::SeqCst);
-        // What is not acknowledged comes again.
+        // Unacknowledged messages are delivered again.
         let _ = delivery.ack().await;
     }
 }
@@ -131,7 +131,7 @@ pub(super) async fn write(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() {
+async fn stored_messages_are_processed_once_despite_server_kill() {
     let Some(mut server) = jetstream().await else { return };
     let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
     let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
@@ -155,7 +155,7 @@ async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() 
         server.restart().await;
     }
     let before = count();
-    until("it goes on", || count() > before + 500).await;
+    until("messages flow again", || count() > before + 500).await;
     over.store(true, Ordering::SeqCst);
     timeout(PATIENCE, writers.join_all()).await.expect("the writers end");
     let stored = std::mem::take(&mut *stored.lock());
@@ -167,7 +167,7 @@ async fn stored_messages_are_done_once_though_the_server_is_killed_under_load() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_stored_once_however_often_it_is_published_with_its_id() {
+async fn repeated_publish_with_same_id_stores_one_message() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     for (id, sequence, is_duplicate) in [("a", 1, false), ("a", 1, true), ("b", 2, false), ("a", 1, true)] {
@@ -184,7 +184,7 @@ async fn a_message_is_stored_once_however_often_it_is_published_with_its_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_subscription_begins_where_it_is_told_and_goes_on_where_it_was() {
+async fn subscription_starts_at_position_and_resumes() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, 1..=9).await;
@@ -200,7 +200,7 @@ async fn a_subscription_begins_where_it_is_told_and_goes_on_where_it_was() {
     let mut by_time = subscribe(&topic, "time", Replay::Time(times[5])).await;
     let mut by_sequence = subscribe(&topic, "sequence", Replay::Sequence(4)).await;
     let mut new = subscribe(&topic, "new", Replay::New).await;
-    // It exists, so it does not begin anew.
+    // It exists, so it does not restart.
     let mut again = subscribe(&topic, "all", Replay::New).await;
     publish(&topic, [10]).await;
     for (subscription, first) in [(&mut by_time, 6), (&mut by_sequence, 4), (&mut new, 10), (&mut again, 7)] {
@@ -242,7 +242,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_not_acknowledged_comes_again_and_says_how_often() {
+async fn unacknowledged_message_is_redelivered_with_count() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, [1]).await;
@@ -329,7 +329,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_limits_remove_unread_are_counted_exactly_also_after_a_restart() {
+async fn messages_removed_unread_are_counted_across_restart() {
     let Some(mut server) = jetstream().await else { return };
     let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
@@ -341,7 +341,7 @@ async fn messages_that_limits_remove_unread_are_counted_exactly_also_after_a_res
     publish(&topic, 11..=1010).await;
     assert_eq!(next(&mut subscription).await.expect_err("some are missing"), RecvError::Lagged(905));
     assert_eq!(done(&mut subscription).await, 911);
-    // While nobody reads, 912 to 1110 are, and the server ends.
+    // While no reader is there, 912 to 1110 are published, and the server ends.
     drop(subscription);
     publish(&topic, 1011..=1210).await;
     // The sixth message that it got was number 911, acknowledged and delivered, in NATS's variable-length integers.
@@ -419,7 +419,7 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_exists_with_other_settings_is_an_error_that_names_them() {
+async fn existing_stream_with_other_settings_is_a_named_error() {
     let Some(server) = jetstream().await else { return };
     let client = client(&server).await;
     let topic = jobs().open(&client).await.expect("NATS takes it");
@@ -465,9 +465,9 @@ async fn messages_of_strangers_harm_no_reader() {
     let mut inboxes = stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("NATS is there");
     stranger.flush().await.expect("NATS is there");
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
-    // What it did not ask for comes to where it gets what it asks for.
+    // An unrequested message arrives at the subject of its requests.
     let forging = async {
-        let request = inboxes.next().await.expect("the reader asks");
+        let request = inboxes.next().await.expect("the reader sends a request");
         let inbox = request.reply.expect("it says where to");
         for reply in ["x", "$JS.ACK.", "$JS.ACK.other.reader.1.1.1.1.1", "$JS.ACK.test=2ejobs=2e=3e.reader.-1.1.1.x.1"]
         {
@@ -475,7 +475,7 @@ async fn messages_of_strangers_harm_no_reader() {
             forged.await.expect("NATS is there");
         }
         stranger.publish(inbox, "forged".into()).await.expect("NATS is there");
-        // These are stored, without an id or with one that nobody of ours would give.
+        // These are stored, without an id or with one that no native publisher would give.
         stranger.publish("test.d.jobs.a", "1".into()).await.expect("NATS is there");
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", "x".repeat(900).as_str());

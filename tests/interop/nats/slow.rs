@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Messages that come at one time: many times what may wait.
+/// Messages that arrive at one time: many times the queue's limit.
 const BURST: u64 = 20_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() {
+async fn slow_broker_requests_gaps_few_times_not_per_message() {
     let Some(server) = servers::nats(&[]).await else { return };
     let observer = async_nats::connect(&server.address).await.expect("NATS is there");
     let (mut control, asked) =
@@ -33,7 +33,7 @@ async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() 
     let fast = serve(Broker::builder().backplane(bus).build()).await;
     let account = Arc::<Account>::default();
     tokio::spawn(keep(slow.subscribe("numbers").await.expect("the broker takes it"), account.clone()));
-    // The first is heard, so that what is missing behind it can be counted.
+    // The first is received, so that missing ones after it can be counted.
     fast.publish("numbers", "1").await.expect("the broker is there");
     until("the first is heard", || account.heard.load(Ordering::SeqCst) == 1).await;
     let (begun, before) = (Instant::now(), asked.load(Ordering::SeqCst));
@@ -42,10 +42,10 @@ async fn a_slow_broker_asks_for_its_gaps_a_few_times_and_not_for_each_message() 
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
     // A burst can be over before the first tick, and the account complete by what its last message says.
-    until("it asks", || asked.load(Ordering::SeqCst) > before).await;
+    until("it requests its gaps", || asked.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
     let (asked, ticks) = (asked.load(Ordering::SeqCst) - before, begun.elapsed().as_millis() as u64 / 250 + 1);
-    println!("{missed} of {BURST} were dropped, and asked for {asked} times in {:?}", begun.elapsed());
+    println!("{missed} of {BURST} were dropped, and requested {asked} times in {:?}", begun.elapsed());
     assert!(missed > 100, "{missed} were dropped, which shows nothing");
-    assert!(asked <= ticks + 1, "{asked} times for {missed} messages in {ticks} ticks");
+    assert!(asked <= ticks + 1, "{asked} requests for {missed} messages in {ticks} ticks");
 }

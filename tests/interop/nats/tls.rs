@@ -20,7 +20,7 @@ async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bus_over_tls_joins_brokers_and_takes_no_server_of_another_authority_or_name() {
+async fn tls_bus_joins_brokers_and_rejects_untrusted_server() {
     let folder = tempfile::tempdir().expect("there is room for a directory");
     let (ours, other) = (Authority::new("ours"), Authority::new("other"));
     let (certificate, key) = ours.issue_pem("127.0.0.1");

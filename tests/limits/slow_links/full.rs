@@ -1,4 +1,4 @@
-//! What a peer can make an end hold that it takes nothing from, and what it gets.
+//! Memory that an unreading peer can make an end hold, and the response to it.
 
 use super::Config;
 use bytes::Bytes;
@@ -39,7 +39,7 @@ async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexSt
     (here, serving)
 }
 
-/// How many bytes of what is repeated are taken before the server reads no more.
+/// The repeated bytes that are taken before the server stops reading.
 async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
     let mut taken = 0;
     // Longer than a rest.
@@ -53,7 +53,7 @@ async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most() {
+async fn unreading_peer_makes_server_hold_few_megabytes() {
     let large = packet(2, ECHO, &vec![2; MIB]);
     let small = packet(2, ECHO, b"").repeat(1000);
     let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
@@ -63,7 +63,7 @@ async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most()
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (asks, 4 * MIB)] {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
-        // While it waits, who asks for the connection is told so.
+        // While it waits, a hand-off request is refused with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
         let taken = taken_of(&mut peer, &repeated).await;
         assert!(taken <= most, "{taken} bytes of {:x?}", &repeated[..10]);
@@ -71,7 +71,7 @@ async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_nothing_is_given_up_after_the_write_timeout() {
+async fn unreading_peer_is_closed_after_write_timeout() {
     let begun = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     // It is not silent.
@@ -81,7 +81,7 @@ async fn a_peer_that_takes_nothing_is_given_up_after_the_write_timeout() {
         }
         peer
     });
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     // The socket has taken 64 KiB.
     assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
@@ -98,25 +98,25 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
             tokio::time::sleep(Duration::from_secs(4)).await;
         }
     });
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
     assert!((10..16).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
-    trickling.await.expect("nobody panics");
+    trickling.await.expect("no task panics");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_vanishes_while_much_waits_for_it_is_missed_in_time() {
+async fn vanished_peer_with_backlog_is_detected_in_time() {
     let begun = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
-    let reason = serving.await.expect("nobody panics");
+    let reason = serving.await.expect("no task panics");
     assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
     assert!((10..11).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
 }
 
-/// Its share is used up by what waits before as much waits as may in any case.
+/// Its share is used up by queued output before the fixed limit is reached.
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
+async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
     let (mut peer, there) = tokio::io::duplex(MIB);
     let serving = acceptor.clone();
@@ -136,7 +136,7 @@ async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
     }
 }
 
-/// Echoes, and gives the connection away behind a packet that says so.
+/// Echoes, and hands the connection off after a packet that says so.
 struct Leaving;
 
 impl Router for Leaving {
@@ -158,9 +158,9 @@ impl Router for Leaving {
     }
 }
 
-/// A router that says nothing of what may wait has every packet in its place.
+/// A router with the default limit defers every packet.
 #[tokio::test(start_paused = true)]
-async fn bytes_behind_the_last_packet_are_not_routed_while_it_is_deferred() {
+async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
     // What would be a CANCEL and half of a header.
@@ -176,7 +176,7 @@ async fn bytes_behind_the_last_packet_are_not_routed_while_it_is_deferred() {
     assert!(answers.ends_with(&expected), "{:x?}", &answers[answers.len().saturating_sub(60)..]);
 }
 
-/// Whoever asks for the connection while requests wait is told to come again; what waits is answered.
+/// A hand-off request is refused while requests are queued; these are answered.
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
@@ -194,7 +194,7 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_wait_are_answered_though_their_sender_has_nothing_more_to_send() {
+async fn queued_requests_of_half_closed_peer_are_answered() {
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let waiting: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
     peer.write_all(&waiting).await.expect("the server lives");
@@ -202,11 +202,11 @@ async fn requests_that_wait_are_answered_though_their_sender_has_nothing_more_to
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     peer.read_to_end(&mut answers).await.expect("the server closes in good order");
-    // Somewhere between them it has asked whether the peer is there.
+    // Between them it has sent a PING to the peer.
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();
     assert!((2 * MIB + waiting.len()..2 * MIB + waiting.len() + 1000).contains(&end), "{end} bytes");
     assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
-    serving.await.expect("nobody panics");
+    serving.await.expect("no task panics");
 }

@@ -11,10 +11,10 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-/// What a link carries in a second, each way.
+/// The rate of a link per second, each way.
 const RATE: u32 = MB;
 
-/// What goes each way: more than the system holds, which lets the rest wait for longer than a peer may be silent.
+/// The bytes each way: more than the system buffers, so that the rest waits for longer than a peer may be silent.
 const LENGTH: u32 = 5 * MB;
 
 /// A fraction of the usual times; the rate is sixty times the least one.
@@ -94,7 +94,7 @@ async fn passes(backend: IoBackend) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn megabytes_pass_a_slow_link_of_sockets_each_way_at_once_with_calls_beside() {
+async fn megabytes_pass_slow_sockets_both_ways_with_calls() {
     passes(IoBackend::Tokio).await;
     if cfg!(all(feature = "uring", target_os = "linux")) {
         passes(IoBackend::Auto).await;

@@ -13,16 +13,16 @@ const CALLS: usize = 16_000;
 /// More than the pipes between the ends hold, in bytes.
 const FILLING: usize = 128 * 1024;
 
-/// Longer ones are shared with what was read and not kept.
+/// Longer ones are shared with the read buffer and not kept.
 const REPLY: usize = 3_500;
 
 /// What both ends may keep of each call, in bytes: its next id.
 const KEPT_MAX: usize = 2;
 
-/// Some of the intervals of silence after which connections give back what they do not need.
+/// Some of the intervals of silence after which connections release unneeded memory.
 const SILENCE: Duration = Duration::from_secs(8);
 
-/// Has more to say than it is told.
+/// Returns more than it receives.
 struct Talker;
 
 impl Parrot for Talker {
@@ -31,7 +31,7 @@ impl Parrot for Talker {
     }
 
     async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not used here"))
     }
 }
 
@@ -66,7 +66,7 @@ async fn bursts() -> (usize, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
+async fn unused_connection_keeps_two_bytes_per_past_call() {
     if ran_alone(|| ()) {
         return;
     }
@@ -76,6 +76,6 @@ async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_u
     let (busy, kept) = bursts().await;
     println!("{kept} bytes, {busy} right after them");
     drop(profiler);
-    assert!(busy > CALLS * REPLY, "{busy} bytes right after them: they have not been what they were meant to be");
+    assert!(busy > CALLS * REPLY, "{busy} bytes right after them: the burst was too small");
     assert!(kept <= CALLS * KEPT_MAX, "{kept} bytes, {busy} right after them");
 }

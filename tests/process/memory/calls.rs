@@ -1,5 +1,5 @@
-//! What a call takes from the allocator, at the server and at the client, each measured against a peer that takes
-//! nothing: plain sockets and buffers.
+//! Allocations of a call, at the server and at the client, each measured against a peer that allocates nothing: plain
+//! sockets and buffers.
 
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::process::ran_alone;
@@ -10,7 +10,7 @@ use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Str
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// Calls that are counted, behind as many that let buffers and tables grow.
+/// Counted calls, after as many that let buffers and tables grow.
 const CALLS: u64 = 500;
 
 /// The body of `Answer { words: 32 bytes }`.
@@ -24,7 +24,7 @@ fn blocks() -> u64 {
 /// The body of `Answer { words: nothing }`.
 const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
 
-/// Echoes as [`Echo`] does, once everybody else has had a turn.
+/// Echoes as [`Echo`] does, after every other task has had a turn.
 struct Waiter;
 
 impl Parrot for Waiter {
@@ -57,7 +57,7 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
 }
 
-/// What the server allocates for requests that come from a plain socket.
+/// Allocations of the server for requests of a plain socket.
 fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     let server =
@@ -90,7 +90,7 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
     caller.join().expect("every reply was right")
 }
 
-/// What the client allocates for calls that a plain socket answers.
+/// Allocations of the client for calls that a plain socket answers.
 fn at_the_client() -> u64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();

@@ -1,5 +1,5 @@
-//! What a connection that does nothing keeps of a server's memory. With `IDLE_PROFILE=FILE` it writes who keeps it, for
-//! the viewer of dhat.
+//! Memory that an idle connection keeps at a server. With `IDLE_PROFILE=FILE` it writes the owners, for the viewer of
+//! dhat.
 
 use frisbee_tests::parrot::{Echo, REQUEST};
 use frisbee_tests::process::ran_alone;
@@ -17,7 +17,7 @@ const CONNECTIONS: usize = 400;
 /// What one may keep, in bytes of the allocator's blocks.
 const KEPT_MAX: usize = 2048;
 
-/// How long connections may take to give back what a call needed. They do after some intervals of silence, which is a
+/// How long connections may take to release the memory of a call. They do after some intervals of silence, which is a
 /// few seconds, if the machine is not busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -36,7 +36,7 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
         Err(_) => dhat::Profiler::builder().testing().build(),
     };
     let address = serve();
-    // What the server needs once, and not for each connection.
+    // Memory that the server needs once, and not for each connection.
     let first = open(address, &greeting);
     let before = live();
     let mut connections = Vec::with_capacity(CONNECTIONS);
@@ -55,7 +55,7 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     drop((first, connections));
 }
 
-/// What a client says first, with the services that it means to call.
+/// The first packets of a client, with the services that it means to call.
 fn greeting() -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
@@ -65,9 +65,9 @@ fn greeting() -> Vec<u8> {
         let (mut socket, _) = listener.accept().expect("a client comes");
         let mut heard = Vec::new();
         let mut byte = [0];
-        // HELLO is answered first of all, so that only a PING stands behind it.
+        // HELLO is answered first, so that only a PING follows it.
         while !heard.ends_with(&packet(1, 0, &[])) {
-            socket.read_exact(&mut byte).expect("the client goes on");
+            socket.read_exact(&mut byte).expect("the client writes");
             heard.push(byte[0]);
         }
         heard

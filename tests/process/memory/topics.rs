@@ -1,5 +1,5 @@
-//! What a broker allocates for a subscription: memory for that one, however many there are. What is moved to new memory
-//! all at once holds up those that publish, which wait for the same lock.
+//! Allocations of a broker for a subscription: memory for that one, at any number of others. Moving all of them to new
+//! memory at once would block publishers, which wait for the same lock.
 
 use frisbee::Server;
 use frisbee::pubsub::{Broker, FIRST_OPERATION};
@@ -13,8 +13,8 @@ const CONNECTIONS: usize = 32;
 const PATTERNS: usize = 1024;
 const PORTION: usize = 64;
 
-/// What a portion may allocate, in bytes: its patterns, the connection's own table of them, buffers. A table of all
-/// patterns would take more than a megabyte.
+/// The allowed allocations of a portion, in bytes: its patterns, the connection's table of them, buffers. A table of
+/// all patterns would take more than a megabyte.
 const ALLOCATED_MAX: u64 = 512 * 1024;
 
 fn allocated() -> u64 {
@@ -22,7 +22,7 @@ fn allocated() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_allocates_as_much_beside_32_000_others_as_alone() {
+async fn subscription_allocates_same_alone_and_among_32000() {
     if ran_alone(|| ()) {
         return;
     }

@@ -1,4 +1,4 @@
-//! What a WebSocket that does nothing keeps of a server's memory.
+//! Memory that an idle WebSocket keeps at a server.
 
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::process::ran_alone;
@@ -17,7 +17,7 @@ const CONNECTIONS: usize = 400;
 /// native frames 8.8 KiB.
 const KEPT_MAX: usize = 10 * 1024;
 
-/// How long connections may take to give back what a call needed.
+/// How long connections may take to release the memory of a call.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn live() -> usize {
@@ -33,7 +33,7 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
     let address = serve();
     let mut kept = Vec::new();
     for open in [open_json_rpc, open_frames] {
-        // What the server needs once, and not for each connection.
+        // Memory that the server needs once, and not for each connection.
         let first = open(address);
         let before = live();
         let mut connections = Vec::with_capacity(CONNECTIONS);
@@ -63,7 +63,7 @@ fn serve() -> SocketAddr {
     address
 }
 
-/// A connection behind its handshake.
+/// A connection after its handshake.
 fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
     let mut socket = TcpStream::connect(address).expect("the server listens");
     let request = format!(

@@ -4,7 +4,7 @@ use frpc::prost_types::{Duration, Timestamp};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use schema_tests::all::wellknown::{Calls, CallsClient, CallsServer};
 
-/// Answers with what it gets.
+/// Returns its request.
 struct Same;
 
 /// Methods that answer with their request.
@@ -117,7 +117,7 @@ async fn ends_with_different_codecs_tell_each_other_so() -> Result<(), Box<dyn s
 }
 
 #[tokio::test]
-async fn well_known_types_are_requests_and_replies_of_every_kind_of_call() -> Result<(), Box<dyn std::error::Error>> {
+async fn well_known_types_work_in_every_call_kind() -> Result<(), Box<dyn std::error::Error>> {
     let server = frpc::Server::builder().add_service(CallsServer::new(Same)).bind("127.0.0.1:0").await?;
     let client = CallsClient::connect(server.local_addr().to_string()).await?;
     tokio::spawn(server.serve());

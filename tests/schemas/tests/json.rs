@@ -34,7 +34,7 @@ fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     true
 }
 
-/// Carries random values of the named messages, of which so many percent have JSON.
+/// Carries random values of the named messages. The given percentage of them has JSON.
 macro_rules! survive {
     ($percent:literal, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;
@@ -84,7 +84,7 @@ fn messages_of_the_protobuf_codec_survive_json() {
 const WELL_KNOWN: &str = r#"{"fAny":{"@type":"x/google.protobuf.Duration","value":"1s"},"fDuration":"-1.500s","fEmpty":{},"fFieldMask":"a,bC","fListValue":[null,[]],"fSourceContext":{"fileName":"x"},"fStruct":{"a":null},"fTimestamp":"1970-01-01T00:00:00Z","fValue":null,"fDoubleValue":"NaN","fFloatValue":0,"fInt64Value":"1","fUInt64Value":"1","fInt32Value":1,"fUInt32Value":1,"fBoolValue":false,"fStringValue":"","fBytesValue":""}"#;
 
 #[test]
-fn well_known_types_have_their_forms_whether_the_build_generates_them_or_not() {
+fn well_known_types_have_json_forms_generated_or_not() {
     fn check<M: Json>() {
         let types = Types::well_known();
         let options = Options::new().types(&types);
@@ -116,7 +116,7 @@ fn null_is_a_value_of_null_value_and_value_alone() {
 }
 
 #[test]
-fn messages_with_boxes_and_shared_bytes_and_strings_survive_json() {
+fn boxed_and_shared_fields_survive_json() {
     let pool = pool(&["options"], "proto");
     survive!(100, pool, "options", options, Chunk Page Part Copied);
     survive!(100, pool, "options", enclosed, Chunk Page Part Copied);

@@ -1,4 +1,4 @@
-//! What a message of protobuf takes in memory is counted before it is decoded, for every kind of field.
+//! The memory of a protobuf message is counted before it is decoded, for every kind of field.
 
 mod random;
 
@@ -19,10 +19,10 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 /// How many values of each message.
 const VALUES: u64 = 30;
 
-/// How often the longest repeat what they hold: lists grow through several sizes.
+/// Repetitions in the longest ones: lists grow through several sizes.
 const REPEATS: usize = 40;
 
-/// Tells what a message was counted for, and what it took: when it was decoded, or until it could not be.
+/// Returns the counted size of a message and its allocations: after decoding, or until the failure.
 fn taken<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut body = Vec::new();
     Encoder::new(&mut body).bytes(message).unwrap();
@@ -33,7 +33,7 @@ fn taken<M: Message>(message: &[u8]) -> (usize, usize) {
     let after = dhat::HeapStats::get();
     let taken = match decoded {
         Ok(_) => after.curr_bytes - before.curr_bytes,
-        // All that was ever allocated, of which a list that has grown is a part several times.
+        // All allocations. A list that has grown contributes several times.
         Err(_) => (after.total_bytes - before.total_bytes) as usize / 2,
     };
     (CONTAINER_MEMORY_MAX - decoder.container_memory(), taken)
@@ -91,7 +91,7 @@ fn holding(number: u32, content: &[u8]) -> Vec<u8> {
     [&field, content].concat()
 }
 
-/// Messages that are short, for what they take.
+/// Messages that are short relative to their memory.
 fn check_hostile() {
     let words = |count: u64| (0..count).map(|word| word.to_string());
 
@@ -109,14 +109,14 @@ fn check_hostile() {
     let named = [("one".to_owned(), children)].into();
     is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
 
-    // Prost reads the entries of maps whatever they are said to be, and what stands behind them.
+    // Prost reads the entries of maps regardless of their wire type, and the bytes after them.
     let children = [2 << 3 | 2, 0].repeat(10_000);
     for key in (0..6).flat_map(|wire_type| [3 << 3 | wire_type, 5 << 3 | wire_type]) {
         for content in [&[0][..], &[2, 8, 0], &[0xff, 0xff, 0xff, 0xff, 0x0f]] {
             is_counted::<Tree>(&[&[key], content, &children].concat());
         }
     }
-    // Who takes the entry for four bytes finds a field behind them that is as long as all the rest.
+    // A decoder that takes the entry for four bytes finds a field after them that is as long as the rest.
     let entry = [5 << 3 | 5, 0, 15 << 3 | 2, 7, 0, 15 << 3 | 2, 0xa0, 0x9c, 0x81, 0x80, 0];
     is_counted::<Tree>(&[&entry[..], &children].concat());
 
@@ -129,7 +129,7 @@ fn check_hostile() {
         is_counted::<Singular>(&Singular { f_value: Some(value), ..Singular::default() }.encode_to_vec());
     }
 
-    // What takes nothing is no first element of what does: a field that nobody knows, 64 further on, or an empty list.
+    // A field without memory is no first element of a list: an unknown field, 64 further on, or an empty list.
     let disguised = |number| [holding(number + 64, &[]), holding(number, &[])].concat();
     let numbers = [holding(4, &[]), holding(4, &[1])].concat();
     let child = [disguised(2), disguised(3), disguised(5), numbers].concat();
@@ -142,7 +142,7 @@ fn check_hostile() {
     is_counted::<Singular>(&Singular { f_field_mask, ..Singular::default() }.encode_to_vec());
 }
 
-/// One test, since the allocator is everybody's.
+/// One test, since the allocator is shared by the process.
 #[test]
 fn the_memory_of_protobuf_messages_is_counted_before_decoding() {
     let _profiler = dhat::Profiler::builder().testing().build();

@@ -42,7 +42,7 @@ fn is_within(part: &[u8], whole: &[u8]) -> bool {
 
 /// Few bytes are copied, so that they do not keep a whole read buffer.
 #[test]
-fn long_bytes_fields_share_the_memory_of_the_body_in_every_place() {
+fn long_bytes_fields_share_body_memory_everywhere() {
     let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
     for form in [Form::Flat, Form::Extended] {
         let mut body = Vec::new();
@@ -62,7 +62,7 @@ fn long_bytes_fields_share_the_memory_of_the_body_in_every_place() {
 
 /// Short ones are copied, as bytes are.
 #[test]
-fn long_string_fields_share_the_memory_of_the_body_in_every_place() {
+fn long_string_fields_share_body_memory_everywhere() {
     let sent = page_of(&"ß".repeat(BULK_MIN / 2).into());
     for form in [Form::Flat, Form::Extended] {
         let mut body = Vec::new();
@@ -90,7 +90,7 @@ fn large_string_fields_are_set_aside_instead_of_copied() {
 }
 
 #[test]
-fn messages_with_shared_strings_are_those_of_prost_in_the_encoding_of_protobuf() {
+fn shared_string_messages_match_prost_protobuf_encoding() {
     let pool = pool(&["options"], "proto");
     for seed in 0..200 {
         let bytes = protobuf(&pool.get_message_by_name("options.Page").unwrap(), &mut Random::new(seed));
@@ -112,7 +112,7 @@ fn messages_with_shared_strings_are_those_of_prost_in_the_encoding_of_protobuf()
 }
 
 #[test]
-fn strings_that_are_not_utf8_are_refused_wherever_they_are_shared() {
+fn shared_strings_that_are_not_utf8_are_refused() {
     let mut long = vec![b'a'; BULK_MIN];
     long[BULK_MIN - 1] = 0xff;
     for text in [&b"\xff"[..], b"\xc3", &long] {

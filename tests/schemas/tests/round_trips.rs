@@ -136,7 +136,7 @@ fn messages_survive_with_protobuf_as_the_codec() {
 }
 
 #[test]
-fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
+fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     use schema_tests::protobuf::{recursive::Tree, services::Word};
     let read = |body: &[u8]| polyglot::decode_root::<Word>(&mut Decoder::new(body));
     assert_eq!(read(&[0]).unwrap(), Root::Message(Word::default()));
@@ -157,7 +157,7 @@ fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
     assert!(error.to_string().ends_with("bytes of memory, but only 67108864 remain of the limit"), "{error}");
     let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
     assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
-    assert_eq!(decoder.remaining(), 1, "what stands behind a body is left unread");
+    assert_eq!(decoder.remaining(), 1, "bytes after a body are left unread");
 }
 
 /// One value, as two builds write it; maps have no order, so each half is compared by itself where there are several
@@ -177,7 +177,7 @@ where
 }
 
 #[test]
-fn well_known_types_stand_on_the_wire_as_the_messages_that_their_files_declare() {
+fn well_known_types_encode_as_their_declared_messages() {
     let pool = pool(&["wellknown"], "proto");
     macro_rules! same {
         ($($message:ident)*) => {$(

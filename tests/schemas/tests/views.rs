@@ -8,8 +8,8 @@ use std::fmt::Debug;
 /// How many values of each message.
 const VALUES: u64 = 100;
 
-/// What a message and its view write for debugging, with what must differ taken out: prost writes the names of enums,
-/// and `r#`.
+/// The debug output of a message and its view, without the necessary differences: prost writes the names of enums, and
+/// `r#`.
 fn said(text: &impl Debug, enums: &[(&str, i32)]) -> String {
     let mut text = format!("{text:?}").replace("View", "").replace("r#", "").replace("Self_", "Self");
     for lifetime in [", _input: PhantomData<&()>", " { _input: PhantomData<&()> }"] {
@@ -170,7 +170,7 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
     let mut words = client.watch(Count { count: 7 }).await?.into_inner();
     assert_eq!(words.message().await?, Some(word("7")));
 
-    // One that tells nothing of its layout; another would be refused before its request is looked at.
+    // One without a layout; another would be refused before its request is read.
     let config = frisbee::Config::default().hello(false);
     let stranger = frpc::Channel::builder().config(config).connect(address).await?;
     let stranger = schema_tests::protobuf::services::FirstClient::new(stranger);

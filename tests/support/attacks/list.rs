@@ -1,4 +1,4 @@
-//! The hostile peers that there are, by what they do.
+//! The hostile peers, by their behaviour.
 
 mod doors;
 
@@ -37,7 +37,7 @@ fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
 
-/// What one of ours says first.
+/// The first packet of a native peer.
 fn hello() -> Vec<u8> {
     let mut core = frisbee_core::Connection::client(&Default::default(), Instant::now());
     core.outbox().take_bytes().to_vec()
@@ -129,12 +129,12 @@ fn packets() -> Vec<Attack> {
         Attack::new("reserved operations", &[25], Target::Echo, Vec::new()).again(flood(&reserved)),
         Attack::new("unknown operations", &[24], Target::Echo, Vec::new()).again(flood(&packet(1, 999, b"x"))),
         Attack::new("HELLO again and again", &[25], Target::Echo, hello()).again(flood(&packet(0, 3, b"fris\x01"))),
-        Attack::new("the connection asked for", &[25, 36], Target::Echo, hello()).again(flood(&packet(
+        Attack::new("the connection requested", &[25, 36], Target::Echo, hello()).again(flood(&packet(
             0,
             8,
             &[&[ECHO as u8], &echo(8)[..]].concat(),
         ))),
-        Attack::new("replies to a server that asks nothing", &[31], Target::Echo, hello()).again(flood(&packet(
+        Attack::new("replies to a server without calls", &[31], Target::Echo, hello()).again(flood(&packet(
             1,
             ECHO,
             &[&[0x10, 2, 4, 0], &echo(8)[..]].concat(),
@@ -237,7 +237,7 @@ fn streams() -> Vec<Attack> {
         Attack::new("streams opened and closed", &[21], Target::Interop, Vec::new()).again(open_close),
         Attack::new("a live stream opened", &[38], Target::Interop, Vec::new()).again(flood(&open(1))),
         Attack::new("empty messages of a stream", &[19], Target::Interop, open(1)).again(flood(&packet(1, 2, &[8, 0]))),
-        Attack::new("messages nobody reads", &[19, 26], Target::Interop, open(1))
+        Attack::new("unread messages", &[19, 26], Target::Interop, open(1))
             .again(flood(&packet(1, 2, &text(1_000))))
             .deaf(),
         Attack::new("messages without credit", &[19, 26], Target::Interop, [hello(), open(1)].concat())

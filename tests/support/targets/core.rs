@@ -21,12 +21,12 @@ pub fn header(data: &[u8]) {
     }
 }
 
-/// What the frames of this target may contain, in bytes.
+/// The content limit of this target's frames, in bytes.
 const LIMIT: u32 = 200_000;
 
 type Read = (Vec<Packet>, Option<ProtocolError>);
 
-/// The error without the name of what is spoken instead, which is found with the bytes that are there at the time.
+/// The error without the name of the detected protocol, which depends on the bytes received at the time.
 fn unnamed(error: ProtocolError) -> ProtocolError {
     match error {
         ProtocolError::Speaks(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
@@ -45,12 +45,12 @@ pub fn frames(data: &[u8]) {
     let whole = read(decoder(), stream, stream.len().max(1), false);
     let parts = read(decoder(), stream, usize::from(split) + 1, way & 4 != 0);
     assert_eq!(whole, parts);
-    // What is thrown away disturbs nothing behind it.
+    // Discarded bytes do not disturb later ones.
     let mut decoder = decoder();
     for chunk in stream.chunks(usize::from(split) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
         while let Ok(Some(_)) = decoder.next(&mut input) {}
-        assert!(decoder.held() <= 4 * stream.len() + 64 * 1024, "memory follows what was received");
+        assert!(decoder.held() <= 4 * stream.len() + 64 * 1024, "memory is proportional to the received bytes");
         if way & 8 != 0 {
             decoder.discard_body();
             assert_eq!(decoder.held(), 0);
@@ -101,7 +101,7 @@ pub fn hello(data: &[u8]) {
     joined(data);
 }
 
-/// What is measured of a batch are the messages that are read of it.
+/// The measured size of a batch matches its decoded messages.
 fn batch(data: &[u8]) {
     let messages: Vec<_> = Batch::new(data).collect();
     let whole: Vec<_> = messages.iter().flatten().map(|message| message.len()).collect();
@@ -117,8 +117,8 @@ fn batch(data: &[u8]) {
     }
 }
 
-/// Messages of two streams that join where they may come out as they were put: each byte is how long one is, and on
-/// which stream.
+/// Messages of two streams, batched where possible, are decoded in the order of encoding: each byte is the length of
+/// one, and its stream.
 fn joined(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5, 127, 128, 900, 4_095, 4_096];
     let mut outbox = Outbox::new(HeaderForm::Current);
@@ -145,7 +145,7 @@ fn joined(data: &[u8]) {
     assert!(read == put && bytes.is_empty(), "{} messages of {}", read.len(), put.len());
 }
 
-/// Either end of a connection, fed with anything while time passes. What it answers stays small.
+/// Either end of a connection, fed with any bytes while time passes. Its answers stay small.
 pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
     let mut now = Instant::now();

@@ -36,7 +36,7 @@ pub fn json_rpc(data: &[u8]) {
     run(attack(manner, data.to_vec(), frpc::Server::builder().gateway(gateway)));
 }
 
-/// Has a client say so much to a server, of which nothing may be left.
+/// Has a client send so much to a server, and checks that no state remains.
 async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     let builder = builder.config(config()).memory_max(64 * 1024).add_service(InteropServer::new(Service));
     let acceptor: Acceptor = builder.build().expect("there is one service");
@@ -51,7 +51,7 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
-/// A server answers whatever it likes to a client that makes a call of each kind.
+/// A server answers with any bytes to a client that makes a call of each kind.
 pub fn client(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(mislead(manner, told(manner, &hello(), data, u16::from), Channel::builder()));
@@ -81,8 +81,8 @@ fn once(io: DuplexStream) -> impl Fn() -> Given + Send + Sync + 'static {
 
 type Given = std::future::Ready<std::io::Result<DuplexStream>>;
 
-/// Calls of the accepting end: a client that offers services answers whatever it likes, or a client that offers them is
-/// called by whatever its server says.
+/// Calls of the accepting end: a client that offers services answers with any bytes, or a client that offers them is
+/// called by any bytes of its server.
 pub fn two_way(data: &[u8]) {
     thread_local! {
         static GREETING: OnceCell<Vec<u8>> = const { OnceCell::new() };
@@ -105,11 +105,11 @@ pub fn two_way(data: &[u8]) {
             move |connection: &Connection| {
                 let client = InteropClient::new(Channel::from_connection(connection));
                 let calling = tokio::spawn(async move { call_every_kind(&client).await });
-                calls.lock().expect("nobody panics").push(calling);
+                calls.lock().expect("no task panics").push(calling);
             }
         });
         attack(manner, bytes, builder).await;
-        let calls = std::mem::take(&mut *calls.lock().expect("nobody panics"));
+        let calls = std::mem::take(&mut *calls.lock().expect("no task panics"));
         for calling in calls {
             let ended = tokio::time::timeout(HANGS, calling).await;
             ended.expect("every call ends").expect("the server does not panic");
@@ -117,7 +117,7 @@ pub fn two_way(data: &[u8]) {
     });
 }
 
-/// What a client says of itself that offers the interop schema.
+/// HELLO of a client that offers the interop schema.
 async fn greeting() -> Vec<u8> {
     let (here, mut there) = pipe();
     let builder = Channel::builder().add_service(InteropServer::new(Service));

@@ -1,4 +1,4 @@
-//! The target of hand-offs: a gateway with a hostile client, or a client that asks a server that lies.
+//! The target of hand-offs: a gateway with a hostile client, or a client at a server that lies.
 
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use frisbee::{
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
-/// A router that gives its connections away when it is asked, by the protocol's own request or by a packet.
+/// A router that hands its connections off on request, by the protocol's own request or by a packet.
 struct Gateway;
 
 async fn echo(raw: RawTransport) {
@@ -65,7 +65,7 @@ impl Protocol for Gateway {
     }
 }
 
-/// Connections that are given away at any time, with any bytes behind.
+/// Connections that are handed off at any time, followed by any bytes.
 pub fn hand_off(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let bytes = told(manner, &hello(), data, u16::from);

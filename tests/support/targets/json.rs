@@ -39,7 +39,7 @@ fn round(text: &[u8], options: &Options<'_>) {
         }
     };
     let mut first = Vec::new();
-    // What has been read can be written.
+    // A decoded message can be encoded.
     options.encode(&message, &mut first).expect("it has been read from JSON");
     let again: All = options.decode(&first).expect("it was written by us");
     let mut second = Vec::new();

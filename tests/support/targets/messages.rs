@@ -102,7 +102,7 @@ fn round<M: Message>(body: &[u8], form: Form) {
     let again = match decode_root::<M>(&mut Decoder::shared(&shared)) {
         Ok(Root::Message(again)) => again,
         Ok(Root::Error(text)) => panic!("{} has become the error {text}", M::NAME),
-        Err(error) => panic!("what was written of {} is not understood: {error}", M::NAME),
+        Err(error) => panic!("the encoding of {} is not decoded: {error}", M::NAME),
     };
     // Maps are written in any order, and values that are not a number differ from themselves, but not in length.
     assert_eq!(self::written(&again, form).len(), written.len(), "{} is written otherwise", M::NAME);
@@ -110,6 +110,6 @@ fn round<M: Message>(body: &[u8], form: Form) {
 
 fn written<M: Message>(message: &M, form: Form) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("what was read can be written");
+    encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("a decoded message can be encoded");
     bytes
 }

@@ -1,5 +1,5 @@
-//! The peer that a target with a whole end of a connection has: it says what the fuzzer wants in the manner that the
-//! fuzzer wants. Time is virtual, and all runs of a thread share one runtime.
+//! The peer of a target with a whole end of a connection: it sends the fuzzer's bytes in the way that the fuzzer
+//! chooses. Time is virtual, and all runs of a thread share one runtime.
 
 use std::cell::LazyCell;
 use std::future::poll_fn;
@@ -22,7 +22,7 @@ thread_local! {
     });
 }
 
-/// Runs to its end; nothing of it may go on.
+/// Runs to its end; no task may remain.
 pub(super) fn run(test: impl Future<Output = ()>) {
     RUNTIME.with(|runtime| {
         runtime.block_on(async {
@@ -47,7 +47,7 @@ pub(super) fn pipe() -> (DuplexStream, DuplexStream) {
 pub(super) struct Manner(pub(super) u8);
 
 impl Manner {
-    /// The first byte of the input, and what is left of it.
+    /// The first byte of the input, and the remaining ones.
     pub(super) fn of(data: &[u8]) -> Option<(Self, &[u8])> {
         data.split_first().map(|(manner, rest)| (Self(*manner), rest))
     }
@@ -72,7 +72,7 @@ impl Manner {
         self.0 & 32 != 0
     }
 
-    /// Which of two ends the peer is, or what it meets there; whatever that means to the target.
+    /// The end that the peer plays, or its environment there; the target defines the meaning.
     pub(super) fn other(self) -> bool {
         self.0 & 64 != 0
     }
@@ -83,7 +83,7 @@ impl Manner {
 }
 
 /// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With
-/// or without a greeting in front. `operation` tells which one a byte stands for.
+/// or without a greeting in front. `operation` maps a byte to its operation.
 pub(super) fn told(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
     let mut bytes = if manner.greets() { greeting.to_vec() } else { Vec::new() };
     if !manner.is_framed() {
@@ -99,7 +99,7 @@ pub(super) fn told(manner: Manner, greeting: &[u8], data: &[u8], operation: impl
     bytes
 }
 
-/// What makes one of ours of the peer, so that prefixes, credit and the like are understood.
+/// The packet that makes the peer native, so that prefixes, credit and the like are decoded.
 pub(super) fn hello() -> Vec<u8> {
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
@@ -107,7 +107,7 @@ pub(super) fn hello() -> Vec<u8> {
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
-/// Writes in pieces, throws away what comes, and goes or stays.
+/// Writes in pieces, discards received bytes, and disconnects or stays.
 pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
     for piece in bytes.chunks(manner.piece()) {
         let written = tokio::time::timeout(Duration::from_secs(1), write(io, piece)).await;
@@ -144,7 +144,7 @@ async fn write(io: &mut DuplexStream, mut piece: &[u8]) -> bool {
     true
 }
 
-/// Throws away what has come; ready when nothing more will.
+/// Discards received bytes; ready when no more will arrive.
 fn drain(io: &mut DuplexStream, context: &mut Context<'_>) -> Poll<()> {
     let mut thrown_away = [0; PIPE];
     loop {

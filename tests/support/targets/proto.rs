@@ -1,4 +1,4 @@
-//! Targets of the generator: a .proto file, and a lock beside one, from anybody.
+//! Targets of the generator: a .proto file, and a lock with it, from any source.
 
 use frpc_build::{Builder, Codec, LockUpdate, Numbering, Output};
 use prost_types::FileDescriptorSet;
@@ -20,7 +20,7 @@ impl FileResolver for Single {
     }
 }
 
-/// What a text says, if it is a schema.
+/// The schema of a text, if it is one.
 fn parse(text: &str, with_places: bool) -> Result<FileDescriptorSet, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Single(text.to_owned()));
@@ -31,8 +31,8 @@ fn parse(text: &str, with_places: bool) -> Result<FileDescriptorSet, protox::Err
     Ok(compiler.file_descriptor_set())
 }
 
-/// Generates from a file of that text: an error or code, in files that stand right inside of the output folder. The
-/// length of the text chooses what else is wanted.
+/// Generates from a file of that text: an error or code, in files directly inside the output folder. The length of the
+/// text chooses the other options.
 pub fn proto(data: &[u8]) {
     let Ok(schema) = str::from_utf8(data).map_err(drop).and_then(|text| parse(text, true).map_err(drop)) else {
         return;
@@ -125,9 +125,9 @@ pub fn lock(data: &[u8]) {
         Ok(Some(written)) => {
             assert!(update > LockUpdate::Never, "it was not to be written");
             let again = shop.compare(written.as_bytes(), builder(), LockUpdate::Never);
-            assert_eq!(again, Ok(None), "what was written is not kept");
+            assert_eq!(again, Ok(None), "the lock file is not kept");
             let again = shop.compare(written.as_bytes(), builder(), LockUpdate::Breaking);
-            assert_eq!(again, Ok(None), "what was written is written otherwise");
+            assert_eq!(again, Ok(None), "the lock file is written differently");
         }
     });
 }

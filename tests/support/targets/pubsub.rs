@@ -11,8 +11,8 @@ fn operation(byte: u8) -> u16 {
     if byte < 10 { byte.into() } else { FIRST_OPERATION + u16::from(byte) % count }
 }
 
-/// A client says whatever it likes to a broker that is small, alone or beside a client that has subscribed to
-/// everything. Nothing of it may be left.
+/// A client sends any bytes to a broker that is small, alone or with a client that has subscribed to everything. No
+/// state may remain.
 pub fn broker(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
@@ -54,7 +54,7 @@ async fn read_everything(acceptor: frisbee::Acceptor<Broker>) -> Connection {
     connection
 }
 
-/// A broker says whatever it likes to a client that subscribes, publishes and reads.
+/// A broker sends any bytes to a client that subscribes, publishes and reads.
 pub fn subscriber(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
@@ -81,7 +81,7 @@ async fn subscribe(client: &Client, in_group: bool) -> Result<(), PubSubError> {
         true => client.queue_subscribe("*.b", "group").await?,
     };
     let read = async {
-        // Some are lost, the subscription goes on.
+        // Some are lost, the subscription continues.
         while !matches!(messages.recv().await, Err(RecvError::Closed(_))) {}
     };
     let _ = tokio::time::timeout(Duration::from_secs(5), read).await;

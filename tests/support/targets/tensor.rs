@@ -7,7 +7,7 @@ use frpc::tensor::{Image, Tensor};
 /// Nested lists take memory of their own.
 const MEMORY_MAX: usize = 1 << 20;
 
-/// What is understood agrees with itself, and is understood again as it is written. The first byte chooses the form.
+/// A decoded value is consistent, and decodes again from its encoding. The first byte chooses the form.
 pub fn tensor(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else { return };
     let options = Options::new().container_memory(MEMORY_MAX);

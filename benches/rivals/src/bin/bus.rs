@@ -1,14 +1,14 @@
-//! The way of messages through two brokers that NATS joins, beside `async-nats` alone, with the same nats-server.
+//! Messages through two brokers joined by NATS, and through `async-nats` alone, with the same nats-server.
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin bus -- [ROUNDS]`
 //!
 //! Takes `nats-server` from PATH. Everything else is in this process, and each way has one publisher and one subscriber
 //! of 32 bytes. `p50` is of messages one at a time, from before they are published until they are read. `rate` is of
-//! messages of which at most 8192 are on their way. The ways take their turns, and ratios are taken within a round.
+//! messages with at most 8192 in flight. The variants take turns, and ratios are taken within a round.
 //!
-//! `resumed` is of a cluster of three servers, of which the one that both brokers use is killed while one of them publishes
-//! a message each millisecond: from the kill until the first message is read that was published after it. The brokers then
-//! use different servers. `missed` is what the subscription was told to have missed.
+//! `resumed` is of a cluster of three servers. The one that both brokers use is killed while one of them publishes a
+//! message each millisecond: from the kill until the first message is read that was published after it. The brokers
+//! then use different servers. `missed` is the number of messages reported as missed to the subscription.
 
 use bytes::Bytes;
 use frisbee::pubsub::{Broker, Client, Publisher, RecvError, Subscription};
@@ -31,7 +31,7 @@ const ON_THEIR_WAY: usize = 8192;
 /// Messages that are read before a server is killed.
 const BEFORE_KILL: usize = 500;
 
-/// A bus that is away for so long does not come back.
+/// The time after which an absent bus is considered lost.
 const RESUME_MAX: Duration = Duration::from_secs(60);
 
 const PAYLOAD: Bytes = Bytes::from_static(&[b'x'; 32]);
@@ -155,7 +155,7 @@ async fn resume() -> Result<(Duration, u64), BoxError> {
         let mut ticks = tokio::time::interval(Duration::from_millis(1));
         loop {
             ticks.tick().await;
-            // Its time is what a message says.
+            // A message contains its send time.
             let now = begun.elapsed().as_nanos();
             if publisher.publish(now.to_string()).await.is_err() {
                 return;
@@ -187,7 +187,7 @@ async fn resume() -> Result<(Duration, u64), BoxError> {
     Ok((resumed, missed))
 }
 
-/// Waits until two servers, those to which brokers go, pass on to each other what is published there.
+/// Waits until the two servers of the brokers forward messages to each other.
 async fn joined(addresses: &[String]) -> Result<(), BoxError> {
     let (here, there) = (async_nats::connect(&addresses[1]).await?, async_nats::connect(&addresses[2]).await?);
     let mut heard = there.subscribe("ready").await?;

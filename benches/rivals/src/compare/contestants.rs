@@ -1,4 +1,4 @@
-//! Who takes part, in which cells, and against which raw frames each is held.
+//! The contestants, their cells, and the raw frames that each is compared with.
 
 use crate::grid::{Cell, Mode, Section};
 use crate::machine;
@@ -187,7 +187,7 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("frpc-counted", "frpc-plain with counters and histograms at both ends", SHARED, Kind::Observed),
         (
             "frpc-traced",
-            "the same with traces for OpenTelemetry at both ends, of which one in a hundred is recorded",
+            "the same with traces for OpenTelemetry at both ends, one in a hundred recorded",
             SHARED,
             Kind::Observed,
         ),
@@ -228,7 +228,7 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("tonic-web", "tonic with its layer for gRPC-Web, over HTTP/1.1", NATIVE, Kind::Door),
         ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
         ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
-        ("ucall", "JSON-RPC over TCP, which closes the connection behind each reply", NATIVE, Kind::Door),
+        ("ucall", "JSON-RPC over TCP, which closes the connection after each reply", NATIVE, Kind::Door),
         ("raw-tls", "raw over TLS, as all that follow, by rustls with ring", SECURED, Kind::Tls),
         ("raw-tls-shared", "raw-shared over TLS", SECURED_SHARED, Kind::Tls),
         ("frpc-plain-tls", "frpc-plain over TLS", SECURED_SHARED, Kind::Tls),
@@ -252,7 +252,7 @@ pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
     .into()
 }
 
-/// Those beside which calls are counted and traced.
+/// The baselines of counted and traced calls.
 const UNOBSERVED: [&str; 3] = ["frpc-plain", "tonic", "tonic-cores"];
 
 /// Those that stream.

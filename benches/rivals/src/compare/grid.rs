@@ -1,4 +1,4 @@
-//! What is measured: the originals' grid, and what it leaves out.
+//! The measured cells: the originals' grid, and additional ones.
 
 use rivals::rivals::streams::Way;
 use std::fmt;
@@ -25,23 +25,23 @@ pub(crate) enum Section {
     Bulk,
     /// A handler that sleeps.
     Handler,
-    /// A connection for each call, beside one that is kept.
+    /// A connection for each call, compared with a kept one.
     Connect,
     /// Both processes on one core.
     Pinned,
     /// Messages of streams.
     Streams,
-    /// Calls that are counted and traced, beside calls that are not.
+    /// Counted and traced calls, compared with plain ones.
     Observed,
     /// Calls at a fixed rate.
     Open,
-    /// One connection that asks for very much beside a hundred that ask for little.
+    /// One connection with very many requests among a hundred with few.
     Hog,
     /// Memory of connections that do nothing.
     Idle,
-    /// Two processes of one host, by other ways than TCP beside it.
+    /// Two processes of one host, by other transports than TCP, and by TCP.
     OneHost,
-    /// Services that are called through doors, beside native calls.
+    /// Services called through gateways, compared with native calls.
     Doors,
     /// Calls over TLS, and a connection for each call.
     Tls,
@@ -58,7 +58,7 @@ pub(crate) enum Mode {
     Open { rate: u32 },
     /// As `Closed`, with both processes on the first core.
     Pinned,
-    /// As `Closed`, beside a connection that does this.
+    /// As `Closed`, during such load of another connection.
     Beside(Hog),
     /// One call on each connection, then nothing.
     Idle,
@@ -66,7 +66,7 @@ pub(crate) enum Mode {
     Stream(Way),
 }
 
-/// What the greedy connection does.
+/// The load of the greedy connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hog {
     /// Sends texts of 4 MiB, two at a time.
@@ -85,7 +85,7 @@ impl Hog {
     }
 }
 
-/// Texts in flight take at most so much memory, in bytes, at each of the two ends. What has more is left out.
+/// Texts in flight take at most so much memory, in bytes, at each of the two ends. Larger cells are left out.
 const IN_FLIGHT_MAX: usize = 256 << 20;
 
 /// All cells in the order of the report.
@@ -173,8 +173,8 @@ impl fmt::Display for Cell {
             Mode::Reconnect => write!(f, ", connection per call"),
             Mode::Open { rate } => write!(f, ", {rate} calls per second"),
             Mode::Pinned => write!(f, ", one core"),
-            Mode::Beside(Hog::Texts) => write!(f, ", beside texts of 4 MiB"),
-            Mode::Beside(Hog::Calls) => write!(f, ", beside 10 000 calls at a time"),
+            Mode::Beside(Hog::Texts) => write!(f, ", during texts of 4 MiB"),
+            Mode::Beside(Hog::Calls) => write!(f, ", during 10 000 calls at a time"),
             Mode::Idle => write!(f, ", idle"),
             Mode::Stream(way) => write!(f, ", streams {way:?}"),
         }

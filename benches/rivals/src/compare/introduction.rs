@@ -4,12 +4,12 @@ use crate::machine::described;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// How the sentence begins, up to the name of the machine, and what follows that name.
+/// The beginning of the sentence, up to the name of the machine, and its continuation.
 const BEGINNING: &str = "This report is of ";
 const BEHIND: &str = ", at revision ";
 
 /// The reader's name for the machine: the one that is `given`; or that of the report `before`, if this is of the same
-/// kind of processor; or else what the machine says of itself.
+/// kind of processor; or else the machine's own name.
 pub(crate) fn machine(given: Option<&str>, before: &str, itself: &str) -> String {
     // The memory of virtual machines differs by some kilobytes from one start to the next.
     let processor = |machine: &str| machine.split(", memory ").next().unwrap_or_default().to_owned();
@@ -37,8 +37,8 @@ fn named(report: &str) -> Option<&str> {
     Some(sentence.split_once(BEHIND)?.0)
 }
 
-/// The reports beside the one in `folder`: their machines, and the links to them. One report stands in a folder, and
-/// those of other machines stand in folders within that.
+/// The reports other than the one in `folder`: their machines, and the links to them. One report is in a folder, and
+/// those of other machines are in folders within that.
 fn others(folder: &Path) -> Vec<(String, String)> {
     let report = |folder: &Path| named(&std::fs::read_to_string(folder.join("README.md")).ok()?).map(str::to_owned);
     let upper = folder.parent().filter(|upper| report(upper).is_some());
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_keeps_the_name_of_its_machine_until_the_processor_is_another() {
+    fn report_keeps_machine_name_until_processor_changes() {
         let before = "This report is of an old box, at revision 1.\n\n* Machine: 2 x Box, memory 7 kB\n";
         assert_eq!(machine(None, before, "2 x Box, memory 8 kB"), "an old box");
         assert_eq!(machine(Some("my box"), before, "2 x Box, memory 8 kB"), "my box");

@@ -1,7 +1,7 @@
-//! The process that makes the calls: connects, warms up, counts for as long as it is told, and says what came of it.
+//! The process that makes the calls: connects, warms up, counts for the given time, and prints the outcome.
 //!
-//! It tells its parent on standard output how far it is (`ready`, `begin`, `end`), so that the parent can look at the
-//! processor time of both processes at the right moments, and at last `result` with figures.
+//! It prints its phase on standard output (`ready`, `begin`, `end`), so that the parent can read the processor time of
+//! both processes at the right moments, and at last `result` with figures.
 
 mod open;
 
@@ -55,7 +55,7 @@ pub(crate) struct LoadArguments {
 /// How long connections are left alone before memory is looked at: time to give back what bursts needed.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// What came of a load.
+/// The outcome of a load.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     /// Calls that ended within the window.
@@ -123,7 +123,7 @@ impl Carriers {
 
 /// What every way of loading needs.
 struct Bench {
-    /// Waits for what the carriers do.
+    /// Waits for the carriers.
     control: Runtime,
     carriers: Carriers,
     meter: Arc<Meter>,
@@ -167,7 +167,7 @@ impl Bench {
         Ok(connections)
     }
 
-    /// Goes through the phases, telling the parent; gives the seconds of the window.
+    /// Goes through the phases and reports them to the parent; returns the seconds of the window.
     fn phases(&self) -> f64 {
         sleep(Duration::from_millis(self.arguments.warm_up_ms));
         self.meter.enter(Phase::Window);

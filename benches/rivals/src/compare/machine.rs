@@ -1,4 +1,4 @@
-//! What the report says of the machine and of versions, and what the system has to allow.
+//! The report's description of the machine and of versions, and required system settings.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(crate) fn raise_file_limit() {
 pub(crate) fn describe(commands: &[String]) -> String {
     let mut text = String::new();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    // Virtual machines are often told no more than a maker's name, which is the same for many generations.
+    // Virtual machines often see no more than a maker's name, which is the same for many generations.
     let of_processor = |name| line_of("/proc/cpuinfo", name).unwrap_or_else(|| "unknown".into());
     let [processor, family, model] = ["model name\t", "cpu family\t", "model\t"].map(of_processor);
     let memory = line_of("/proc/meminfo", "MemTotal").unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn command() -> String {
     format!("`cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- {}`", arguments.join(" "))
 }
 
-/// The revision of the code, whatever has become of its report.
+/// The revision of the code, without changes of its report.
 pub(crate) fn revision() -> String {
     let git = |arguments: &[&str]| output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat());
     let changes = git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)docs/performance"]);
@@ -83,7 +83,7 @@ fn go_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("go")
 }
 
-/// Builds the contestants in Go beside this program.
+/// Builds the contestants in Go next to this program.
 pub(crate) fn go_program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let program = own.with_file_name("compare-go");

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --manifest-path benches/rivals/Cargo.toml --bin compare -- [--quick]`
 //!
-//! For each cell of the grid all contestants take their turns, round after round, so that whatever else goes on in the
-//! machine meets all of them; ratios are taken within a round. The program runs itself as the servers and the loads.
+//! For each cell of the grid all contestants take turns, round after round, so that other load of the machine meets all
+//! of them; ratios are taken within a round. The program runs itself as the servers and the loads.
 
 mod chart;
 mod contestants;
@@ -41,7 +41,7 @@ enum Role {
     /// Serves until standard input ends.
     #[command(hide = true)]
     Serve(serve::ServeArguments),
-    /// Puts load on a server and tells what came of it.
+    /// Puts load on a server and reports the outcome.
     #[command(hide = true)]
     Load(load::LoadArguments),
 }
@@ -60,7 +60,7 @@ struct Options {
     /// Only cells whose name contains this.
     #[arg(long)]
     cell: Option<String>,
-    /// Rounds, in each of which every contestant runs once. Default: 9, quick 3.
+    /// Rounds. Every contestant runs once in each. Default: 9, quick 3.
     #[arg(long)]
     rounds: Option<usize>,
     /// How long calls are counted in each run, in milliseconds. Default: 1000, quick 400.
@@ -157,7 +157,7 @@ fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxErr
     Ok(entries)
 }
 
-/// Goes through the grid, round by round until the time is over. A run that fails is told and left out.
+/// Goes through the grid, round by round until the time is over. A failed run is reported and left out.
 fn run_all(
     cells: &[Cell],
     entries: &[Entry],
@@ -173,7 +173,7 @@ fn run_all(
     for round in rounds.clone() {
         for cell in cells {
             let taking: Vec<_> = entries.iter().filter(|entry| entry.takes(cell)).collect();
-            // Nobody always comes first, or always after the same neighbour.
+            // No contestant always comes first, or always after the same neighbour.
             for turn in 0..taking.len() {
                 let entry = taking[(turn + round) % taking.len()];
                 progress.set_message(format!("{cell} {}", entry.name));

@@ -8,7 +8,7 @@ use rivals::BoxError;
 use rivals::process::Process;
 use std::time::Duration;
 
-/// What a run has given.
+/// The results of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) entry: &'static str,
@@ -21,14 +21,14 @@ pub(crate) struct Sample {
     pub(crate) both_us: f64,
     /// The most memory that the server had, in bytes.
     pub(crate) server_peak: u64,
-    /// What the server's memory grew by, in bytes, from its start to the end of the window.
+    /// The growth of the server's memory, in bytes, from its start to the end of the window.
     pub(crate) server_growth: u64,
 }
 
 /// How long a process may take to be ready. Eight thousand connections take some.
 const READY: Duration = Duration::from_secs(30);
 
-/// What a load may take beyond its times.
+/// The time that a load may take beyond its phases.
 const SLACK: Duration = Duration::from_secs(15);
 
 /// Measures a cell once.
@@ -74,7 +74,7 @@ pub(crate) fn run(entry: &Entry, cell: &Cell, round: usize, times: Times) -> Res
 }
 
 fn serve_arguments(entry: &Entry, cell: &Cell) -> Vec<String> {
-    // A server beside a hog has to carry what the hog sends.
+    // A server with a greedy connection also carries the load of that connection.
     let in_flight = if let Mode::Beside(hog) = cell.mode { hog.load().0 } else { cell.in_flight };
     let sleep = cell.sleep.unwrap_or_default().as_micros();
     let numbers = ["serve", entry.name, "--sleep-us", &sleep.to_string(), "--in-flight", &in_flight.to_string()];

@@ -1,4 +1,4 @@
-//! Writes what was measured: `runs.csv` with every run, `README.md` with medians and spread, and charts.
+//! Writes the results: `runs.csv` with every run, `README.md` with medians and spread, and charts.
 
 use crate::chart::{Chart, Group};
 use crate::contestants::Entry;
@@ -25,7 +25,7 @@ impl Report {
     }
 }
 
-/// The same, and what is known of those who took part.
+/// The same, with details of the contestants.
 struct Results<'a> {
     samples: &'a [Sample],
     cells: Vec<Cell>,
@@ -110,7 +110,7 @@ fn repeated(samples: &[Sample]) -> Vec<Sample> {
 const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
-/// Sections with their headings and what has to be known to read them.
+/// Sections with their headings and explanations.
 const SECTIONS: [(Section, &str, &str); 13] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
@@ -123,7 +123,7 @@ const SECTIONS: [(Section, &str, &str); 13] = [
     (
         Section::Connect,
         "A connection for each call",
-        "Connect, call once, close; beside the same load on kept connections.",
+        "Connect, call once, close; compared with the same load on kept connections.",
     ),
     (
         Section::Pinned,
@@ -185,14 +185,14 @@ const SECTIONS: [(Section, &str, &str); 13] = [
     ),
 ];
 
-/// Whom the five figures in front compare.
+/// The contestants of the five introductory figures.
 const SUMMARY: [&str; 8] = ["raw", "frpc-plain", "frpc", "tonic", "tonic-cores", "tarpc", "tarpc-in-place", "go-frpc"];
 
 /// A figure of a run.
 type Figure = fn(&Sample) -> f64;
 
 impl Results<'_> {
-    /// How it was measured, and how to read what follows.
+    /// The method, and how to read the tables.
     fn method(&self) -> String {
         let windows = spread(self.samples.iter().map(|sample| sample.outcome.seconds).collect()).unwrap_or_default();
         let [least, _, greatest] = windows.map(|seconds| (seconds * 10.0).round() / 10.0);
@@ -362,7 +362,7 @@ impl Results<'_> {
         text.push('\n');
     }
 
-    /// What most readers come for: what a call costs in comparison, and five figures.
+    /// The summary: the cost of a call in comparison, and five figures.
     fn summary(&self, text: &mut String) {
         text.push_str("## In short\n\n");
         let short = |in_flight| Cell::new(Section::Small, 16, in_flight, 32);
@@ -417,7 +417,7 @@ fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
     Some([least, middle, greatest])
 }
 
-/// What the cells of one table have in common.
+/// The common properties of the cells of one table.
 fn group_title(cell: &Cell) -> String {
     match cell.section {
         Section::Small | Section::Bulk => format!("{}, {} in flight", cell.length_name(), cell.in_flight),
@@ -441,7 +441,7 @@ fn group_title(cell: &Cell) -> String {
     }
 }
 
-/// What tells a cell from the others in its table.
+/// The distinguishing property of a cell in its table.
 fn column(cell: &Cell) -> String {
     let load = format!("{}x{}", cell.clients, cell.in_flight);
     match cell.mode {
@@ -451,8 +451,8 @@ fn column(cell: &Cell) -> String {
         Mode::Stream(_) => format!("{}, {} connections", cell.length_name(), cell.clients),
         Mode::Reconnect => format!("{load} connecting"),
         Mode::Open { rate } => format!("{rate}/s"),
-        Mode::Beside(crate::grid::Hog::Texts) => "beside 4 MiB texts".into(),
-        Mode::Beside(crate::grid::Hog::Calls) => "beside 10 000 calls".into(),
+        Mode::Beside(crate::grid::Hog::Texts) => "during 4 MiB texts".into(),
+        Mode::Beside(crate::grid::Hog::Calls) => "during 10 000 calls".into(),
         Mode::Idle => cell.clients.to_string(),
     }
 }
@@ -472,7 +472,7 @@ mod tests {
     use super::*;
     use crate::contestants::{go_entries, rust_entries};
 
-    /// The report in the repository, as its own runs make it. `UPDATE_GOLDEN=1` writes it anew.
+    /// The report in the repository, as its own runs make it. `UPDATE_GOLDEN=1` rewrites it.
     #[test]
     fn the_committed_report_is_that_which_its_runs_make() {
         let entries = [rust_entries(), go_entries(Path::new("not run"))].concat();
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn conclusions_stand_in_front_of_the_method_and_tables_come_last() {
+    fn conclusions_precede_method_and_tables_come_last() {
         let entries = rust_entries();
         let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
         let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();

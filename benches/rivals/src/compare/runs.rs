@@ -1,4 +1,4 @@
-//! The file of all runs: written, and read again when a comparison goes on.
+//! The file of all runs: written, and read again when a comparison resumes.
 
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode};
@@ -7,7 +7,7 @@ use crate::measure::Sample;
 use rivals::BoxError;
 use std::fmt::Write as _;
 
-/// The columns; the first seven tell which contestant and which cell.
+/// The columns; the first seven identify the contestant and the cell.
 const HEAD: &str = "contestant,section,clients,in_flight,length,sleep_us,mode,round,calls,seconds,server_us,both_us,p50_us,\
                     p99_us,p999_us,max_us,starved,stuck,server_peak_bytes,server_growth_bytes";
 
@@ -70,7 +70,7 @@ fn sample(line: &str, entries: &[Entry], cells: &[Cell]) -> Option<Sample> {
     })
 }
 
-/// What tells a cell from all others.
+/// The identity of a cell.
 fn key(cell: &Cell) -> String {
     let Cell { section, clients, in_flight, length, sleep, mode } = cell;
     let sleep = sleep.unwrap_or_default().as_micros();

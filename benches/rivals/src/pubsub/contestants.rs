@@ -1,4 +1,4 @@
-//! The brokers and their clients, behind one trait.
+//! The brokers and their clients, with one trait.
 
 use bytes::Bytes;
 use clap::ValueEnum;

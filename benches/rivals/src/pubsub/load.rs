@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     steps: usize,
 }
 
-/// Messages after which a subscriber tells how far it is.
+/// Messages after which a subscriber reports its position.
 const STEP: u64 = 1024;
 
 /// How many steps a publisher may be ahead of its slowest subscriber.
@@ -115,7 +115,7 @@ async fn write<C: Contestant>(
         if step == WARM_UP {
             progress.all_at(step - 1).await?;
             phases.wait().await;
-            // The time has been told.
+            // The time has been reported.
             phases.wait().await;
         }
         if let Some(before) = step.checked_sub(AHEAD) {

@@ -4,12 +4,12 @@
 //!
 //! * `fan-out`: 1 publisher, 100 subscribers, 32 bytes.
 //! * `pairs`: 16 publishers to 16 topics with a subscriber each, 32 bytes.
-//! * `stall`: ours alone, 99 subscribers beside one that stalls and without it: what becomes of their p99.
+//! * `stall`: frisbee alone, 99 subscribers with and without a stalled one: the change of their p99.
 //!
 //! The contestants take their turns, round after round, and ratios are taken within a round. Each has its own client in
 //! Rust, on tokio's multi-thread runtime. Every connection is one publisher or one subscriber. Publishers are at most
 //! 8192 messages ahead of their slowest subscriber, so that nothing is lost, and subscribers check that each message is
-//! the one behind the last.
+//! the successor of the last.
 
 mod contestants;
 mod load;
@@ -32,7 +32,7 @@ struct Arguments {
     /// Shorter runs, to see that everything works.
     #[arg(long)]
     quick: bool,
-    /// Rounds, in each of which every contestant runs once. Default: 7, quick 1.
+    /// Rounds. Every contestant runs once in each. Default: 7, quick 1.
     #[arg(long)]
     rounds: Option<usize>,
     /// Only these.
@@ -48,10 +48,10 @@ enum Role {
         #[arg(long)]
         queue_max: Option<usize>,
     },
-    /// Publishes and subscribes, and tells when.
+    /// Publishes and subscribes, and reports its phases.
     #[command(hide = true)]
     Load(load::Arguments),
-    /// Publishes at a steady pace, and tells how long messages take.
+    /// Publishes at a steady pace, and reports the latency of messages.
     #[command(hide = true)]
     Stall(stall::Arguments),
 }
@@ -63,7 +63,7 @@ pub(crate) enum Scenario {
     Stall,
 }
 
-/// What may take a broker or a load to be ready, and a load to be done.
+/// The longest time for a broker or a load to become ready, and for a load to finish.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn main() -> Result<(), BoxError> {
@@ -103,7 +103,7 @@ struct Sample {
 }
 
 fn compare_brokers(scenario: Scenario, steps: usize, rounds: usize, nats: &Path) -> Result<(), BoxError> {
-    println!("\n{scenario:?}: thousand messages delivered, all of which arrived");
+    println!("\n{scenario:?}: thousand messages delivered without loss");
     println!("{:>5} {:>8} {:>18} {:>16} {:>14}", "round", "", "/ broker's cpu s", "/ both cpu s", "/ second");
     let mut ratios = (Vec::new(), Vec::new());
     for round in 1..=rounds {
@@ -143,7 +143,7 @@ fn run(name: Name, scenario: Scenario, steps: usize, nats: &Path) -> Result<Samp
     })
 }
 
-/// 99 subscribers beside one that stalls, and without it.
+/// 99 subscribers with and without a stalled one.
 fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
     println!("\nStall: microseconds that messages take to 99 subscribers");
     println!("{:>5} {:>16} {:>8} {:>8}", "round", "", "p50", "p99");
@@ -169,7 +169,7 @@ fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Builds nats-server beside this program.
+/// Builds nats-server next to this program.
 fn build_nats() -> Result<PathBuf, BoxError> {
     let program = std::env::current_exe()?.with_file_name("pubsub-nats");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("nats");

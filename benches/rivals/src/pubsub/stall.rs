@@ -1,5 +1,5 @@
-//! The process that publishes at a steady pace to 99 subscribers, beside one that reads nothing if told so, and says
-//! how long messages take.
+//! The process that publishes at a steady pace to 99 subscribers, optionally with one that reads nothing, and reports
+//! the latency of messages.
 
 use frisbee::pubsub::{Client, FIRST_OPERATION};
 use frisbee::{HeaderForm, Operation, Outbox, PacketId};
@@ -22,12 +22,12 @@ pub(crate) struct Arguments {
 
 const READERS: usize = 99;
 
-/// Ten messages of 1 KiB every 5 ms: 2 MB/s, which overflow what waits for one that stalls within the first second.
+/// Ten messages of 1 KiB every 5 ms: 2 MB/s, which overflow the queue of a stalled one within the first second.
 const PACE: Duration = Duration::from_millis(5);
 const AT_ONCE: usize = 10;
 const LENGTH: usize = 1024;
 
-/// The part of the run that is not measured, in which buffers fill.
+/// The unmeasured part of the run, in which buffers fill.
 const WARM_UP: Duration = Duration::from_secs(1);
 
 pub(crate) fn main(arguments: &Arguments) -> Result<(), BoxError> {

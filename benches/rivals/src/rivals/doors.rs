@@ -1,6 +1,6 @@
-//! Services that are called through doors: ours by those of its gateway, and rivals. One client for all of them writes
-//! the bytes by hand, so that what is compared is the servers. gRPC and native frames, for which that would be a
-//! library, are called by one: `doors/channels.rs`.
+//! Services called through gateways: frpc's, and rivals. One client for all of them writes the bytes by hand, so that
+//! the servers are compared. gRPC and native frames, which would need a library, are called by one:
+//! `doors/channels.rs`.
 
 mod axum;
 mod channels;
@@ -66,7 +66,7 @@ impl<D: Door> Contestant for Through<D> {
     }
 }
 
-/// A connection on which calls are pipelined.
+/// A connection with pipelined calls.
 #[derive(Debug)]
 pub struct Connection {
     socket: TcpStream,
@@ -84,14 +84,14 @@ impl Connection {
         Ok(Self { socket, address })
     }
 
-    /// Keeps calls in flight and checks what comes back.
+    /// Keeps calls in flight and checks the replies.
     async fn drive<W: Wire>(mut self, load: &Load) -> Result<u64, BoxError> {
         let mut callers = Callers::new(load);
         let mut input = Vec::with_capacity(READ);
         let mut out = Vec::new();
         (0..load.in_flight).for_each(|caller| callers.send::<W>(caller, &mut out));
         while callers.waiting > 0 {
-            // The longest texts are written while nothing has to be read: each comes back when it is there as a whole.
+            // The longest texts are written while no reply is due: each is echoed when it has arrived as a whole.
             self.socket.write_all(&out).await?;
             out.clear();
             input.reserve(READ);
@@ -123,7 +123,7 @@ struct Callers<'a> {
     texts: Vec<Text>,
     /// For each caller when its call has begun, if it matters, and whether it waits.
     begun: Vec<Option<Option<Instant>>>,
-    /// Those who wait, in the order of their requests, for replies without an id.
+    /// The waiting calls, in the order of their requests, for replies without an id.
     order: VecDeque<usize>,
     waiting: usize,
     tally: Tally<'a>,
@@ -149,7 +149,7 @@ impl<'a> Callers<'a> {
         W::request(caller, self.texts[caller].as_str(), out);
     }
 
-    /// Sends what waits once more, on another connection.
+    /// Sends the waiting request again, on another connection.
     fn send_again<W: Wire>(&self, out: &mut Vec<u8>) {
         for caller in &self.order {
             W::request(*caller, self.texts[*caller].as_str(), out);

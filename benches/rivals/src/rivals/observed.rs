@@ -30,7 +30,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// The part of the traces that is recorded.
 const SAMPLED: f64 = 0.01;
 
-/// Where the spans of tonic's layers come from, as `tracing` calls it.
+/// The origin of the spans of tonic's layers, as `tracing` calls it.
 const TARGET: &str = "otel::tracing";
 
 static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
@@ -170,7 +170,7 @@ mod tests {
             let runtime = tokio::runtime::Runtime::new().expect("there are threads");
             runtime.block_on(R::serve(setup, bound)).expect("it serves");
         });
-        let address = tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it tells");
+        let address = tokio::task::spawn_blocking(move || address.recv()).await.expect("it waits").expect("it sends its address");
         let client = R::connect(address.expect("it has a port"), setup).await.expect("it connects");
         drive(&client, 1, 32, CALLS).await;
         provider.force_flush().expect("it exports");
@@ -179,7 +179,7 @@ mod tests {
 
     /// One after the other, since they count in one place.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn one_trace_in_a_hundred_is_exported_with_its_spans_of_both_ends() {
+    async fn one_in_hundred_traces_is_exported_with_both_spans() {
         let ours = exported::<Traced>(&OURS).await;
         let theirs = exported::<TonicTraced>(&TONICS).await;
         // Six standard deviations to either side.

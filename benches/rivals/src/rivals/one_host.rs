@@ -1,7 +1,7 @@
 //! Calls between two processes of one host: ours over Unix sockets and through shared memory, frames through shared memory,
 //! and the requests of iceoryx2. `alone.rs` has those that are two threads and nothing else.
 //!
-//! Where they meet is a path or a name that is made of a port. A socket of TCP that nobody connects to keeps the port.
+//! Their meeting point is a path or a name that is made of a port. An unused socket of TCP reserves the port.
 
 pub mod alone;
 
@@ -112,7 +112,7 @@ impl Contestant for Frames {
     }
 }
 
-/// Requests and responses of iceoryx2, with a thread at either end that does nothing but ask for them.
+/// Requests and responses of iceoryx2, with a thread at either end that does nothing but poll for them.
 #[derive(Debug)]
 pub struct Iceoryx;
 
@@ -170,7 +170,7 @@ fn ask(name: &str, load: &Load) -> Result<u64, BoxError> {
             std::hint::spin_loop();
         };
         if response.payload() != text.as_bytes() {
-            return Err("a response differs from what was sent".into());
+            return Err("a response differs from its request".into());
         }
         tally.end(begun);
     }

@@ -1,7 +1,7 @@
 //! Frames sent back by hand on tokio, with our ten-byte headers and nothing else: the least that an RPC of this shape
 //! could cost. One task for each connection, one write for each read, no handlers, no callers.
 //!
-//! Both flavours of runtime, since what is compared with it comes in both.
+//! Both flavours of runtime, since the contestants have both.
 
 use super::Setup;
 use crate::BoxError;
@@ -64,7 +64,7 @@ const HEADER: usize = 10;
 /// How much a read takes.
 const READ: usize = 64 * 1024;
 
-/// Whoever writes this much has to read meanwhile, or both ends may wait for each other with full sockets.
+/// A peer that writes this much has to read at the same time, or both ends may wait for each other with full sockets.
 const MUCH: usize = 256 * 1024;
 
 /// Threads with a runtime each, which live as long as the process.
@@ -78,7 +78,7 @@ pub(super) fn a_worker_for_each_core() -> Result<Vec<Handle>, BoxError> {
     Ok(workers)
 }
 
-/// Accepts connections, and gives them in turn to the workers, each of which serves what it gets by this function.
+/// Accepts connections, and gives them in turn to the workers, which serve them by this function.
 pub(super) async fn serve<F>(
     workers: &[Handle],
     bound: Bound,
@@ -120,7 +120,7 @@ pub(super) async fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> 
     Ok(socket)
 }
 
-/// Keeps frames in flight and checks what comes back, which comes in order.
+/// Keeps frames in flight and checks the replies, which arrive in order.
 pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load: Load) -> Result<u64, BoxError> {
     let mut callers = Callers::new(&load);
     let mut frames = Frames::default();
@@ -149,12 +149,12 @@ pub(super) async fn drive(mut socket: impl AsyncRead + AsyncWrite + Unpin, load:
     Ok(callers.tally.counted())
 }
 
-/// Sends one frame, and gives the body of the one that comes back.
+/// Sends one frame, and returns the body of its reply.
 pub(super) async fn call(socket: &mut (impl AsyncRead + AsyncWrite + Unpin), body: &[u8]) -> Result<Vec<u8>, BoxError> {
     let mut out = Vec::new();
     put(0, body, &mut out);
     socket.write_all(&out).await?;
-    // What a transport has buffered.
+    // Flushes the buffer of a transport.
     socket.flush().await?;
     let (mut frames, mut reply) = (Frames::default(), None);
     while reply.is_none() {
@@ -176,10 +176,10 @@ fn put(id: u16, body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// What is in flight on a connection, for each id the text that has to come back.
+/// The frames in flight on a connection: for each id the expected text.
 pub(super) struct Callers<'a> {
     texts: Vec<Text>,
-    /// Ids in the order in which they were sent, and when, if it matters.
+    /// Ids in the order of sending, and the time, if it matters.
     waiting: VecDeque<(usize, Option<Instant>)>,
     tally: Tally<'a>,
 }
@@ -205,14 +205,14 @@ impl<'a> Callers<'a> {
     fn receive(&mut self, id: u16, body: &[u8]) -> Result<usize, BoxError> {
         let (caller, begun) = self.waiting.pop_front().ok_or("a frame too many")?;
         if caller != usize::from(id) || self.texts[caller].as_bytes() != body {
-            return Err("a frame differs from what was sent".into());
+            return Err("a reply differs from its frame".into());
         }
         self.tally.end(begun);
         Ok(caller)
     }
 }
 
-/// What has been read and not yet dealt with.
+/// Received bytes that are not yet processed.
 #[derive(Default)]
 struct Frames {
     buffer: Vec<u8>,
@@ -224,7 +224,7 @@ impl Frames {
         if socket.read_buf(&mut self.buffer).await? == 0 { Err("the peer is gone".into()) } else { Ok(()) }
     }
 
-    /// Reads what comes until everything is written, and once at least.
+    /// Reads until everything is written, and once at least.
     async fn read_while_writing(
         &mut self,
         socket: &mut (impl AsyncRead + AsyncWrite + Unpin),

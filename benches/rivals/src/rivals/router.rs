@@ -65,7 +65,7 @@ impl Router for Echo {
     }
 }
 
-/// A connection, and how its router tells that it is done.
+/// A connection, and the channel by which its router reports completion.
 #[derive(Debug)]
 pub struct Driven {
     connection: Connection,
@@ -73,7 +73,7 @@ pub struct Driven {
     finished: mpsc::UnboundedReceiver<Result<u64, BoxError>>,
 }
 
-/// What is in flight, for each id the text that has to come back.
+/// The frames in flight: for each id the expected text.
 #[derive(Debug)]
 struct Calls {
     texts: Vec<Text>,
@@ -95,7 +95,7 @@ impl Calls {
     }
 }
 
-/// The router of the client: checks what comes back and sends the next.
+/// The router of the client: checks replies and sends the next.
 struct Calling {
     calls: Arc<Mutex<Calls>>,
     load: Load,
@@ -111,8 +111,8 @@ impl Protocol for Calling {
         let mut calls = self.calls.lock();
         let caller = usize::from(packet.id.0);
         if calls.texts.get(caller).is_none_or(|text| text.as_bytes() != packet.body) {
-            let _ = self.done.send(Err("a frame differs from what was sent".into()));
-            return Routed::close("a frame differs from what was sent");
+            let _ = self.done.send(Err("a reply differs from its frame".into()));
+            return Routed::close("a reply differs from its frame");
         }
         calls.flying -= 1;
         calls.counted += u64::from(self.load.meter.counts());

@@ -97,7 +97,7 @@ pub enum Way {
     Up,
     /// To the server and back.
     Both,
-    /// The same, each when the one before has come back.
+    /// The same, each when the previous one has returned.
     PingPong,
 }
 

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 /// Calls and replies that may wait for the task of a connection.
 const QUEUE: usize = 16 * 1024;
 
-/// The longest frame: a message of 5 MiB and what goes with it.
+/// The longest frame: a message of 5 MiB and its headers.
 const FRAME_MAX: usize = 6 << 20;
 
 /// How long a call may take.

@@ -21,12 +21,12 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 
-/// The variable by which a process passes its [`Identities`] on to those that it starts, and what stands between them.
+/// The variable by which a process passes its [`Identities`] on to its children, and their separator.
 pub const VARIABLE: &str = "FRISBEE_COMPARE_TLS";
 const BETWEEN: char = '|';
 
 static IDENTITIES: LazyLock<Identities> = LazyLock::new(|| match std::env::var(VARIABLE) {
-    Ok(passed) => Identities::read(&passed).expect("the variable is one of ours"),
+    Ok(passed) => Identities::read(&passed).expect("the variable was set by this program"),
     Err(_) => Identities::make().expect("the system has randomness"),
 });
 
@@ -116,7 +116,7 @@ impl Contestant for RawShared {
     }
 }
 
-/// As [`RawPerCore`], with connections that carry one frame at a time, to be made anew for each.
+/// As [`RawPerCore`], with a new connection for each frame.
 #[derive(Debug)]
 pub struct RawCallPerCore;
 

@@ -92,7 +92,7 @@ impl EchoService for Service {
     }
 }
 
-/// Attempts of a call. When many callers begin at once, volo's pool lets some of them down who wait for a connection.
+/// Attempts of a call. When many callers begin at once, volo's pool fails some of them that wait for a connection.
 const ATTEMPTS: usize = 5;
 
 /// Calls again if the pool failed and not the call.

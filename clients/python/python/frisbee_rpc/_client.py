@@ -375,7 +375,7 @@ def server_streaming(
 async def client_streaming(
     channel: Channel, api: Api, place: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
-    """Makes a call whose requests come from an iterable, asynchronous or not."""
+    """Makes a call with the requests of an iterable, asynchronous or not."""
     loop = _running_loop()
     future = loop.create_future()
     started, sink = channel.start_client_streaming(api, place, inbox_of(loop), future, timeout, metadata)
@@ -485,7 +485,7 @@ def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
 
 
 def _source_error(sending: asyncio.Task[None]) -> BaseException | None:
-    """The exception of the source of requests. The status of a failed send is that of the call, and comes with its reply."""
+    """The exception of the source of requests. The status of a failed send is that of the call, and arrives with its reply."""
     from ._status import Status
 
     error = sending.exception()

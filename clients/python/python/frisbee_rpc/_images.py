@@ -32,7 +32,7 @@ def write(image: object) -> tuple[str, bytes]:
 
 
 def read(data: bytes) -> Image.Image:
-    """The image of a file that comes from a peer: its size is checked before its pixels are allocated."""
+    """The image of a file received from a peer: its size is checked before its pixels are allocated."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = image.size

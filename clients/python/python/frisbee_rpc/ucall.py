@@ -1,4 +1,4 @@
-"""The client of UCall's package by its own names, for programs that come from there: they change an import.
+"""The client of UCall's package by its own names, for programs that used it: they change an import.
 
 Replies are objects with ``json``, ``bytes``, ``numpy`` and ``image``. The server has its names anyway::
 

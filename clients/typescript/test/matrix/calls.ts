@@ -72,7 +72,7 @@ export function calls({ name: transport, connect, start }: Place): void {
     assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
   });
 
-  served("bodies of one and of four MiB come back, and a longer one is refused unsent", async (client) => {
+  served("bodies of one and of four MiB are echoed, and a longer one is refused unsent", async (client) => {
     for (const size of [1 << 20, 4 << 20]) {
       const data = new Uint8Array(size).map((_, at) => at * 7);
       assert.deepEqual((await client.blob({ data })).data, data);
@@ -91,7 +91,7 @@ export function calls({ name: transport, connect, start }: Place): void {
     const { left } = await client.state({});
     assert.ok(left > 10_000 && left <= 20_000, `${left}`);
     await client.get({});
-    assert.equal((await client.state({})).left, 0, "the default is not told");
+    assert.equal((await client.state({})).left, 0, "the default is not sent");
   });
 
   served("an abort ends the call here and drops its handler there", async (client) => {
@@ -177,7 +177,7 @@ export function calls({ name: transport, connect, start }: Place): void {
     assert.equal((await answers.next()).done, true);
   });
 
-  served("a source that throws fails its call and the server is told", async (client) => {
+  served("a source that throws fails its call and the server is notified", async (client) => {
     const status = await failed(client.total((function* () {
       yield { value: 1n };
       throw new Error("no more");
@@ -228,7 +228,7 @@ export function calls({ name: transport, connect, start }: Place): void {
   let slow: AbortSignal | undefined;
   const page = serve(Page, {
     ask: ({ value }) => {
-      if (value === "fail") throw new Status(Code.ABORTED, "as told");
+      if (value === "fail") throw new Status(Code.ABORTED, "as requested");
       return { value: `page:${value}` };
     },
     feed: async function* ({ from, count }) {
@@ -251,11 +251,11 @@ export function calls({ name: transport, connect, start }: Place): void {
   served("the server calls the page by every kind of method", async (client) => {
     assert.deepEqual(await client.askBack({ value: "x" }), { value: "page:x" });
     const status = await failed(client.askBack({ value: "fail" }));
-    assert.deepEqual([status.code, status.message], [Code.ABORTED, "as told"]);
+    assert.deepEqual([status.code, status.message], [Code.ABORTED, "as requested"]);
     assert.deepEqual(await client.feedBack({ from: 1n, count: 5000 }), { total: 12_502_500n, count: 5000 });
     assert.deepEqual(await client.gatherBack({ from: 1n, count: 5000 }), { total: 12_502_500n, count: 5000 });
     await client.giveUpBack({ millis: 50 });
-    await until("the handler is told", () => slow?.aborted === true);
+    await until("the handler is notified", () => slow?.aborted === true);
   }, { serve: page });
   served("a handler of the page that leaves its loop over requests still replies", async (client) => {
     assert.deepEqual(await client.gatherBack({ from: 7n, count: 5000 }), { total: 7n, count: 1 });

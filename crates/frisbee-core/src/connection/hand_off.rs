@@ -112,7 +112,7 @@ impl Connection {
     /// If this end is the server, has already requested it, or does not know that the peer is extended.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
-        assert!(may, "only a client may request a hand-off, one at a time, and only from an extended peer");
+        assert!(may, "only a client may request a hand-off, one at a time, and only from a native peer");
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
         Ok(())
@@ -215,7 +215,7 @@ impl Connection {
         }
     }
 
-    /// Handles a HAND_OFF of an extended peer.
+    /// Handles a HAND_OFF of a native peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);

@@ -40,7 +40,7 @@ impl PeerLink for Side {
 
 impl Side {
     fn change<T>(&self, change: impl FnOnce(&mut Line) -> T) -> T {
-        let result = change(&mut self.link.0.lock().expect("nobody panics"));
+        let result = change(&mut self.link.0.lock().expect("no task panics"));
         self.link.1.notify_all();
         result
     }
@@ -50,9 +50,9 @@ impl Side {
         if !exchange.may_sleep(wait) {
             return;
         }
-        let mut line = self.link.0.lock().expect("nobody panics");
+        let mut line = self.link.0.lock().expect("no task panics");
         while line.bells[self.end as usize] == 0 && !line.is_closed {
-            line = self.link.1.wait(line).expect("nobody panics");
+            line = self.link.1.wait(line).expect("no task panics");
         }
         let (has_rung, is_closed) = (std::mem::take(&mut line.bells[self.end as usize]) > 0, line.is_closed);
         drop(line);

@@ -62,8 +62,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Fills a part of the first ring exactly. As soon as that is read, and while the reader is still at it, the writer goes on
-/// in a larger ring with `more` bytes.
+/// Fills a part of the first ring exactly. As soon as that is read, and while the reader is still at it, the writer
+/// continues in a larger ring with `more` bytes.
 fn ring_changes_during_a_read(more: usize) {
     let (first, second) = (vec![1; 16 * 1024], vec![2; more]);
     let mut ends = Ends::new(1 << 20, |writer, link| {

@@ -17,7 +17,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let listener = Listener::builder().ring_max(4096).bind(folder.path().join("socket")).expect("nobody listens");
+        let listener = Listener::builder().ring_max(4096).bind(folder.path().join("socket")).expect("the path is free");
         Self { listener, folder }
     }
 
@@ -38,7 +38,7 @@ impl Scene {
 
 async fn error_of_reading(stream: &mut Stream) -> String {
     let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("it fails at once");
-    let error = read.expect_err("the peer has claimed what is impossible");
+    let error = read.expect_err("the peer has claimed an impossible index");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     error.to_string()
 }
@@ -110,7 +110,10 @@ async fn flood_of_bells_ends_its_connection_alone() {
         for number in 2..1002 {
             writes.set(Index::Written, number);
             writes.ring().expect("there is a listener");
-            timeout(LONG, other.read_exact(&mut [0])).await.expect("nobody holds it up").expect("it has been written");
+            timeout(LONG, other.read_exact(&mut [0]))
+                .await
+                .expect("the writer is not blocked")
+                .expect("it has been written");
         }
     });
     let error = error_of_reading(&mut flooded).await;
@@ -191,7 +194,7 @@ async fn two_rings_at_once_end_the_connection() {
 async fn no_ring_is_sent_before_the_last_one_is_received() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    // It reads what is written without looking at where: the bytes are lost, and nothing else.
+    // It reads without checking positions: the bytes are lost, and nothing else.
     for _ in 0..20 {
         let written = timeout(LONG, stream.write(&[7; 100_000])).await.expect("there is room").expect("it is open");
         assert!(written > 0);
@@ -204,7 +207,7 @@ async fn no_ring_is_sent_before_the_last_one_is_received() {
 /// How much one peer does: where this end hardly runs, it still meets many peers.
 const EACH: u64 = 10_000;
 
-/// What a peer does at random. Half of the indices are near those that are right, and so go further.
+/// Random actions of a peer. Half of the indices are near valid ones, and so pass further checks.
 fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
     let near = |random: &mut fastrand::Rng, base: u32| match random.u8(..4) {
         0 => random.u32(..),
@@ -225,7 +228,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             let word = *random.choice(&Index::ALL).expect("there are words");
             let before = peer.theirs(word);
             peer.set_theirs(word, random.u32(..));
-            // Mostly it goes on to know where the other end is, also where that looks seldom.
+            // Mostly it still knows the position of the other end, even if that checks seldom.
             if random.u16(..) >= 8 {
                 peer.set_theirs(word, before);
             }
@@ -295,7 +298,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blocked_thread_gets_an_error_for_each_violation() {
-    /// What a peer does until the other end has failed.
+    /// The actions of a peer until the other end has failed.
     type Misbehave = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Misbehave = |peer, _| {
         peer.set(Index::Written, 9000);
@@ -323,7 +326,7 @@ async fn blocked_thread_gets_an_error_for_each_violation() {
         let (stream, peer) = scene.connect(1).await;
         let mut stream = stream.into_blocking().await.expect("the connection is there");
         let reading = tokio::task::spawn_blocking(move || io::Read::read(&mut stream, &mut [0; 100]));
-        misbehave(&peer, &|| reading.is_finished()).expect("a pipe takes bells also when nobody hears them");
+        misbehave(&peer, &|| reading.is_finished()).expect("a pipe accepts bells also without a reader");
         let read = timeout(LONG, reading).await.expect("it fails at once").expect("it does not panic");
         let error = read.expect_err("the peer has done what no peer does");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);

@@ -67,7 +67,7 @@ impl FromStr for DnsResolver {
     }
 }
 
-/// Results, and the seconds for which they may be used.
+/// Results, and their lifetime in seconds.
 type Found<T> = (Vec<T>, u32);
 
 impl DnsResolver {

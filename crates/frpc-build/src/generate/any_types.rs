@@ -10,7 +10,7 @@ use crate::schema::{Index, Schema};
 
 const ANY: &str = ".google.protobuf.Any";
 
-/// Whether a message or method for which code is generated has an `Any`.
+/// Whether a generated message or method has an `Any`.
 pub(super) fn has_any(schema: &Schema, index: &Index<'_>) -> bool {
     let messages = index.messages.values().filter(|found| schema.is_generated(found.file));
     let fields = messages.flat_map(|found| &found.proto.field).map(FieldDescriptorProto::type_name);

@@ -1,7 +1,7 @@
 //! Generates the JSON mapping: `Fields` of frpc-json for structs and `Enumeration` for enums.
 //!
 //! A message has a line for each field in both directions, in the order of declaration. Messages that are well-known
-//! types have forms of their own, for which frpc-json has a macro.
+//! types have their own forms, with a macro in frpc-json.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     while let Some(field) = proto.field.get(at) {
         match oneof_of(field) {
             None => encode.push(encode_field(message, field, &names[at])?),
-            // Members that stand together are written by one `match`.
+            // Consecutive members are written by one `match`.
             Some(oneof) => {
                 let run = proto.field[at..].iter().take_while(|field| oneof_of(field) == Some(oneof)).count();
                 encode.push(encode_members(message, &proto.field[at..at + run], &names[at..at + run])?);
@@ -174,7 +174,7 @@ fn places(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream)
     (quote! { name }, quote! { Some(match name { #(#arms)* _ => return None }) })
 }
 
-/// The way in which a field is read and written.
+/// How a field is read and written.
 enum Shape {
     Single,
     Optional,
@@ -307,7 +307,7 @@ fn key(name: &str) -> String {
     format!("\"{}\":", escaped(name))
 }
 
-/// A text as it stands in a string of JSON.
+/// A text in the form of a JSON string.
 pub(super) fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {

@@ -1,7 +1,7 @@
 //! JSON Schemas (draft 7) of messages in the JSON mapping, for documents about services such as OpenRPC.
 //!
-//! A schema describes what is written. Readers take more, such as original names of fields, and `null` for a field that
-//! is absent. Schemas refer to each other by the places that messages have in such a document.
+//! A schema describes the written form. Readers accept more, such as original names of fields, and `null` for a field
+//! that is absent. Schemas refer to each other by the places that messages have in such a document.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,7 +29,7 @@ const UINT32: &str = r#""type":"integer","minimum":0,"maximum":4294967295"#;
 const FLOAT: &str = r#""anyOf":[{"type":"number"},{"enum":["NaN","Infinity","-Infinity"]}]"#;
 const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 
-/// What is written into the generated code of services: comments and schemas.
+/// Parts written into the generated code of services: comments and schemas.
 pub(super) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
@@ -98,7 +98,7 @@ impl<'a> JsonSchemas<'a> {
             let name = format!("{full_name}.{}", field.name());
             let comment = described(self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
             let schema = self.field(full_name, field, open);
-            // What stands beside a reference is not looked at.
+            // Members next to a reference are ignored.
             let schema = match comment.as_str() {
                 "" => schema,
                 comment if schema.starts_with(r#""$ref""#) => format!(r#""allOf":[{{{schema}}}]{comment}"#),
@@ -106,7 +106,7 @@ impl<'a> JsonSchemas<'a> {
             };
             properties.push(format!(r#""{}":{{{schema}}}"#, escaped(&json_name(field))));
         }
-        // These have other forms for callers beside that of their fields.
+        // Callers may also use forms other than that of their fields.
         let forms = match full_name {
             _ if self.externs.owner(full_name) != Some(Owner::Frpc) => r#""object""#,
             ".frpc.Tensor" => r#"["object","array","string"]"#,
@@ -214,7 +214,7 @@ fn one_of_each(proto: &DescriptorProto) -> String {
     if rules.is_empty() { String::new() } else { format!(r#","allOf":[{}]"#, rules.join(",")) }
 }
 
-/// A comment as a member behind others, unless it is empty.
+/// A comment as a member after others, unless it is empty.
 fn described(comment: &str) -> String {
     if comment.is_empty() { String::new() } else { format!(r#","description":"{}""#, escaped(comment)) }
 }

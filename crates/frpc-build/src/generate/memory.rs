@@ -1,4 +1,4 @@
-//! Describes the memory of messages for the protobuf codec: which fields are lists, maps and boxes, and of which types.
+//! Describes the memory of messages for the protobuf codec: the fields that are lists, maps and boxes, and their types.
 //!
 //! prost allocates as much as the input demands, so frpc computes the memory before it decodes. With the Polyglot codec
 //! the decoder itself counts.

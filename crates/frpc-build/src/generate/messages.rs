@@ -53,7 +53,7 @@ struct Lines {
     result: Vec<TokenStream>,
     /// Statements that decode over another message.
     over: Vec<TokenStream>,
-    /// Statements behind these, for the oneofs.
+    /// Statements after these, for the oneofs.
     over_end: Vec<TokenStream>,
     /// Another message has memory that can be used again.
     has_memory: bool,

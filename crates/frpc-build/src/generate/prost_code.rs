@@ -2,7 +2,7 @@
 //!
 //! Before prost-build runs, every type gets an attribute with its full protobuf name ([`MARKER`]). In prost's output
 //! this attribute assigns structs and enums to descriptors, and is removed. Fields are assigned by the number in
-//! `#[prost(…, tag = "N")]`. So this module does not depend on the rules by which prost chooses names.
+//! `#[prost(…, tag = "N")]`. So this module does not depend on prost's rules for names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -226,7 +226,7 @@ impl Generator<'_> {
         Self::builtin(names, name)
     }
 
-    /// The name of a type as this module writes it, in a class some of whose members may hide it.
+    /// The name of a type as this module writes it, in a class with members that may hide it.
     fn used(&self, module: &mut Module<'_>, full_name: &str, is_hidden: impl Fn(&str) -> bool) -> String {
         if full_name == TENSOR {
             return "_frpc.Array".to_owned();

@@ -1,5 +1,5 @@
-//! The schema that services carry along, for reflection: the files of a package with services, and what they import, as
-//! the compiler has read them. Their bytes are not written anew, so that custom options and comments stay.
+//! The schema within services, for reflection: the files of a package with services, and their imports, as the compiler
+//! has read them. Their bytes are copied unchanged, so that custom options and comments stay.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub(super) fn schema_item(
     }))
 }
 
-/// The encoded `FileDescriptorSet` of those of these files that have services, and what they import; `None` if none has.
+/// The encoded `FileDescriptorSet` of the files with services, and their imports; `None` if none has.
 pub(super) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();

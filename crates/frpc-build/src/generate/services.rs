@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
 use crate::schema::{full_name, tag, within};
 
-/// What the code of a service states about it.
+/// Properties of a service stated by its code.
 pub(crate) struct Stated<'a> {
     pub(crate) layout: &'a Layout,
     /// The name of its schema, if that is embedded.
@@ -85,7 +85,7 @@ fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let operations = layout.operations().iter().map(|operation| Literal::u16_unsuffixed(*operation));
     // Written as in the schema lock.
     let number = |fingerprint: &Fingerprint| -> Literal {
-        format!("0x{fingerprint}").parse().expect("sixteen hexadecimal digits behind 0x are a number")
+        format!("0x{fingerprint}").parse().expect("sixteen hexadecimal digits after 0x are a number")
     };
     let fingerprint = number(&layout.fingerprint());
     let compatible = layout.compatible().iter().map(number);
@@ -130,7 +130,7 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     }
 }
 
-/// What a server states about its service.
+/// Properties of a service stated by its server.
 struct About<'a> {
     full_name: &'a str,
     layout: &'a Ident,

@@ -1,4 +1,4 @@
-//! Makes strings in prost's code `Utf8Bytes`, for which prost-build has no option.
+//! Makes strings in prost's code `Utf8Bytes`, since prost-build has no option for that.
 //!
 //! Such a type derives prost's traits with functions of frpc's own, which know this type: see
 //! `frpc::codegen::utf8_bytes`.
@@ -67,7 +67,7 @@ pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path == PROST))
 }
 
-/// The message that a struct stands for, or to which the enum of a oneof belongs.
+/// The message of a struct, or the one with the oneof of an enum.
 fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));

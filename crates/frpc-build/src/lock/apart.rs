@@ -26,7 +26,7 @@ pub(crate) fn recorded(record: &Record) -> impl Iterator<Item = Neighbour> {
     })
 }
 
-/// The services in all locks of a folder. Unreadable locks are left to the builds to which they belong.
+/// The services in all locks of a folder. Unreadable locks are left to their own builds.
 pub(crate) fn in_folder(folder: &Path) -> Vec<Neighbour> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut locks: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(".frpc.lock")).collect();

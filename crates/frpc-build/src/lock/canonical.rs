@@ -1,7 +1,7 @@
-//! The canonical description of a service's wire layout, of which a fingerprint is the hash.
+//! The canonical description of a service's wire layout. A fingerprint is its hash.
 //!
 //! It contains operations, kinds of fields and numbers of enum values, but no names: types are numbered in the order of
-//! their first use. With protobuf, for which no fields are recorded, it contains the names of messages instead.
+//! their first use. With protobuf, which has no recorded fields, it contains the names of messages instead.
 //! docs/schema-lock-format.md specifies it; a change here changes the protocol.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Carries over what a schema does not contain: earlier layouts, operations of removed methods, files that are not part
+//! Carries over the parts that a schema does not contain: earlier layouts, operations of removed methods, files outside
 //! of the build.
 
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(crate) fn keep_what_is_not_built(
         file.services.retain(|service| new.service(&service.name).is_none());
     }
     new.files.extend(kept);
-    // The lock does not record to which file a type belongs.
+    // The lock does not record the file of a type.
     for (name, message) in &old.messages {
         new.messages.entry(name.clone()).or_insert_with(|| message.clone());
     }

@@ -37,11 +37,11 @@ pub(crate) enum Verdict {
     Safe,
 }
 
-/// All differences, and what they mean for each service.
+/// All differences, and their meaning for each service.
 #[derive(Default)]
 pub(crate) struct Judgement {
     pub(crate) changes: Vec<Change>,
-    /// Services of which older peers would miss or confuse methods.
+    /// Services with methods that older peers would miss or confuse.
     pub(crate) broken_services: BTreeSet<String>,
     /// The old names of messages and enums that older peers would misread.
     pub(crate) broken_types: BTreeSet<String>,

@@ -42,15 +42,15 @@ impl Layout {
         self.fingerprint
     }
 
-    /// Returns the fingerprints of earlier layouts with which this one is compatible, as the schema lock records them:
-    /// at most 32, the oldest first.
+    /// Returns the fingerprints of compatible earlier layouts, as the schema lock records them: at most 32, the oldest
+    /// first.
     pub fn compatible(&self) -> &[Fingerprint] {
         &self.compatible
     }
 
-    /// Returns the full names of requests, replies and stream messages to which fields were appended, each with the
-    /// number of fields that some compatible peers do not send. These fields are the last in wire order. Each member of
-    /// a oneof counts as a field.
+    /// Returns the full names of requests, replies and stream messages with appended fields, each with the number of
+    /// fields that some compatible peers do not send. These fields are the last in wire order. Each member of a oneof
+    /// counts as a field.
     pub fn appended(&self) -> impl Iterator<Item = (&str, u32)> {
         self.appended.iter().map(|(name, fields)| (name.as_str(), *fields))
     }

@@ -157,7 +157,7 @@ fn first_free(taken: &BTreeSet<u16>, methods: u32) -> Option<u32> {
         fits && (room == 0 || u16::try_from(first).is_ok_and(|first| taken.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
-    // The first file needs no room to grow: an `operation_base` may have put another one right behind it.
+    // The first file needs no room to grow: an `operation_base` may have put another one right after it.
     if is_free(lowest, methods) {
         return Some(lowest);
     }

@@ -50,7 +50,7 @@ pub(crate) struct LockOptions {
     pub(crate) bases: Bases,
     /// Whether cargo runs the build, as a build script.
     pub(crate) is_cargo: bool,
-    /// Whether to tell cargo on which files the build depends.
+    /// Whether to report the files of the build to cargo.
     pub(crate) asks_cargo: bool,
     pub(crate) codec: Codec,
 }

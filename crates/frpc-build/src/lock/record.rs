@@ -128,7 +128,7 @@ pub(crate) struct Value {
     pub(crate) origin: Origin,
 }
 
-/// The position from which a part of a record comes.
+/// The position of a part in its record.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// A line of the lock.
@@ -153,8 +153,7 @@ impl Record {
         self.services().find(|service| service.name == name)
     }
 
-    /// The files in which the methods of the file `name` were recorded: itself, and those from which its services were
-    /// moved.
+    /// The files with recorded methods of the file `name`: itself, and those from which its services were moved.
     pub(crate) fn origins<'a>(&'a self, name: &str, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |file| file.name == name || file.services.iter().any(|it| has(&it.name)))
     }

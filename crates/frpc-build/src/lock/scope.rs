@@ -69,14 +69,14 @@ fn place(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> 
     }
 }
 
-/// Tells cargo to build again when a lock or the environment variable changes.
+/// Has cargo build again when a lock or the environment variable changes.
 pub(crate) fn print_rerun_if_locks_changed(scopes: &[Scope<'_>]) {
     print_rerun_if_env_changed(VARIABLE);
     scopes.iter().filter_map(|scope| scope.path.as_deref()).for_each(print_rerun_if_lock_changed);
 }
 
-/// Cargo would run the build script every time for a path that does not exist, so it watches the folder in which the
-/// lock may be created. The folder of the package itself cannot be watched, because cargo writes there.
+/// Cargo would run the build script every time for a path that does not exist, so it watches the future folder of the
+/// lock. The folder of the package itself cannot be watched, because cargo writes there.
 fn print_rerun_if_lock_changed(path: &Path) {
     if path.exists() {
         return print_rerun_if_path_changed(path);

@@ -1,4 +1,4 @@
-//! The text of a lock. Each method, field and value has its own line, so that a diff shows what has changed.
+//! The text of a lock. Each method, field and value has its own line, so that a diff shows each change.
 //! docs/schema-lock-format.md specifies it.
 
 use std::fmt;
@@ -168,7 +168,7 @@ fn missing_type(record: &Record) -> Option<(u32, &str)> {
     })
 }
 
-/// The block to which indented lines belong.
+/// The block of the indented lines.
 enum Block {
     None,
     File,

@@ -17,7 +17,7 @@ use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
 
-/// Checks all files for which code is generated, and those whose types they use.
+/// Checks all generated files, and those whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
     let mut files = schema.files.iter().filter(|file| schema.is_used(file));
     files.try_for_each(|file| Checker { schema, index, externs, file }.file())
@@ -67,8 +67,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The error for a syntax other than proto3. Descriptors do not tell whether a file has a `syntax` line for proto2,
-    /// but the positions do.
+    /// The error for a syntax other than proto3. Descriptors do not record whether a file has a `syntax` line for
+    /// proto2, but the positions do.
     fn other_syntax(&self) -> String {
         let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
         match &self.file.source_code_info {
@@ -278,12 +278,12 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the path of an import stays within the folder to which it is joined.
+/// Whether the path of an import stays within its folder.
 fn is_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// The name that prost-build gives to a variant. It is used only to detect equal names, for which prost-build panics;
+/// The name that prost-build gives to a variant. It is used only to detect equal names, which make prost-build panic;
 /// the generated code uses the names in prost's output.
 fn variant_name(of: &str, value: &str) -> String {
     let name = value.to_upper_camel_case();

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 /// The package that prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
-/// The well-known types other than wrappers for which polyglot has codecs.
+/// The well-known types other than wrappers with codecs in polyglot.
 const STRUCTS: [&str; 10] = [
     "Any",
     "Duration",
@@ -60,7 +60,7 @@ pub(crate) struct Externs {
     pub(crate) views: bool,
     /// Whether types have the JSON mapping.
     pub(crate) json: bool,
-    /// Whether methods can be called with messages in protobuf's encoding, whatever the codec.
+    /// Whether methods can be called with messages in protobuf's encoding, with any codec.
     pub(crate) protobuf: bool,
     /// Whether the well-known types are generated.
     pub(crate) compile_well_known_types: bool,
@@ -137,7 +137,7 @@ impl Externs {
         Err(Error::unsupported(place(), text))
     }
 
-    /// The codec of a field with a wrapper, for which prost uses the type of its value.
+    /// The codec of a field with a wrapper. Prost uses the type of its value.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
@@ -166,7 +166,8 @@ fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Whether the type with this full name (with a leading dot) is a wrapper for which prost-build uses the value `rust`.
+/// Whether the type with this full name (with a leading dot) is a wrapper that prost-build replaces by the value
+/// `rust`.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }

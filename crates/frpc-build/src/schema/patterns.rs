@@ -1,4 +1,4 @@
-//! The paths by which options select parts of the schema, and warnings for those that match nothing.
+//! The paths by which options select parts of the schema, and warnings for paths without a match.
 //!
 //! A path with a typo, or one of another kind of item, would otherwise be ignored silently.
 
@@ -17,7 +17,7 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     }
 }
 
-/// The kind of item to which an option applies.
+/// The kind of item of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Messages, enums and oneofs.
@@ -65,14 +65,14 @@ pub(crate) struct Given {
     pub(crate) target: Target,
 }
 
-/// Returns a warning for each path that matches nothing for which code is generated.
+/// Returns a warning for each path that matches no generated item.
 pub(crate) fn remarks(given: &[Given], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
     schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
     given.iter().filter(|given| given.path != ".").filter_map(|given| named.remark(given)).collect()
 }
 
-/// All items of the schema to which options apply: their kinds, and their paths without the leading dot.
+/// All items of the schema with options: their kinds, and their paths without the leading dot.
 #[derive(Default)]
 struct Named(Vec<(Target, String)>);
 

@@ -33,8 +33,8 @@ fn group(field: &FieldDescriptorProto, is_map: bool) -> Group {
     }
 }
 
-/// The index in `oneof_decl` of the oneof of which `field` is a member. The hidden oneof of an `optional` field does
-/// not count.
+/// The index in `oneof_decl` of the oneof that contains `field`. The hidden oneof of an `optional` field does not
+/// count.
 pub(crate) fn oneof_of(field: &FieldDescriptorProto) -> Option<usize> {
     if field.proto3_optional() { None } else { field.oneof_index.and_then(|index| usize::try_from(index).ok()) }
 }

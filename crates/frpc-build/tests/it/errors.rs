@@ -1,4 +1,4 @@
-//! What is refused, and that the error says where it stands.
+//! Refused schemas, and that the error has the position.
 
 use crate::support::{Build, files_in};
 #[allow(dead_code)]
@@ -54,7 +54,7 @@ fn a_file_without_a_syntax_line_is_told_to_begin_with_one() {
 }
 
 #[test]
-fn an_edition_is_refused_in_plain_words_in_files_and_in_descriptor_sets() {
+fn edition_is_refused_clearly_in_files_and_descriptor_sets() {
     let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has \
                 to begin with `syntax = \"proto3\";` instead, without `features`";
     let build = Build::of("// New.\nedition = \"2023\";\npackage test;");
@@ -103,7 +103,7 @@ fn proto2_that_only_declares_options_is_passed_over() {
 }
 
 #[test]
-fn types_of_descriptor_proto_are_refused_at_the_type_of_the_field() {
+fn descriptor_proto_types_are_refused_at_field_type() {
     let error = error_of(
         "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FileDescriptorProto file = 1;\n}",
     );
@@ -116,7 +116,7 @@ fn types_of_descriptor_proto_are_refused_at_the_type_of_the_field() {
 }
 
 #[test]
-fn types_of_api_and_type_are_refused_in_maps_and_as_request_and_reply() {
+fn api_and_type_types_are_refused_in_maps_and_methods() {
     let error =
         error_of("import \"google/protobuf/type.proto\";\nmessage A {\n  map<int32, google.protobuf.Type> m = 1;\n}");
     assert!(
@@ -157,7 +157,7 @@ fn types_that_get_one_name_in_rust_are_both_named() {
 }
 
 #[test]
-fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
+fn message_and_package_sharing_module_are_both_named() {
     let message = "syntax = \"proto3\";\npackage test;\nmessage A {}\nmessage B {\n  message C {}\n}\nmessage D {}";
     let package = |name: &str| format!("syntax = \"proto3\";\npackage test.{name};\nmessage C {{}}");
     let build = Build::of_files(&[("test.proto", message), ("b.proto", &package("b")), ("c.proto", &package("b.c"))]);
@@ -288,7 +288,7 @@ fn options_that_exclude_each_other_are_errors() {
 }
 
 #[test]
-fn options_for_unsuitable_elements_are_errors_and_no_code_is_written() {
+fn options_for_unsuitable_elements_fail_without_output() {
     use frpc_build::Builder;
     let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/wrappers.proto\";\n\
                   message A { oneof by { int32 number = 1; B b = 2; } }\nmessage B { int32 a = 1; }\n\

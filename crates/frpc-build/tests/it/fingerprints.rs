@@ -50,7 +50,7 @@ fn a_service_has_another_fingerprint_with_another_codec() {
 }
 
 #[test]
-fn with_protobuf_the_fingerprint_is_that_of_the_names_of_requests_and_replies() {
+fn protobuf_fingerprint_covers_request_and_reply_names() {
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{SCHEMA}"));
     let folder = build.protos.path();
     let builder = frpc_build::configure().codec(Codec::Protobuf);
@@ -60,7 +60,7 @@ fn with_protobuf_the_fingerprint_is_that_of_the_names_of_requests_and_replies() 
 }
 
 #[test]
-fn names_numbers_and_all_that_the_wire_does_not_show_leave_the_fingerprint() {
+fn fingerprint_ignores_names_numbers_and_off_wire_parts() {
     let before = layout(SCHEMA).fingerprint();
     for (from, to) in [
         ("service S", "service T"),
@@ -110,7 +110,7 @@ fn every_change_of_the_layout_changes_the_fingerprint() {
 }
 
 #[test]
-fn safe_changes_are_recorded_with_the_fields_that_may_be_missing() {
+fn safe_changes_record_fields_that_may_be_missing() {
     let shop = Shop::locked();
     let first = shop.layouts();
     shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")]);
@@ -135,7 +135,7 @@ fn safe_changes_are_recorded_with_the_fields_that_may_be_missing() {
 }
 
 #[test]
-fn fields_unknown_to_older_peers_may_be_missing_in_every_message_of_the_layout() {
+fn new_fields_may_be_missing_in_every_message_of_layout() {
     let shop = Shop::locked();
     let grown = "int32 limit = 2;\n  string more = 3;";
     shop.edit(&[("int32 limit = 2;", grown)]);
@@ -157,7 +157,7 @@ fn fields_unknown_to_older_peers_may_be_missing_in_every_message_of_the_layout()
 }
 
 #[test]
-fn a_layout_that_was_broken_does_not_come_back_with_something_else_of_its_kind() {
+fn broken_layout_does_not_return_with_another_element() {
     let shop = Shop::locked();
     let orders = |shop: &Shop| shop.layouts().into_iter().find(|layout| layout.service() == "shop.Orders").unwrap();
     let mut seen = vec![orders(&shop).fingerprint()];
@@ -178,7 +178,7 @@ fn a_layout_that_was_broken_does_not_come_back_with_something_else_of_its_kind()
     shop.edit(&[(&source, "")]);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
     assert!(shop.lock().contains("\n\nremoved service shop.Orders generation 2\n\n"), "{}", shop.lock());
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let now = step(&[("service Stock", &format!("{source}service Stock"))], LockUpdate::Breaking);
     assert!(now.compatible().is_empty() && !shop.lock().contains("removed"), "{}", shop.lock());
 }

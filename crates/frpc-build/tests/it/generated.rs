@@ -109,7 +109,7 @@ fn a_oneof_stands_where_its_first_member_stands_on_the_wire() {
 }
 
 #[test]
-fn a_field_called_from_is_kept_apart_from_the_decoder_and_from_other_fields() {
+fn field_called_from_collides_with_no_decoder_or_field() {
     let text = generated("message A { int32 from_ = 1; oneof from { int32 x = 2; string y = 3; } }");
     // Prost calls the first `from`, so that the second is `from_`.
     assert!(has(&text, "let from__ = from.field(\"from_\")?;"), "{text}");
@@ -245,7 +245,7 @@ fn types_of_bytes_and_maps_can_be_chosen() {
 }
 
 #[test]
-fn strings_are_shared_where_they_are_selected_and_the_others_stay() {
+fn only_selected_strings_are_shared() {
     let source = format!(
         "{HEAD}message A {{ string a = 1; string b = 2; optional string c = 3; repeated string d = 4;
          map<string, string> e = 5; oneof f {{ string g = 6; string h = 7; }} String i = 8; }}
@@ -271,7 +271,7 @@ fn strings_are_shared_where_they_are_selected_and_the_others_stay() {
 }
 
 #[test]
-fn messages_with_ordered_maps_can_be_debugged_without_a_dependency_on_prost() {
+fn ordered_map_messages_have_debug_without_prost() {
     let source = format!("{HEAD}message A {{ map<int32, string> type = 1; }}\nmessage B {{ int32 c = 1; }}");
     let text = Build::of(&source).text_with(|builder| builder.btree_map("."));
     assert!(has(&text, "#[prost(skip_debug)] pub struct A"), "{text}");
@@ -383,7 +383,7 @@ fn well_known_types_can_be_compiled() {
 }
 
 #[test]
-fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written() {
+fn protobuf_codec_only_encloses_messages() {
     let source = format!("{HEAD}message A {{ enum E {{ Z = 0; }} oneof o {{ E e = 1; A a = 2; }} }}");
     let text = Build::of(&source).text_with(|builder| builder.codec(frpc_build::Codec::Protobuf));
     assert!(has(&text, "impl ::frpc::polyglot::Message for A { const NAME: &'static str = \"test.A\";"), "{text}");
@@ -394,7 +394,7 @@ fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written(
 }
 
 #[test]
-fn a_trait_for_trait_objects_boxes_futures_and_serves_when_it_is_asked_for() {
+fn requested_dyn_trait_boxes_futures_and_serves() {
     let source = format!(
         "{HEAD}message A {{}}\nmessage DynOne {{}}\nservice One {{ rpc Get(A) returns (A); rpc Watch(stream A) returns \
          (stream A); }}"

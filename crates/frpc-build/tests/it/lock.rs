@@ -1,10 +1,10 @@
-//! The schema lock: which edits of a schema are safe for older peers, and what the build says about the others.
+//! The schema lock: safe edits of a schema for older peers, and the errors of the build for others.
 
 use crate::support::shop::Shop;
 #[allow(dead_code)]
 use frpc_build::{Codec, Layout, LockUpdate};
 
-/// What the build says after some edits: each line of the error that tells a difference, without the advice.
+/// The output of the build after some edits: each line of the error that names a difference, without the advice.
 #[track_caller]
 fn differences(edits: &[(&str, &str)]) -> Vec<String> {
     let shop = Shop::locked();
@@ -53,7 +53,7 @@ fn safe_for(verdict: &str, edits: &[(&str, &str)], expected: &[&str]) {
     let before = shop.layouts();
     shop.edit(edits);
     shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let now = shop.layouts();
     assert!(before.iter().all(|before| is_understood(before, &now)), "{before:?} is still understood by {now:?}");
 }
@@ -80,7 +80,7 @@ fn breaking(edits: &[(&str, &str)], expected: &[&str]) {
     );
     assert_eq!(shop.lock(), lock);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
-    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    shop.build(|builder| builder).expect("recorded changes are no differences any more");
     let after = shop.layouts();
     assert!(!before.iter().all(|before| is_understood(before, &after)), "{before:?} does not fit {after:?}");
 }
@@ -114,7 +114,7 @@ fn an_inserted_method_moves_all_behind_it() {
 }
 
 #[test]
-fn a_method_behind_the_last_of_another_service_moves_the_next_service() {
+fn method_appended_to_service_moves_next_service() {
     breaking(
         &[("(GetRequest);\n", "(GetRequest);\n  rpc List(Filter) returns (Item);\n")],
         &[
@@ -142,7 +142,7 @@ fn a_removed_method_is_missed_and_moves_all_behind_it() {
 }
 
 #[test]
-fn methods_that_change_places_are_noticed_though_the_wire_looks_the_same() {
+fn swapped_methods_are_noticed_despite_equal_wire_form() {
     let shop = Shop::locked();
     shop.edit(&[("rpc Put(Item) returns (GetRequest)", "rpc Put(GetRequest) returns (Item)")]);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
@@ -170,7 +170,7 @@ fn a_method_that_changes_its_name_only_is_safe() {
 }
 
 #[test]
-fn a_method_with_other_messages_in_the_place_of_one_that_is_gone_is_no_new_name() {
+fn replaced_method_with_other_messages_is_not_a_rename() {
     breaking(
         &[("rpc Get(GetRequest)", "rpc Fetch(Filter)")],
         &[
@@ -212,7 +212,7 @@ fn a_request_of_its_own_with_the_same_layout_is_safe() {
 }
 
 #[test]
-fn a_service_at_the_end_is_safe_and_in_the_middle_only_if_it_is_empty() {
+fn new_service_is_safe_at_end_or_if_empty() {
     let more = "service More {\n  rpc A(Item) returns (Item);\n}\n";
     safe(
         &[("message GetRequest", &format!("{more}message GetRequest"))],
@@ -254,7 +254,7 @@ fn a_field_behind_all_others_of_a_root_is_safe() {
 }
 
 #[test]
-fn a_list_declared_first_is_last_on_the_wire_where_there_was_none() {
+fn list_declared_first_is_appended_on_the_wire() {
     safe_among_ours(
         &[("string id = 1;", "repeated string more = 3;\n  string id = 1;")],
         &["shop.proto:14:3: message `shop.GetRequest`: field `more` was appended"],
@@ -367,7 +367,7 @@ fn presence_is_a_kind() {
 }
 
 #[test]
-fn a_field_that_changes_its_name_or_its_number_is_safe_but_not_both() {
+fn field_may_change_name_or_number_but_not_both() {
     safe(
         &[("int32 limit = 2;", "int32 max = 2;")],
         &["shop.proto:15:3: message `shop.GetRequest`: field `limit` was renamed to `max`"],
@@ -397,7 +397,7 @@ fn another_codec_breaks_all_services() {
         assert!(error.contains(expected), "{error}");
         assert_eq!(error.matches("breaks older peers").count(), 1, "{error}");
         build(LockUpdate::Breaking).unwrap();
-        build(LockUpdate::Never).expect("what was recorded is no difference any more");
+        build(LockUpdate::Never).expect("recorded changes are no differences any more");
         assert_eq!(shop.lock().contains("\nfrpc-lock 1\ncodec protobuf\n\n"), codec == Codec::Protobuf);
         assert!(!shop.lock().contains("added"), "{}", shop.lock());
         let folder = shop.0.protos.path();
@@ -464,7 +464,7 @@ fn a_message_that_changes_its_name_only_is_safe() {
 }
 
 #[test]
-fn a_message_with_another_name_and_a_member_in_another_oneof_breaks() {
+fn renamed_message_and_moved_oneof_member_break() {
     let shop = Shop::unlocked();
     let by = |text: &str| format!("message Filter {{\n  {text}\n");
     shop.edit(&[("message Filter {\n", &by("oneof x { string a = 5; Part m = 6; } oneof y { string b = 7; }"))]);

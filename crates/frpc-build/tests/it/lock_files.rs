@@ -1,4 +1,4 @@
-//! The files of the schema lock: where they are, when they are read and written, and what cargo is told.
+//! The files of the schema lock: their places, when they are read and written, and cargo's instructions.
 
 #[allow(dead_code)]
 use std::env;
@@ -11,13 +11,13 @@ use crate::support::{Build, files_in};
 use frpc_build::{Codec, ErrorKind, LockUpdate, Numbering};
 use prost_types::FileDescriptorSet;
 
-/// Set in the process that a test starts to see what a build tells cargo.
+/// Set in the process that a test starts to capture a build's output for cargo.
 const FOLDER: &str = "FRPC_BUILD_TEST_FOLDER";
 
-/// Where that process has its locks, if not beside the schema.
+/// The folder of that process's locks, if not that of the schema.
 const LOCKS: &str = "FRPC_BUILD_TEST_LOCKS";
 
-/// Not a test by itself: what the tests below run in a process with an environment of its own.
+/// Not a test by itself: the body of the tests below, run in a process with a separate environment.
 #[test]
 fn build_in_a_process_of_its_own() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -32,7 +32,7 @@ fn build_in_a_process_of_its_own() {
     }
 }
 
-/// Builds `shop.proto` with `FRPC_UPDATE_LOCK` set to `update`, and returns what was printed, folders taken out.
+/// Builds `shop.proto` with `FRPC_UPDATE_LOCK` set to `update`, and returns the output without folders.
 fn printed(shop: &Shop, update: Option<&str>) -> Vec<String> {
     printed_with(shop, update, None)
 }
@@ -118,7 +118,7 @@ fn the_lock_in_the_documentation_is_that_of_the_schema_there() {
 }
 
 #[test]
-fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
+fn missing_lock_gives_one_warning_with_remedy_and_no_file() {
     let shop = Shop::unlocked();
     let lines = printed(&shop, None);
     assert_eq!(
@@ -130,7 +130,7 @@ fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
 }
 
 #[test]
-fn without_locks_of_several_files_their_operations_are_said_to_depend_on_each_other() {
+fn missing_locks_of_several_files_warn_of_dependence() {
     let build = Build::of_files(&[("a/a.proto", A), ("b/b.proto", &B.replace("both", "second"))]);
     let set = protox::compile(["a/a.proto", "b/b.proto"], [build.protos.path()]).unwrap();
     let locks = build.around.path();
@@ -158,7 +158,7 @@ fn a_lock_that_comes_later_runs_the_build_again() {
 }
 
 #[test]
-fn a_folder_of_locks_that_does_not_exist_does_not_run_the_build_every_time() {
+fn missing_lock_folder_does_not_rerun_every_build() {
     let shop = Shop::unlocked();
     let locks = shop.0.protos.path().join("locks");
     let reruns =
@@ -224,7 +224,7 @@ fn files_are_replaced_as_a_whole() {
     let generated = shop.0.out().join("shop.rs");
     let files = [shop.path(), generated].map(|path| {
         let before = fs::read_to_string(&path).unwrap();
-        // What has the file open, or another name of it, goes on seeing the old text: nobody sees half of the new one.
+        // An open handle of the file, or another name of it, keeps the old text: no reader sees half of the new one.
         let other = path.with_extension("other");
         fs::hard_link(&path, &other).unwrap();
         (path, other, before)
@@ -256,7 +256,7 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o660);
     }
 
-    // Who may not write a file may not replace it either. Root may.
+    // A user without write permission may not replace the file either. Root may.
     fs::set_permissions(shop.path(), fs::Permissions::from_mode(0o440)).unwrap();
     let may = fs::OpenOptions::new().write(true).open(shop.path()).is_ok();
     shop.edit(&[("string more = 3;", "string more = 3;\n  string most = 4;")]);
@@ -307,7 +307,7 @@ fn files_with_a_byte_order_mark_can_be_imported() {
 }
 
 #[test]
-fn a_file_that_another_one_hides_in_the_includes_is_an_error_with_a_byte_order_mark_too() {
+fn file_shadowed_in_includes_is_an_error_even_with_bom() {
     let source = |package: &str| format!("syntax = \"proto3\";\npackage {package};\nmessage A {{}}\n");
     for mark in ["", "\u{feff}"] {
         let first = format!("{mark}{}", source("first"));
@@ -400,7 +400,7 @@ const B: &str =
     "syntax = \"proto3\";\npackage both;\nmessage B { int32 b = 1; }\nservice Second { rpc One(B) returns (B); }\n";
 
 #[test]
-fn files_of_one_package_share_a_lock_also_if_they_are_built_apart() {
+fn files_of_package_share_lock_across_builds() {
     let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);
     let record = |protos: &[&str]| build.run(|builder| builder.lock_update(LockUpdate::Safe), protos);
     record(&["a.proto"]).unwrap();
@@ -490,7 +490,7 @@ fn a_file_without_services_has_a_lock_if_it_is_named() {
     );
 }
 
-/// A lock is first written beside its place, under a name that must not be longer.
+/// A lock is first written next to its place, under a name that must not be longer.
 #[test]
 fn a_package_with_a_name_of_240_letters_has_a_lock() {
     let package = "p".repeat(240);

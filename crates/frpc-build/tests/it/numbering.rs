@@ -42,7 +42,7 @@ fn by_the_lock_methods_may_stand_anywhere() {
 }
 
 #[test]
-fn by_the_lock_operations_of_removed_methods_are_never_given_out_again() {
+fn lock_never_reassigns_operations_of_removed_methods() {
     let shop = Shop::locked();
     let watch = "  rpc Watch(Filter) returns (stream Item);\n";
     shop.edit(&[(watch, "")]);
@@ -76,7 +76,7 @@ fn one_message() -> Build {
 }
 
 #[test]
-fn by_the_lock_a_file_with_another_name_remembers_removed_methods() {
+fn lock_remembers_removed_methods_of_renamed_file() {
     let build = one_message();
     record(&build, &[("a.proto", "service S { rpc X(M) returns (M); rpc Y(M) returns (M); }")], LockUpdate::Safe);
     record(&build, &[("a.proto", "service S { rpc X(M) returns (M); }")], LockUpdate::Breaking);
@@ -89,7 +89,7 @@ fn by_the_lock_a_file_with_another_name_remembers_removed_methods() {
 }
 
 #[test]
-fn the_lock_reserves_operations_of_a_service_that_moved_to_another_file() {
+fn lock_reserves_operations_of_service_moved_away() {
     let build = one_message();
     let s = "service S { rpc X(M) returns (M); }";
     let t = "service T { rpc Y(M) returns (M); }";
@@ -107,7 +107,7 @@ fn the_lock_reserves_operations_of_a_service_that_moved_to_another_file() {
 }
 
 #[test]
-fn by_the_lock_a_service_that_moves_to_another_file_remembers_removed_methods() {
+fn lock_remembers_removed_methods_of_moved_service() {
     let build = one_message();
     let s = "service S { rpc X(M) returns (M); }";
     let both = format!("{s}\nservice T {{ rpc Y(M) returns (M); rpc Z(M) returns (M); }}");
@@ -139,7 +139,7 @@ fn by_the_lock_files_without_a_lock_are_numbered_in_sequence() {
 }
 
 #[test]
-fn an_operation_that_the_lock_had_is_not_given_to_another_method() {
+fn locked_operation_is_not_given_to_another_method() {
     let shop = Shop::locked();
     shop.edit(&[("  rpc Watch(Filter) returns (stream Item);\n", "")]);
     by_lock(&shop, LockUpdate::Breaking).unwrap();
@@ -238,7 +238,7 @@ fn operations(build: &Build, files: &[(&str, &str)], numbering: Numbering, updat
     methods.collect()
 }
 
-/// As [`operations`], recording what is safe.
+/// As [`operations`], recording safe changes.
 #[track_caller]
 fn assert_recorded(build: &Build, files: &[(&str, &str)], numbering: Numbering, expected: &[(&str, u16)]) {
     let found = operations(build, files, numbering, LockUpdate::Safe);
@@ -282,7 +282,7 @@ fn files_keep_their_operations_when_others_come_and_go() {
         fs::remove_file(build.protos.path().join("b.proto")).unwrap();
         let found = operations(&build, &[("a.proto", "V W"), ("c.proto", "Z")], numbering, LockUpdate::Breaking);
         assert_eq!(found, [("V".to_owned(), 200), ("W".to_owned(), 201), ("Z".to_owned(), 100)]);
-        // What is free is given out again: peers are told of a service that is gone by its name.
+        // Free operations are assigned again: peers learn of a missing service by its name.
         assert_recorded(
             &build,
             &[("a.proto", "V W"), ("c.proto", "Z"), ("d.proto", "U")],
@@ -305,7 +305,7 @@ fn a_file_grows_within_its_hundred_and_a_long_one_takes_several() {
 }
 
 #[test]
-fn a_file_that_grows_into_another_is_an_error_unless_the_lock_numbers_it() {
+fn file_growing_into_another_fails_unless_locked() {
     let build = one_message();
     let many = |count: usize| (0..count).map(|at| format!("M{at}")).collect::<Vec<_>>().join(" ");
     let files = |count| format!("{} ", many(count)).trim().to_owned();
@@ -337,7 +337,7 @@ fn a_service_that_moves_to_another_file_keeps_its_operations() {
 }
 
 #[test]
-fn the_first_service_of_a_file_gone_the_next_one_begins_where_it_did_as_in_go() {
+fn service_after_removed_first_starts_at_its_base_as_in_go() {
     let shop = Shop::locked();
     let orders = "service Orders {\n  rpc Get(GetRequest) returns (Item);\n  rpc Put(Item) returns (GetRequest);\n}\n";
     shop.edit(&[(orders, "")]);
@@ -354,7 +354,7 @@ fn as_in_go_every_file_counts_from_10() {
 }
 
 #[test]
-fn files_that_the_lock_has_with_the_same_operations_are_an_error() {
+fn files_locked_with_same_operations_are_an_error() {
     let build = one_message();
     let files = [("a.proto", "X"), ("b.proto", "Y")];
     assert_recorded(&build, &files, Numbering::Go, &[("X", 10), ("Y", 10)]);
@@ -372,7 +372,7 @@ fn warnings(build: &Build, file: &str, locks: &std::path::Path, numbering: Numbe
 }
 
 #[test]
-fn builds_apart_with_locks_in_one_folder_are_told_of_operations_that_both_have() {
+fn separate_builds_sharing_lock_folder_report_overlaps() {
     let (build, locks) = (two_files(), tempfile::tempdir().unwrap());
     let record = |file, numbering| {
         build.run(|it| it.lock_dir(locks.path()).lock_update(LockUpdate::Safe).numbering(numbering), &[file]).unwrap();
@@ -399,7 +399,7 @@ fn another_base_moves_all_methods_of_a_file() {
 }
 
 #[test]
-fn operations_that_are_kept_for_services_about_servers_are_refused_and_never_given() {
+fn reserved_operations_are_refused_and_never_assigned() {
     let service = "syntax = \"proto3\";\npackage PACKAGE;\nservice A { rpc X(M) returns (M); rpc Y(M) returns (M); }\n\
                    message M {}\n";
     let build = |package: &str, first: u16| {

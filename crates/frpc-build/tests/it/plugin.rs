@@ -1,4 +1,4 @@
-//! The plugin as protoc starts it: a request goes in, a response comes out.
+//! The plugin as protoc starts it, with a request and a response.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,7 +71,7 @@ fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> O
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It need not read what it does not need.
+    // It need not read unneeded input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written where it runs");
@@ -97,7 +97,7 @@ fn error(request: &CodeGeneratorRequest) -> String {
     response.error.expect("it is refused")
 }
 
-/// What a build script writes.
+/// The output of a build script.
 fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> BTreeMap<String, String> {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
     let builder = frpc_build::configure().out_dir(out.path()).schema_lock(false).emit_rerun_if_changed(false);
@@ -153,7 +153,7 @@ fn the_codec_views_and_shared_strings_are_parameters_too() {
     assert!(text.contains("needs the Polyglot codec"), "{text}");
 }
 
-/// A build script that writes TypeScript beside Rust writes the same.
+/// A build script that writes TypeScript in addition to Rust writes the same.
 #[test]
 fn typescript_is_a_language_of_the_plugin() {
     let schema = schema();
@@ -268,7 +268,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
 }
 
 #[test]
-fn a_file_that_is_not_in_the_request_is_an_error_in_the_response() {
+fn file_missing_in_request_is_an_error_in_response() {
     let schema = schema();
     let mut request = request(schema.path(), &ALL, "");
     request.file_to_generate.push("../other.proto".to_owned());

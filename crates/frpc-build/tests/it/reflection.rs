@@ -58,7 +58,7 @@ fn names(set: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn the_schema_of_a_package_has_the_files_of_its_services_and_their_imports_in_order() {
+fn package_schema_has_service_files_and_imports_in_order() {
     let build = Build::of_files(&FILES);
     build.run(|builder| builder.reflection(true), &["other.proto", "test.proto"]).unwrap();
     let set = schema(&build.read("test.rs")).expect("it has a service");
@@ -71,7 +71,7 @@ fn the_schema_of_a_package_has_the_files_of_its_services_and_their_imports_in_or
 }
 
 #[test]
-fn the_files_are_those_of_the_compiler_to_the_byte_with_comments_and_custom_options() {
+fn files_equal_compiler_output_with_comments_and_options() {
     let build = Build::of_files(&FILES);
     let path = build.out().join("set");
     build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();

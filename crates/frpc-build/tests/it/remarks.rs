@@ -1,4 +1,4 @@
-//! What cargo is told about options that do nothing.
+//! Cargo's warnings about options without effect.
 
 #[allow(dead_code)]
 use std::env;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::Build;
 use frpc_build::{Builder, Numbering};
 
-/// Set in the process in which the test's build prints what cargo would read.
+/// Set in the process where the test's build prints its instructions for cargo.
 const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
 
 /// The warnings of a test of this file that runs once more, in a process of its own.
@@ -64,7 +64,7 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
 }
 
 #[test]
-fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
+fn cargo_warns_of_separate_services_with_same_operations() {
     if env::var_os(IS_CHILD).is_some() {
         let sources = ["a", "b", "c", "d"].map(|name| {
             let methods = "rpc A(M) returns (M); rpc B(M) returns (M);";
@@ -86,7 +86,7 @@ fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let test = "cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations";
+    let test = "cargo_warns_of_separate_services_with_same_operations";
     let expected = |pair: &str, operation: u16| {
         format!(
             "the services {pair}, which separate builds compile, both have operation {operation}, so that no server \
@@ -104,13 +104,13 @@ fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
 }
 
 #[test]
-fn cargo_warns_of_options_whose_path_matches_no_suitable_element() {
+fn cargo_warns_of_options_that_match_no_element() {
     if env::var_os(IS_CHILD).is_some() {
         let build = Build::of("syntax = \"proto3\"; package test; message A { bytes data = 1; }");
         build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]).schema_lock(false));
         return;
     }
-    let warnings = warnings("cargo_warns_of_options_whose_path_matches_no_suitable_element", "");
+    let warnings = warnings("cargo_warns_of_options_that_match_no_element", "");
     assert_eq!(
         warnings,
         [

@@ -99,7 +99,7 @@ fn segment(ip: &[u8]) -> Option<Segment<'_>> {
             if *ip.get(9)? != 6 || offset != 0 {
                 return None;
             }
-            // Behind the packet there may be padding; a length of 0 is left to the network card.
+            // After the packet there may be padding; a length of 0 is left to the network card.
             let end = if total == 0 { ip.len() } else { total.min(ip.len()) };
             (ip.get(12..16)?, ip.get(16..20)?, ip.get(head..end)?)
         }
@@ -132,7 +132,7 @@ struct Order {
 struct Direction {
     /// The sequence number of the next byte.
     next: u32,
-    /// Segments behind bytes that have not come, by their distance from `next` when they came.
+    /// Segments after missing bytes, by their distance from `next` at arrival.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
 }
@@ -168,10 +168,10 @@ impl Order {
 }
 
 impl Direction {
-    /// Adds the bytes that are next to the pieces; with `skip` also those behind a gap.
+    /// Adds the next bytes to the pieces; with `skip` also those after a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<Piece>) {
         loop {
-            // The segment whose beginning is nearest, before or behind the next byte.
+            // The segment whose beginning is nearest, before or after the next byte.
             let nearest = self.early.keys().copied().min_by_key(|at| at.wrapping_sub(self.next).cast_signed());
             let Some(at) = nearest else { break };
             let distance = at.wrapping_sub(self.next).cast_signed();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_put_in_order_also_where_the_sequence_begins_anew() {
+    fn segments_are_ordered_across_sequence_wrap() {
         let start = u32::MAX - 2;
         let at = |offset: u32| start.wrapping_add(1).wrapping_add(offset);
         let packets = [

@@ -1,7 +1,7 @@
 //! Shows the frames of a connection, and by the schema the calls, streams and messages in them.
 //!
-//! It follows both directions without speaking: it knows which method an id stands for because it has seen the request.
-//! Whatever the bytes are, it shows what it can and goes on with the next frame.
+//! It follows both directions passively: it knows the method of an id because it has seen the request. For any bytes,
+//! it shows as much as possible and continues with the next frame.
 
 use crate::schema::{Callable, Schema};
 use frpc::polyglot::{Decoder, Kind, Root};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The longest body that is waited for. A longer one is taken for bytes that are no frames: no peer accepts it unless
-/// told to.
+/// configured to.
 const BODY_MAX: usize = 64 << 20;
 
 /// How many bytes of a body without a schema are shown.
@@ -80,7 +80,7 @@ impl Conversation {
         self.feed_steps(side, bytes, &mut |text, _| show(text));
     }
 
-    /// As [`feed`](Self::feed), also with what each frame means for a call.
+    /// As [`feed`](Self::feed), also with the meaning of each frame for a call.
     pub(crate) fn feed_steps(&mut self, side: Side, bytes: &[u8], show: &mut dyn FnMut(&str, Option<Step>)) {
         let (buffer, lost) = match side {
             Side::Client => (&mut self.client, &mut self.client_lost),
@@ -281,13 +281,13 @@ impl Conversation {
         self.schema.as_ref()?.methods().find(|callable| callable.operation == operation)
     }
 
-    /// The method of an operation, or what it is called without a schema.
+    /// The method of an operation, or its name without a schema.
     pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
     }
 }
 
-/// What a frame means for a call.
+/// The meaning of a frame for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The end that calls.
@@ -315,7 +315,7 @@ struct Frame<'a> {
     body: &'a [u8],
 }
 
-/// What stands in front of a message.
+/// The parts in front of a message.
 #[derive(Default)]
 struct Prefix {
     text: String,
@@ -326,7 +326,7 @@ struct Prefix {
 /// The first byte of a packed message.
 const PACKED: u8 = 0x11;
 
-/// The prefix of a body and what follows it.
+/// The prefix of a body and the rest.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
     let mut prefix = Prefix::default();
     let whole = (prefix_items(body), body);
@@ -371,7 +371,7 @@ fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-/// The type and value of an item, and what follows it.
+/// The type and value of an item, and the rest.
 fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (kind, rest) = items.split_first()?;
     let (length, rest) = number(rest)?;
@@ -379,7 +379,7 @@ fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*kind, value, rest))
 }
 
-/// A varint and what follows it.
+/// A varint and the rest.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().enumerate().take(10) {
@@ -417,7 +417,7 @@ fn hello(body: &[u8]) -> String {
     out
 }
 
-/// Whether an error stands in the place of a message.
+/// Whether an error takes the place of a message.
 fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_wherever_they_are_cut_and_in_both_forms_of_header() {
+    fn frames_do_not_depend_on_cuts_or_header_form() {
         let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
         let whole = shown(&[(Side::Client, &request)]);
         assert_eq!(whole.len(), 2);

@@ -3,10 +3,10 @@
 use crate::schema::Schema;
 use std::fmt::Write as _;
 
-/// The dissector, with a mark where the methods stand.
+/// The dissector, with a mark for the methods.
 const DISSECTOR: &str = include_str!("frpc.lua");
 
-/// The line in place of which the methods stand.
+/// The line that the methods replace.
 const MARK: &str = "--@METHODS@\n";
 
 /// The dissector for the methods of a schema.
@@ -19,7 +19,7 @@ pub(super) fn dissector(schema: Option<&Schema>) -> String {
     DISSECTOR.replace(MARK, &methods)
 }
 
-/// Text between the quotes of a string of Lua. Names may come from a server, which may be hostile.
+/// Text between the quotes of a string of Lua. Names may be supplied by a server, which may be hostile.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

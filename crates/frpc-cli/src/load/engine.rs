@@ -1,8 +1,8 @@
-//! Makes the calls of a load: a closed loop, in which each caller makes one call after the other, or an open loop, in
+//! Makes the calls of a load: a closed loop, where each caller makes one call after the other, or an open loop, where
 //! which calls start when the schedule says so.
 //!
 //! In an open loop the time of a call begins at its intended start, also if all callers were busy then. A server that
-//! stands still for a second therefore delays all calls of that second, and not only those that were in flight.
+//! stalls for a second therefore delays all calls of that second, and not only those that were in flight.
 
 use super::schedule::Schedule;
 use super::stats::{Outcome, Stats};
@@ -37,7 +37,7 @@ pub(crate) enum Loop {
 pub(crate) enum Clock {
     /// A thread, which is exact to some ten microseconds. The timers of a runtime are to a millisecond.
     Thread,
-    /// The timers of the runtime, whose time can stand still in tests.
+    /// The timers of the runtime, whose time can be paused in tests.
     #[cfg(test)]
     Runtime,
 }
@@ -113,7 +113,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
     }
 }
 
-/// Ends the thread of a clock when the load is given up.
+/// Ends the thread of a clock when the load is cancelled.
 struct Stop(Arc<AtomicBool>);
 
 impl Drop for Stop {
@@ -154,7 +154,7 @@ fn record(stats: &Mutex<Stats>, begun: Instant, intended: Instant, started: Inst
 mod tests {
     use super::*;
 
-    /// A server that answers after 1 ms, but not while it stands still.
+    /// A server that answers after 1 ms, except during its stalls.
     struct Stopped {
         begun: Instant,
         from: Duration,
@@ -181,8 +181,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_stops_for_a_second_in_ten_delays_a_tenth_of_all_calls_of_an_open_loop() {
-        // Also if there are far fewer callers than calls that are due meanwhile.
+    async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
+        // Also with far fewer callers than calls that become due in this time.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
             let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;

@@ -1,4 +1,4 @@
-//! The report of a load: as text, as JSON to be saved, and two of them beside each other.
+//! The report of a load: as text, as JSON to be saved, and two of them compared.
 
 use super::stats::Stats;
 use crate::show::escaped;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What a load has shown. Times are in milliseconds.
+/// The results of a load. Times are in milliseconds.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
@@ -24,7 +24,7 @@ pub(crate) struct Report {
     /// Calls that took as long as `slow_from` or longer.
     pub(crate) slow: u64,
     pub(crate) slow_from: f64,
-    /// The latest start of a call behind its intended one. In it are waits for a free caller.
+    /// The latest start of a call after its intended one. It includes waits for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
     pub(crate) timeline: Vec<Moment>,
@@ -154,7 +154,7 @@ impl Report {
         let _ = writeln!(out, "slow     {share:.2} % took {} ms or longer", self.slow_from);
         if self.mode.starts_with("open") {
             let _ =
-                writeln!(out, "late     calls started up to {} ms behind their intended start", shown(self.late_max));
+                writeln!(out, "late     calls started up to {} ms after their intended start", shown(self.late_max));
         }
         for method in &self.methods {
             let codes: Vec<_> = method.codes.iter().map(|(code, count)| format!("{code} {count}")).collect();
@@ -191,7 +191,7 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Two reports beside each other, with the ratio of the second to the first.
+/// Two reports in one table, with the ratio of the second to the first.
 pub(crate) fn compared(before: &Report, after: &Report) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);

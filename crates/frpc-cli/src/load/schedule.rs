@@ -1,4 +1,4 @@
-//! When each call of an open loop starts: at a constant rate, behind a ramp if there is one.
+//! The start of each call of an open loop: at a constant rate, after a ramp if there is one.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Schedule {
     /// The calls per second at the beginning of the ramp.
     pub(crate) from: f64,
-    /// The calls per second behind it.
+    /// The calls per second after it.
     pub(crate) to: f64,
     /// The length of the ramp. Zero if there is none.
     pub(crate) ramp: Duration,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_starts_as_many_calls_as_its_mean_rate_and_each_later_than_the_one_before() {
+    fn ramp_starts_calls_in_order_at_its_mean_rate() {
         let (ramp, duration) = (Duration::from_secs(10), Duration::from_secs(20));
         let schedule = Schedule { from: 100.0, to: 1000.0, ramp, duration };
         assert_eq!(schedule.count(), 5500 + 10_000);

@@ -1,10 +1,10 @@
-//! What is measured of a load: a histogram for each method, the codes, and a row for each part of the time.
+//! Measurements of a load: a histogram for each method, the codes, and a row for each part of the time.
 
 use frpc::Code;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// The longest time that a histogram tells apart: an hour, in nanoseconds.
+/// The longest time that a histogram distinguishes: an hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
 
 /// The rows of the timeline: as many as a plot has room for.
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     pub(crate) code: Code,
 }
 
-/// What is measured.
+/// The measurements.
 #[derive(Debug)]
 pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
@@ -38,7 +38,7 @@ pub(crate) struct Stats {
     current: Current,
 }
 
-/// What is measured of a method.
+/// The measurements of a method.
 #[derive(Debug)]
 pub(crate) struct MethodStats {
     pub(crate) name: String,

@@ -29,7 +29,7 @@ impl Template {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once("{{") {
-            let (name, after) = behind.split_once("}}").ok_or_else(|| format!("{text:?} has no }}}} behind {{{{"))?;
+            let (name, after) = behind.split_once("}}").ok_or_else(|| format!("{text:?} has no }}}} after {{{{"))?;
             parts.push(Part::Text(before.to_owned()));
             parts.push(part(name.trim())?);
             rest = after;

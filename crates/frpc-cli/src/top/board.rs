@@ -1,5 +1,5 @@
-//! What `frpc top` shows: the last two answers of the server, an order, a filter, and what the user looks at. Keys change
-//! it. It knows no terminal.
+//! The state of `frpc top`: the last two answers of the server, an order, a filter, and the user's selection. Keys
+//! change it. It knows no terminal.
 
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
@@ -56,14 +56,14 @@ impl Column {
     }
 }
 
-/// What a key leads to.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Draw,
     End,
 }
 
-/// What is shown.
+/// The view.
 pub(super) struct Board {
     last: WatchReply,
     last_at: Option<Instant>,
@@ -78,11 +78,11 @@ pub(super) struct Board {
     /// The user is typing a filter.
     pub(super) is_typing: bool,
     pub(super) is_paused: bool,
-    /// The number of the connection on which the mark stands.
+    /// The number of the marked connection.
     marked: Option<u64>,
-    /// The name of the method on which the mark stands.
+    /// The name of the marked method.
     marked_method: Option<String>,
-    /// The connection that is looked at, and what is known of it.
+    /// The selected connection, and its details.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
@@ -119,7 +119,7 @@ impl Board {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// The connection that is to be asked for, with its server.
+    /// The connection whose details are to be requested, with its server.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))
@@ -168,7 +168,7 @@ impl Board {
         rows
     }
 
-    /// What is known of all methods, in the order of the server.
+    /// The figures of all methods, in the order of the server.
     pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
         fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
             reply.servers.get(server)?.server.as_ref()
@@ -218,7 +218,7 @@ impl Board {
         self.marked = number;
     }
 
-    /// Does what a key asks for.
+    /// Applies a key.
     pub(super) fn key(&mut self, key: KeyEvent) -> Next {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             return Next::End;

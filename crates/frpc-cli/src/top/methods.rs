@@ -72,7 +72,7 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
 
-/// The cells behind the name.
+/// The cells after the name.
 pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
     let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
@@ -86,7 +86,7 @@ pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     ]
 }
 
-/// A name of at most so many characters: of a longer one the end, where the method stands.
+/// A name of at most so many characters: of a longer one the end, which has the method.
 pub(super) fn short(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_the_time_between_two_answers_and_times_of_all_calls() {
+    fn rates_cover_answer_interval_and_times_cover_all_calls() {
         let before = server(&[("a.A/One", 10, 0, 1000), ("a.A/Two", 5, 5, 1000)]);
         let last = server(&[("a.A/Two", 5, 8, 1_500_000), ("a.A/One", 110, 2, 99_960), ("a.A/New", 0, 0, 0)]);
         let mut rows = rows(&last, Some((&before, 2.0)));

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// The lines above the table.
 const HEAD: u16 = 5;
 
-/// The widths of the columns of connections, in the order of their headings; the peer has what is left.
+/// The widths of the columns of connections, in the order of their headings; the peer has the rest.
 const WIDTHS: [Constraint; 9] = [
     Constraint::Length(7),
     Constraint::Fill(1),
@@ -40,7 +40,7 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
-/// The widths of the columns of methods behind the name, which has what is left.
+/// The widths of the columns of methods after the name, which has the rest.
 const METHOD_WIDTHS: [u16; 6] = [9, 9, 6, 6, 6, 10];
 
 /// The headings of methods, with the columns by which they sort.
@@ -113,7 +113,7 @@ fn draw_detail(number: u64, detail: &ConnectionReply, frame: &mut Frame<'_>, are
     frame.render_widget(Paragraph::new(shown), area);
 }
 
-/// What is said of the server as a whole.
+/// The figures of the server as a whole.
 fn head_lines(board: &Board) -> [String; HEAD as usize] {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_sorted_filtered_and_named_by_their_end_in_80_columns() {
+    fn methods_are_sorted_filtered_and_shortened_to_80_columns() {
         let mut board = board();
         press(&mut board, KeyCode::Char('m'));
         let lines = drawn(&board, 80, 24);
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_view_stands_still_and_the_mark_stays_with_its_connection() {
+    fn paused_view_is_frozen_and_mark_follows_connection() {
         let mut board = board();
         press(&mut board, KeyCode::Down);
         let marked = |board: &Board| board.rows()[board.mark(&board.rows())].number;

@@ -1,4 +1,4 @@
-//! The commands of docs/cli.md, against a server as the page starts it, and calls of every kind.
+//! The commands of docs/cli.md and its subpages, against a server as the page starts it, and calls of every kind.
 
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, ServeGateway};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// What the example `doors` serves, and now and then a hostile status.
+/// The service of the example `doors`, and now and then a hostile status.
 struct Service;
 
 impl Greeter for Service {
@@ -176,7 +176,7 @@ fn commands(page: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// Whether text is the one shown, in which `…` stands for any.
+/// Whether text is the expected one. `…` in it matches anything.
 fn fits(text: &str, shown: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -190,9 +190,11 @@ fn fits(text: &str, shown: &str) -> bool {
 }
 
 #[test]
-fn every_command_of_the_page_writes_the_output_that_the_page_shows() {
+fn page_commands_print_documented_output() {
     let address = greeter();
-    let page = fs::read_to_string(root().join("docs/cli.md")).expect("the page is there");
+    let page = ["docs/cli.md", "docs/cli-load.md", "docs/cli-inspect.md"]
+        .map(|page| fs::read_to_string(root().join(page)).expect("the page is there"))
+        .concat();
     let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
     let path = env::join_paths(
         [program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
@@ -229,7 +231,7 @@ fn methods_of_all_four_kinds_can_be_called() {
 }
 
 #[test]
-fn each_line_of_standard_input_is_answered_before_the_next_is_written() {
+fn each_stdin_line_is_answered_before_the_next() {
     use std::io::{BufRead as _, BufReader};
     let mut command =
         command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
@@ -301,7 +303,7 @@ fn a_server_without_reflection_needs_a_schema_by_its_name() {
 }
 
 #[test]
-fn a_load_of_two_methods_is_reported_as_text_json_and_a_page_and_compared() {
+fn load_of_two_methods_is_reported_in_all_formats() {
     let folder = tempfile::tempdir().expect("there is room");
     let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
     let (saved, page) = (saved.to_str().expect("it is text"), page.to_str().expect("it is text"));
@@ -363,7 +365,7 @@ fn messages_of_a_topic_come_as_text_and_by_their_type() {
 }
 
 #[test]
-fn frames_are_decoded_from_text_and_from_a_connection_that_goes_by() {
+fn frames_are_decoded_from_text_and_live_connection() {
     use std::io::{BufRead as _, BufReader};
     let schema = ["-p", "proto/greet.proto"];
     let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
@@ -408,7 +410,7 @@ fn out_field_writes_a_wide_integer_without_quotes() {
 }
 
 #[test]
-fn a_trace_shows_calls_with_their_statuses_and_ends_after_as_many_as_were_asked_for() {
+fn trace_shows_statuses_and_ends_after_requested_count() {
     use std::io::{BufRead as _, BufReader, Read as _};
     let arguments = ["trace", "-p", "proto/greet.proto", "--listen", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
     let mut trace = command(&greeter(), &arguments);
@@ -475,7 +477,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         let proto = path.to_str().expect("it is text");
         let includes = protos.to_str().expect("it is text");
         let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
-        // Several files cannot stand in one.
+        // Several files do not fit in one.
         if text.starts_with("// ") || text.is_empty() {
             continue;
         }

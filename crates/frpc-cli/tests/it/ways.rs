@@ -144,7 +144,7 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
     assert!(failure(&address, &["--cacert", &ca]).contains("certificate"));
     let other = failure(&address, &[&trusted[..], &["--server-name", "example.com"]].concat());
     assert!(other.contains("certificate") && other.contains("name"), "{other}");
-    // Without TLS there is nobody who speaks frpc.
+    // Without TLS no peer speaks frpc.
     assert!(!run(&address, &["list", "--connect-timeout", "5s"]).status.success());
 }
 
@@ -165,7 +165,7 @@ fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
+fn shared_memory_server_is_reached_with_and_without_tls() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
@@ -178,7 +178,7 @@ fn a_server_is_reached_through_shared_memory_with_tls_and_without() {
 }
 
 #[test]
-fn addresses_that_cannot_be_meant_are_refused_with_the_ones_that_can() {
+fn invalid_addresses_are_refused_with_valid_forms() {
     for (address, options, part) in
         [("http://localhost:1/", &[][..], "ws:// or wss://"), ("ws://localhost:1/", &["--tls"][..], "use wss://")]
     {
@@ -190,7 +190,7 @@ fn addresses_that_cannot_be_meant_are_refused_with_the_ones_that_can() {
 }
 
 #[test]
-fn a_schema_comes_from_the_server_a_proto_file_or_a_descriptor_set() {
+fn schema_comes_from_server_proto_file_or_descriptor_set() {
     let folder = tempfile::tempdir().expect("there is room");
     let set = folder.path().join("greet.bin");
     let builder = frpc_build::configure().schema_lock(false).emit_rerun_if_changed(false);
@@ -218,7 +218,7 @@ fn go() -> Option<(std::process::Child, String)> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-peer");
     let mut build = Command::new("go");
     build.args(["build", "-o"]).arg(&program).arg("./cmd/peer").current_dir(root().join("tests/interop/go"));
-    let built = build.output().expect("Go has just told its version");
+    let built = build.output().expect("Go has just printed its version");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let mut serve = Command::new(&program);
     serve.args(["serve", "127.0.0.1:0"]).stdin(Stdio::piped()).stdout(Stdio::piped());

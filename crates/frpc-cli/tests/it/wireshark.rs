@@ -38,7 +38,7 @@ fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
     out
 }
 
-/// What a client and its server send, in turns; the client's is the first.
+/// The packets of a client and its server, in turns; the client's is the first.
 fn conversation(is_old: bool) -> [Vec<u8>; 2] {
     let one = |id, operation, body: &[u8]| frame(id, operation, body, is_old);
     let client = [
@@ -58,7 +58,7 @@ fn conversation(is_old: bool) -> [Vec<u8>; 2] {
     [client.concat(), server.concat()]
 }
 
-/// The packets of the list, as tshark has to show them whatever the cuts.
+/// The packets of the list, as tshark has to show them for any cuts.
 const SHOWN: [&str; 2] = [
     "HELLO; request 7 greet.Greeter/Greet; STREAM 1 greet.Greeter/Recite; STREAM 1 greet.Greeter/Recite; \
      STREAM 1 greet.Greeter/Recite; CANCEL 9 greet.Greeter/Greet",
@@ -80,7 +80,7 @@ impl Capture {
         Self { bytes, time: 0 }
     }
 
-    /// Adds a segment of a connection, which its client's port tells from others.
+    /// Adds a segment of a connection, identified by its client's port.
     fn segment(&mut self, client: u16, from_client: bool, sequence: u32, data: &[u8]) {
         let ports = if from_client { [client, PORT] } else { [PORT, client] };
         let addresses: [u8; 8] = if from_client { [10, 0, 0, 1, 10, 0, 0, 2] } else { [10, 0, 0, 2, 10, 0, 0, 1] };
@@ -162,7 +162,7 @@ fn check(found: &[(u16, [Vec<String>; 2])], count: usize) {
 }
 
 #[test]
-fn frames_are_the_same_wherever_segments_are_cut_and_in_both_forms_of_header() {
+fn frames_do_not_depend_on_segments_or_header_form() {
     if !has_tshark() {
         return;
     }
@@ -185,7 +185,7 @@ fn frames_are_the_same_wherever_segments_are_cut_and_in_both_forms_of_header() {
 }
 
 #[test]
-fn connections_in_the_current_form_are_recognised_on_any_port_and_others_are_left_alone() {
+fn only_current_connections_are_recognised_on_any_port() {
     if !has_tshark() {
         return;
     }
@@ -199,7 +199,7 @@ fn connections_in_the_current_form_are_recognised_on_any_port_and_others_are_lef
 }
 
 #[test]
-fn captures_that_end_anywhere_and_random_bytes_bring_no_error_of_the_script() {
+fn truncated_captures_and_random_bytes_cause_no_script_error() {
     if !has_tshark() {
         return;
     }

@@ -60,9 +60,9 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Encoding
 
 /// The messages in the body of a request. They end with the first error.
 pub(crate) struct Messages {
-    /// `None` behind its end.
+    /// `None` after its end.
     body: Option<Inbound>,
-    /// The body is in base64, of which so many bytes have not been decoded.
+    /// The body is in base64. So many bytes of it have not been decoded.
     text: Option<BytesMut>,
     encoding: Encoding,
     buffer: BytesMut,
@@ -132,7 +132,7 @@ impl Messages {
             }
         }
         if self.buffer.len() >= CHARGED_MIN {
-            // What was held before is given back behind it, so that the charge never falls below what is there.
+            // The previous charge is released after it, so that the charge never falls below the actual size.
             self.hold = Some(self.context.hold(self.buffer.capacity()));
         }
         Ok(())

@@ -9,7 +9,7 @@ use frpc::{ForeignMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The content types of requests, for those who have sent another one.
+/// The supported content types, for clients that have sent another one.
 pub(crate) const ACCEPTED: &str = "application/json, application/proto";
 
 /// The format of the messages in a body.

@@ -14,7 +14,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// Without a type there is no body.
     pub(crate) content_type: Option<&'static str>,
-    /// Besides those of the body.
+    /// In addition to those of the body.
     pub(crate) fields: Vec<(Cow<'static, str>, String)>,
     pub(crate) body: Bytes,
 }
@@ -44,7 +44,7 @@ impl Answer {
     }
 
     pub(crate) fn not_found(path: &str) -> Self {
-        // What is not text has no place in a text for people.
+        // Bytes that are no text have no place in a text for people.
         let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
         let text = format!("there is nothing at {path}; a method is called at /package.Service/Method");
         Self::refusal(404, &text)

@@ -1,5 +1,5 @@
 //! The calls of one connection on the fast path. A call whose handler is ready at once is answered in place: its
-//! response is written behind those before it, without memory of its own.
+//! response is appended to earlier ones, without a separate buffer.
 
 use super::answer::{Answer, JSON};
 use super::written::{self, Open};
@@ -24,7 +24,7 @@ const METHODS_MAX: usize = 64;
 /// How much of the replies of JSON-RPC an idle connection keeps, in bytes.
 const REPLIES_KEPT: usize = 4 * 1024;
 
-/// Whom a call is for.
+/// The target of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee {
     /// The method with this number in [`Calls`].
@@ -32,7 +32,7 @@ pub(crate) enum Callee {
     JsonRpc,
 }
 
-/// What the calls of one connection are made with.
+/// The context for the calls of one connection.
 pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
     context: &'a ForeignContext,
@@ -76,7 +76,7 @@ pub(crate) struct ResponseOptions<'a> {
 }
 
 impl ResponseOptions<'_> {
-    /// Of a refusal with which a connection ends.
+    /// Of a refusal that ends a connection.
     pub(crate) fn last() -> Self {
         Self { pass: Pass::default(), is_last: true, now: now() }
     }
@@ -186,7 +186,7 @@ impl Called {
         let called = place.call(turn, request, out, || {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
-            // Nobody waits for it when the client has gone.
+            // The result is unused when the client has gone.
             move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {

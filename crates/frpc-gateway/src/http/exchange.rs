@@ -23,7 +23,7 @@ struct State {
     is_unwritten: bool,
     /// When the last request began or ended.
     active: Instant,
-    /// Since when a head is awaited that has to come in time. The first one has to from the beginning.
+    /// The time since which a head is due. The first one is due from the beginning.
     head_since: Option<Instant>,
     /// When the client closed its direction while a request was in progress.
     half_closed: Option<Instant>,
@@ -112,7 +112,7 @@ impl Exchange {
         self.0.lock().refused.get_or_insert(malformed);
     }
 
-    /// Has the connection upgraded behind the response.
+    /// Has the connection upgraded after the response.
     pub(crate) fn upgrade(&self, upgrade: Upgrade, metadata: Metadata) {
         self.0.lock().upgrade = Some((upgrade, metadata));
     }

@@ -16,7 +16,7 @@ const NAME_MAX: usize = 30;
 pub(crate) struct Known<'a> {
     pub(crate) host: Option<&'a [u8]>,
     pub(crate) origin: Option<&'a [u8]>,
-    /// `sec-fetch-site`, by which browsers say where a request comes from.
+    /// `sec-fetch-site`, the browser's statement of a request's origin.
     pub(crate) site: Option<&'a [u8]>,
     pub(crate) content_type: Option<&'a [u8]>,
     pub(crate) content_encoding: Option<Cow<'a, [u8]>>,
@@ -33,7 +33,7 @@ pub(crate) struct Known<'a> {
     pub(crate) grpc_timeout: Option<&'a [u8]>,
     pub(crate) grpc_encoding: Option<Cow<'a, [u8]>>,
     pub(crate) grpc_accept: Option<Cow<'a, [u8]>>,
-    /// `access-control-request-method`, by which a preflight is known.
+    /// `access-control-request-method`, the mark of a preflight.
     pub(crate) preflight: Option<&'a [u8]>,
     pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
     pub(crate) socket_key: Option<&'a [u8]>,
@@ -165,7 +165,7 @@ impl InvalidField {
         Self { http_status: 400, status: Status::invalid_argument(format!("invalid header field: {text}")) }
     }
 
-    /// The response of protocols in which an error is a status of HTTP.
+    /// The response of protocols whose errors are statuses of HTTP.
     pub(crate) fn answer(&self) -> Answer {
         Answer::failure(self.http_status, self.status.code(), self.status.message())
     }
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_becomes_fields_except_where_it_would_change_the_response() {
+    fn metadata_becomes_fields_unless_it_alters_response() {
         let mut metadata = Metadata::new();
         metadata.insert("served-by", "north").unwrap();
         metadata.insert("content-length", "1").unwrap();

@@ -113,11 +113,11 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
 /// The bytes that are read at once while a head is awaited.
 const READ: usize = 4096;
 
-/// A connection of HTTP/1 of which hyper reads nothing but valid heads and their bodies.
+/// A connection of HTTP/1. Hyper reads nothing but valid heads and their bodies of it.
 ///
-/// Behind a request whose body is chunked everything passes. The connection has to end with the response to it. hyper
-/// waits for the next byte before a head that is refused, since an error would make it drop responses that are not
-/// written. [`Exchange::refused`] says when to end it.
+/// After a request with a chunked body all bytes pass. The connection has to end with the response to it. hyper waits
+/// for the next byte before a head that is refused, since an error would make it drop responses that are not written.
+/// [`Exchange::refused`] says when to end it.
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
     io: T,
@@ -160,7 +160,7 @@ impl<T> Guard<T> {
         (self.input, self.io)
     }
 
-    /// Looks for a head at the start of the input, of which `scanned` bytes have no end of one in them.
+    /// Looks for a head at the start of the input. The first `scanned` bytes do not contain its end.
     fn look(&mut self, scanned: usize) -> State {
         self.find(scanned).unwrap_or_else(|malformed| {
             self.exchange.refuse(malformed);

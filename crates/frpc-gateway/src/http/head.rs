@@ -68,7 +68,7 @@ impl Malformed {
             Self::TooLong => "the head is longer than 16384 bytes",
             Self::TooSlow => "the head of the request took too long",
             Self::Version => "unsupported version: use HTTP/1.1, HTTP/1.0, or HTTP/2 with its preface",
-            Self::Fragment => "invalid request target: remove the fragment behind \"#\"",
+            Self::Fragment => "invalid request target: remove the fragment after \"#\"",
             Self::TwoLengths => "the head states the length of the body more than once",
             Self::Length => "invalid content-length: write digits alone",
             Self::TransferEncoding => "unsupported transfer-encoding: use chunked alone, with HTTP/1.1",
@@ -77,7 +77,7 @@ impl Malformed {
 }
 
 /// The length of the head that `bytes` begin with, `None` if it is incomplete. `scanned` of the bytes were there when
-/// it was asked before.
+/// in the previous call.
 pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
     for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
         let end = scanned + found + 1;

@@ -1,4 +1,4 @@
-//! Connections of HTTP/1 that leave the fast path: hyper serves them behind a [`Guard`].
+//! Connections of HTTP/1 that leave the fast path: hyper serves them through a [`Guard`].
 
 use super::answer::Answer;
 use super::calls::ResponseOptions;
@@ -33,7 +33,7 @@ pub(crate) struct Upgraded {
     pub(crate) transport: Rewound<RawTransport>,
 }
 
-/// Why hyper does not go on with a connection.
+/// The reason for which hyper does not continue with a connection.
 enum End {
     Served(hyper::Result<()>),
     Refused(Malformed),

@@ -1,4 +1,4 @@
-//! The door and the method that a request has come to.
+//! The protocol and the method of a request.
 
 use super::answer::{Answer, JSON};
 use super::fields::Known;
@@ -15,7 +15,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// The way in which the calls of a request are made.
+/// How the calls of a request are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Protocol {
     /// Of Connect: the body is the message.
@@ -132,7 +132,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     {
         return Route::Answer(match method {
             "GET" => Answer::new(200, JSON, page.json()).with("cache-control", "no-store"),
-            _ => Answer::wrong_method("GET", "what goes on is read by GET"),
+            _ => Answer::wrong_method("GET", "the debug page is read by GET"),
         });
     }
     let found = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'));

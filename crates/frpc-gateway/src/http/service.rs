@@ -115,7 +115,7 @@ impl Body for Outgoing {
                 })
             })
         });
-        // What was charged as a whole has been charged once more.
+        // The bytes charged as a whole have been charged once more.
         self.hold = None;
         Poll::Ready(charged)
     }
@@ -165,8 +165,9 @@ impl Service {
             Ok(()) => self.admit(http, &parts, &known, body).await,
             Err(answer) => respond(answer),
         };
-        // The guard lets everything pass behind a request in chunks. And hyper closes the connection of a request that was
-        // not read to its end, often too late to say so. Behind a request without one host, the next may be another's.
+        // The guard passes all bytes after a request in chunks. And hyper closes the connection of a request that was
+        // not read to its end, often too late to announce it. After a request without one host, the next may be
+        // another's.
         let is_last = is_invalid || parts.headers.contains_key(TRANSFER_ENCODING) || !is_over.get();
         if is_last && parts.version < Version::HTTP_2 {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -351,7 +352,7 @@ fn is_addressed<'a>(parts: &'a request::Parts, known: &mut Known<'a>) -> Result<
     }
     let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
     let is_one = match (known.host, authority) {
-        // RFC 9112, section 3.2: the target does not stand in for the field.
+        // RFC 9112, section 3.2: the target does not replace the field.
         (None, _) => parts.version != Version::HTTP_11,
         (Some(host), Some(authority)) => is_same_host(host, authority),
         (Some(_), None) => true,

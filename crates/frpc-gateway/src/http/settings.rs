@@ -1,4 +1,4 @@
-//! Which doors are open for HTTP, and for whom.
+//! The enabled protocols over HTTP, and their access rules.
 
 use crate::locks::Locks;
 use std::fmt;
@@ -61,15 +61,15 @@ impl Http {
         self
     }
 
-    /// Answers `/healthz`, which says that the process runs, and `/readyz`, which says that it takes calls: it is not
-    /// stopping, and has memory left. Both answer whatever the name of the server in the request, since probes use any.
+    /// Answers `/healthz`, which says that the process runs, and `/readyz`, which says that it accepts calls: it is not
+    /// stopping, and has memory left. Both answer under any name of the server in the request, since probes use any.
     pub fn health(mut self) -> Self {
         self.health = true;
         self
     }
 
-    /// Shows the [console](crate::Console), and opens the door for [WebSocket](crate::Gateway::web_socket), by which it
-    /// calls. Its requests for WebSocket are let in although no [origin](Self::origin) was added for them.
+    /// Shows the [console](crate::Console), and enables [WebSocket](crate::Gateway::web_socket), by which it calls. Its
+    /// requests for WebSocket are admitted although no [origin](Self::origin) was added for them.
     #[cfg(feature = "console")]
     pub fn console(mut self, console: crate::Console) -> Self {
         self.locks.hosts.extend(console.hosts.iter().cloned());
@@ -93,11 +93,11 @@ impl Http {
         self
     }
 
-    /// Lets in requests that call the server by this name, besides `localhost`, loopback addresses, and the address that
-    /// the connection came to. Ports are not compared.
+    /// Admits requests that call the server by this name, in addition to `localhost`, loopback addresses, and the local
+    /// address of the connection. Ports are not compared.
     ///
     /// Without this lock, a page of a stranger whose name leads to the address of the server could call it from the
-    /// browser of anybody who can reach it.
+    /// browser of any user who can reach it.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.locks.hosts.push(name.into());
         self
@@ -110,8 +110,8 @@ impl Http {
         self
     }
 
-    /// Lets pages of the [origins](Self::origin) that were added read responses when they come from another origin than
-    /// the server, and answers the preflights of their browsers.
+    /// Lets pages of the added [origins](Self::origin) read responses when they have another origin than the server,
+    /// and answers the preflights of their browsers.
     pub fn cors(mut self) -> Self {
         self.locks.cors = true;
         self

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Fields besides those that every response has.
+/// Fields in addition to those of every response.
 pub(crate) type Fields = [(Cow<'static, str>, String)];
 
 /// Appends a response, without its body unless `with_body`.
@@ -57,8 +57,8 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     }
 }
 
-/// A response of status 200 whose body is appended behind its head, without a copy: how many digits the length will
-/// have is guessed, and is mostly what it was the last time.
+/// A response of status 200 whose body is appended to its head, without a copy: the number of digits of the length is
+/// guessed, and is mostly that of the last time.
 #[derive(Debug)]
 pub(crate) struct Open {
     start: usize,
@@ -87,7 +87,7 @@ impl Open {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the head of a response whose body stands behind it. Returns the digits of its length.
+    /// Completes the head of a response whose body follows it. Returns the digits of its length.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &Fields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
@@ -134,7 +134,7 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// A response behind another one, without its date.
+    /// A response after another one, without its date.
     fn opened(body: &str, guess: usize, fields: &Fields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
         let open = Open::begin(&mut out, "a/b", guess, Instant::now());

@@ -73,7 +73,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reading {
     Open,
-    /// What has come by now is read, and nothing else.
+    /// Reads the bytes received by now, and nothing else.
     Last,
     Ended,
 }
@@ -142,7 +142,7 @@ impl Connection<'_> {
         let mut scratch = scratch::take_input();
         let is_new = self.input.is_empty();
         if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
-            // A message that has begun grows with what has come of it.
+            // An incomplete message grows with its received bytes.
             self.input.reserve(self.input.len().max(READ_MAX));
         }
         let buffer = if is_new { &mut scratch } else { &mut self.input };
@@ -183,7 +183,7 @@ impl Connection<'_> {
         self.transport.message_complete();
     }
 
-    /// Takes the message that has begun out of the input, with what is behind it, if its end has come or it is refused.
+    /// Takes the incomplete message out of the input, with the bytes after it, if its end has arrived or it is refused.
     fn take_whole(&mut self) -> Bytes {
         let bounds = self.session.bounds();
         let framed = self.framing.scan(&self.input, bounds);
@@ -239,7 +239,7 @@ impl Connection<'_> {
             Some(Ok(refusal)) => self.session.refuse(refusal),
             Some(Err(status)) => self.session.fail(&status),
         }
-        // It cannot be told where the next message begins.
+        // The start of the next message is unknown.
         self.framing = Framing::default();
         self.end_reading();
     }
@@ -252,7 +252,7 @@ impl Connection<'_> {
         self.charge();
     }
 
-    /// Charges what waits here to the server's memory.
+    /// Charges the queued bytes to the server's memory.
     fn charge(&mut self) {
         let waiting = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, waiting);
@@ -283,7 +283,7 @@ impl Connection<'_> {
             *written = 0;
             session.output().clear();
             session.output().shrink_to(KEPT);
-            // What it buffers, such as TLS, leaves now.
+            // The buffered bytes, such as those of TLS, are flushed now.
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
@@ -305,8 +305,8 @@ impl Connection<'_> {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");
             return self.transport.poll_too_slow(task).map(|()| Err(late()));
         }
-        // A client that sends no more, and for which nothing is written, may be gone for good: its calls go on as long as
-        // a connection may be idle, and no longer.
+        // A client that sends no more, and has no output queued, may be gone for good: its calls continue as long as a
+        // connection may be idle, and no longer.
         let has_ended = self.reading == Reading::Ended;
         let is_idle = (has_ended || self.session.calls() == 0) && self.session.output().len() == self.written;
         match self.active.checked_add(self.idle_timeout).filter(|_| is_idle) {

@@ -1,7 +1,7 @@
 //! The answer to `rpc.discover`: an OpenRPC document of the server's methods.
 //!
-//! It states what generated code knows: names, kinds and comments, the fields of requests in the order in which params
-//! are given by position, and the schemas of messages, which all stand in one place.
+//! It states the knowledge of generated code: names, kinds and comments, the fields of requests in the order of
+//! positional params, and the schemas of messages, which are all in one place.
 
 use frpc::json::{from_json, to_json};
 use frpc::{CallKind, ForeignMethod, ForeignMethods};
@@ -51,7 +51,7 @@ fn put_method(out: &mut Vec<u8>, method: &ForeignMethod, schemas: &Schemas) {
     let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
     let fields = method.request_fields(FORMAT).unwrap_or_default();
     separated(out, fields.iter().filter(|_| !takes_items), |out, field| {
-        // The name is as it stands between quotation marks.
+        // The name in the form between quotation marks.
         out.extend_from_slice(b"{\"name\":\"");
         out.extend_from_slice(field.as_bytes());
         out.extend_from_slice(b"\",\"schema\":");
@@ -90,7 +90,7 @@ fn separated<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&
     }
 }
 
-/// A name as it stands between quotation marks, without escapes.
+/// A name in the form between quotation marks, without escapes.
 fn unescaped(name: &str) -> String {
     from_json(format!("\"{name}\"").as_bytes()).unwrap_or_default()
 }

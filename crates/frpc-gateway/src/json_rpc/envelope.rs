@@ -1,5 +1,5 @@
-//! What stands in a message: the parts of requests, by their places in it. Values are left as they stand: an id is
-//! echoed so, and params are decoded by the method.
+//! The parts of a message: those of requests, by their positions in it. Values are left unchanged: an id is echoed so,
+//! and params are decoded by the method.
 //!
 //! [`Message::read`] judges any input. [`Plain::read`] takes what clients usually send, in one pass with the search for
 //! its end, and leaves everything else to the former.
@@ -43,13 +43,13 @@ pub(super) struct Request<'a> {
 /// JSON that is no request.
 #[derive(Debug)]
 pub(super) struct Invalid<'a> {
-    /// If it could be told.
+    /// If it could be determined.
     pub(super) id: Option<&'a str>,
     pub(super) reason: &'static str,
 }
 
 impl<'a> Message<'a> {
-    /// Reads a message. Within params, a message of `levels` levels may stand.
+    /// Reads a message. Params may contain a message of `levels` levels.
     pub(super) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
         let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -194,7 +194,7 @@ pub(super) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// Reads the request at the beginning of the input, which may have more behind it. `None` if it is not plain or not
+    /// Reads the request at the beginning of the input, which may be followed by more. `None` if it is not plain or not
     /// complete.
     #[inline]
     pub(super) fn read(input: &'a [u8], bounds: Bounds) -> Option<Self> {
@@ -290,7 +290,7 @@ impl<'a> Cursor<'a> {
     fn id(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
         if self.input.get(begin) == Some(&b'"') {
-            // What is echoed has to be UTF-8.
+            // The echoed id has to be UTF-8.
             self.string().filter(|text| text.is_ascii())?;
             return Some(begin..self.at);
         }
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_other_programs_are_left_out_and_null_params_are_none() {
+    fn unknown_members_are_ignored_and_null_params_are_none() {
         let message = r#"{"jsonrpc":"2.0","id":null,"method":"\u006d","params":null,"x":1,"x":2,"timeoutMs":15}"#;
         let Ok(Message::One(Item::Request(request))) = Message::read(message.as_bytes(), 10) else {
             panic!("it is a request")

@@ -1,10 +1,10 @@
-//! Where a message ends in a stream of bytes that is cut anywhere. Each byte is looked at once: strings and brackets are
-//! told apart, and all else is left to `envelope.rs`.
+//! The end of a message in a stream of bytes that is cut anywhere. Each byte is scanned once: strings and brackets are
+//! distinguished, and all else is left to `envelope.rs`.
 
 use frpc::json::plain_length;
 use std::fmt;
 
-/// What is looked for while scanning, so that nothing is done for a message that exceeds it.
+/// The limits of a scan, so that nothing is done for a message that exceeds it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// How deep brackets may nest.
@@ -25,7 +25,7 @@ pub(super) struct Framing {
     commas: usize,
 }
 
-/// What a scan has found.
+/// The result of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framed {
     /// The end of the message.
@@ -45,7 +45,7 @@ pub(super) enum Refusal {
 }
 
 impl Framing {
-    /// Goes on with a message. `bytes` begin where it does, and are those of the last time and more.
+    /// Continues with a message. `bytes` are those of the last call and more.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
@@ -146,7 +146,7 @@ mod tests {
 
     const BOUNDS: Bounds = Bounds { depth_max: 5, batch_max: 3 };
 
-    /// What is found in a message that comes byte by byte.
+    /// The result for a message that arrives byte by byte.
     fn scan_slowly(message: &[u8]) -> Framed {
         let mut framing = Framing::default();
         for length in 0..=message.len() {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn five_mebibytes_that_come_byte_by_byte_are_each_looked_at_once() {
+    fn five_mib_in_single_bytes_are_scanned_once() {
         const LENGTH: usize = 5 << 20;
         for unit in ["\\\"", "{\"a\":1},"] {
             let message = format!("[[{}", unit.repeat(LENGTH / unit.len()));
@@ -200,7 +200,7 @@ mod tests {
             for length in 1..=message.len() {
                 let before = framing.at;
                 assert_eq!(framing.scan(&message.as_bytes()[..length], BOUNDS), Framed::Incomplete);
-                // It never goes back, and what it has passed is not given to the search for the end of a string.
+                // It never goes back, and scanned bytes are not searched again for the end of a string.
                 assert!(framing.at >= before && framing.at <= length);
                 looked += framing.at - before;
             }

@@ -1,4 +1,4 @@
-//! What the tasks of calls have for the session of their connection.
+//! Messages from the tasks of calls to the session of their connection.
 
 use crate::charge::check_room;
 use bytes::Bytes;
@@ -51,7 +51,7 @@ impl Mail {
         self.send(Letter::Done(number, result, hold));
     }
 
-    /// Moves all letters behind those in `to`; without any, the task is woken by the next one.
+    /// Appends all letters to `to`; without any, the task is woken by the next one.
     pub(super) fn take(&self, to: &mut VecDeque<Letter>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.letters);

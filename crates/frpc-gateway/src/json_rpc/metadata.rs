@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_bytes_are_read_and_values_that_metadata_cannot_hold_are_refused() {
+    fn metadata_text_and_bytes_are_read_and_others_refused() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "old").expect("it is valid");
         read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("it is valid");

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_codes_of_statuses_are_those_of_json_rpc_where_it_has_them() {
+    fn status_codes_map_to_json_rpc_codes() {
         for (code, expected) in [
             (Code::InvalidArgument, -32602),
             (Code::Unimplemented, -32601),

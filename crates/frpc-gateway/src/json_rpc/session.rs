@@ -38,8 +38,8 @@ const POSITIONAL: &str = "json-positional";
 /// The beginning of the names of methods that are no service's.
 const RESERVED: &str = "rpc.";
 
-/// The calls of one connection. It does no I/O: who carries messages gives each to [`handle`](Self::handle), polls, and
-/// sends what is in [`output`](Self::output).
+/// The calls of one connection. It does no I/O: the carrier of messages gives each to [`handle`](Self::handle), polls,
+/// and sends [`output`](Self::output).
 ///
 /// Dropping it ends the calls in progress.
 pub(crate) struct Session {
@@ -72,7 +72,7 @@ struct Inner {
     streams: usize,
     batches: Batches,
     mail: Arc<Mail>,
-    /// Letters that have come, and wait until the peer takes what it has got.
+    /// Received letters that wait until the peer reads its output.
     letters: VecDeque<Letter>,
     backlog_max: usize,
 }
@@ -212,12 +212,12 @@ impl Session {
         self.inner.calls.len()
     }
 
-    /// Nothing more is handled. Calls in progress go on; handlers that wait for items of the peer get this status.
+    /// Nothing more is handled. Calls in progress continue; handlers that wait for items of the peer get this status.
     pub(crate) fn cut_off(&mut self, status: &Status) {
         self.inner.cut_off(status);
     }
 
-    /// Whether the peer has to take what it has got before more is handled.
+    /// Whether the peer has to read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
@@ -238,7 +238,7 @@ impl Session {
     }
 }
 
-/// Messages that are handled one behind the other.
+/// Messages that are handled in order.
 pub(super) struct Turn<'a> {
     context: &'a ForeignContext,
     inner: &'a mut Inner,
@@ -246,12 +246,12 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Whether the peer has to take what it has got before more is handled.
+    /// Whether the peer has to read its output before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
 
-    /// Handles the request at the beginning of `input` if it is plain, names a unary method, and what is behind it is
+    /// Handles the request at the beginning of `input` if it is plain, names a unary method, and its successor is
     /// acceptable. Returns its length.
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
@@ -555,7 +555,7 @@ impl Inner {
         }
     }
 
-    /// Handles what is no call of a service.
+    /// Handles a request that is no call of a service.
     fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {

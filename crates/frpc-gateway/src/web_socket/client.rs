@@ -70,7 +70,7 @@ pub async fn connect(url: &str) -> io::Result<WebSocket<TcpStream>> {
 ///
 /// # Errors
 /// Those of the transport, and `Other` if the server refuses the upgrade. `InvalidInput` if the name or the path has
-/// characters that cannot stand in a request.
+/// characters that are not allowed in a request.
 ///
 /// # Cancel safety
 /// Dropping the future closes the transport.
@@ -178,7 +178,7 @@ impl<T> fmt::Debug for WebSocket<T> {
     }
 }
 
-/// A transport of which some bytes have been read.
+/// A transport with some bytes already read.
 struct Early<T> {
     early: Bytes,
     io: T,

@@ -20,7 +20,7 @@ pub(crate) const HEAD_MAX: usize = 14;
 /// PING each second at most.
 type Spare = frisbee_core::Bucket<1024, 128>;
 
-/// The codes with which a connection is closed: RFC 6455, section 7.4.1.
+/// The close codes of a connection: RFC 6455, section 7.4.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CloseCode(pub(crate) u16);
 
@@ -119,7 +119,7 @@ impl Opcode {
 /// A part of the input that means something.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Bytes of a message, which stand unmasked in this range of the input. `ends` with its last byte.
+    /// Bytes of a message, unmasked in this range of the input. `ends` with its last byte.
     Data {
         kind: Kind,
         range: Range<usize>,
@@ -163,7 +163,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Reads what comes to this end. A message may have so many bytes.
+    /// Reads the frames received by this end. A message may have so many bytes.
     pub(crate) fn new(end: End, length_max: u64, now: Instant) -> Self {
         Self {
             end,
@@ -185,7 +185,7 @@ impl Decoder {
         &self.control
     }
 
-    /// Whether the peer has closed: what follows is no part of the protocol.
+    /// Whether the peer has closed: later bytes are no part of the protocol.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
@@ -200,8 +200,8 @@ impl Decoder {
         self.frame.filter(|frame| !frame.opcode.is_control()).map_or(0, |_| self.missing)
     }
 
-    /// The next event in the input, which is read from `at` on; `None` if it has been read to its end. `now` is asked
-    /// for when a frame brings no data.
+    /// The next event in the input, which is read from `at` on; `None` if it has been read to its end. `now` is called
+    /// when a frame brings no data.
     ///
     /// # Errors
     /// The fault of the peer. Nothing may be read then.
@@ -367,7 +367,7 @@ impl Decoder {
     }
 }
 
-/// The length of the head that begins with these bytes, as far as they tell.
+/// The length of the head that begins with these bytes, as far as they determine it.
 fn head_len(head: &[u8]) -> usize {
     let Some(second) = head.get(1) else { return 2 };
     let length = match second & 0x7f {

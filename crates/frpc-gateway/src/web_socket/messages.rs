@@ -160,7 +160,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
             let now = now();
             self.talk.poll(task, &mut self.wire.sending, self.backlog_max);
             self.charge_output();
-            // Answers to messages that have come together leave together.
+            // Answers to messages that arrived together are sent together.
             if self.input.is_empty() || self.wire.sending.waiting() >= self.backlog_max {
                 self.write(task, now)?;
             }
@@ -186,7 +186,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         Poll::Pending
     }
 
-    /// Writes what waits, as far as the client takes it.
+    /// Writes queued output, as far as the client reads it.
     fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<()> {
         let before = self.wire.sending.waiting();
         if before == 0 {
@@ -238,10 +238,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         Ok(())
     }
 
-    /// Reads once behind what has come of a long message, of whose frame so many bytes are missing.
+    /// Reads once to extend a long message, whose frame lacks so many bytes.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
         let bytes = &mut self.message.bytes;
-        // It grows with what has come: a length alone takes no memory.
+        // It grows with the received bytes: a length alone takes no memory.
         bytes.reserve(missing.min(LONG_READ_MAX));
         let mut room = bytes.limit(missing.min(LONG_READ_MAX));
         match pin!(self.wire.io.read_buf(&mut room)).poll(task) {
@@ -250,7 +250,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         }
     }
 
-    /// Takes what has been read of a long message, from `begin` on, and handles the message if that ends it.
+    /// Takes the received part of a long message, from `begin` on, and handles the message if that ends it.
     fn take_long(&mut self, begin: usize, now: Instant) {
         let part = self.message.bytes.get_mut(begin..).unwrap_or_default();
         match self.wire.decoder.next(part, &mut 0, || now) {
@@ -329,8 +329,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         }
     }
 
-    /// Closes the connection if the client is too slow or silent for too long, asks it for a sign of life, and has the
-    /// task woken for the next look.
+    /// Closes the connection if the client is too slow or silent for too long, sends it a PING, and has the task woken
+    /// for the next look.
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let waiting = self.wire.sending.waiting();
@@ -345,7 +345,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
                 task.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            // A client that takes what waits is not silent.
+            // A client that reads queued output is not silent.
             Liveness::Dead if waiting > 0 => self.keepalive.heard(now),
             Liveness::Dead => return late("the client is silent"),
         }
@@ -357,7 +357,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
     }
 }
 
-/// Checks that a text in parts is UTF-8, as soon as it can be told.
+/// Checks that a text in parts is UTF-8, as early as possible.
 #[derive(Clone, Copy, Default, Debug)]
 struct Utf8 {
     /// The beginning of a character whose end has not come.
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_in_parts_of_any_size_are_judged_as_the_standard_library_judges_them_whole() {
+    fn utf8_check_in_parts_matches_standard_library() {
         let texts: [&[u8]; 9] = [
             b"",
             "κόσμε 🦀 plain".as_bytes(),

@@ -1,4 +1,4 @@
-//! What an end of WebSocket sends: the frames of control, and frames of data for each write.
+//! The output of an end of WebSocket: control frames, and data frames for each write.
 
 use super::frame::{CloseCode, End, HEAD_MAX, Opcode, head, unmask};
 use std::io::{self, IoSlice};
@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
-/// How many bytes of frames of control may wait. A PING is not answered while more do: RFC 6455, section 5.5.3, asks
-/// for an answer to the latest alone.
+/// How many bytes of control frames may be queued. A PING is not answered while more are: RFC 6455, section 5.5.3,
+/// requires an answer to the latest alone.
 const CONTROL_WAITS_MAX: usize = 512;
 
-/// The longest frame of data, which is a message. A page is told of a message when all of it has come, and takes a server
-/// that is silent for 10 s for dead: at 16 KiB/s, the least rate, this much takes 4 s. A client also masks so much at one
-/// time, in a copy.
+/// The longest data frame, which is a message. A page is notified of a message when all of it has arrived, and takes a
+/// server that is silent for 10 s for dead: at 16 KiB/s, the least rate, this much takes 4 s. A client also masks so
+/// much at one time, in a copy.
 const DATA_MAX: usize = 64 * 1024;
 
 /// The longest reason of a CLOSE: that of its payload without the code.
@@ -32,7 +32,7 @@ pub(crate) struct Sending {
     of_control: usize,
     /// The length of the head of the last line: the next one has as long a head, more often than not.
     head_len: usize,
-    /// The frame of data that is being written, of which some bytes have been.
+    /// The data frame that is being written, with some bytes already sent.
     open: Option<Open>,
     has_closed: bool,
 }
@@ -52,7 +52,7 @@ impl Sending {
         Self { end, waiting: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
-    /// Whether CLOSE is or was sent, behind which there is nothing.
+    /// Whether CLOSE is or was sent. It is the last frame.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
@@ -62,7 +62,7 @@ impl Sending {
         self.waiting.len() - self.written
     }
 
-    /// The memory of what waits, in bytes.
+    /// The memory of queued output, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.waiting.capacity()
     }
@@ -72,7 +72,7 @@ impl Sending {
         self.put_control(Opcode::Pong, payload);
     }
 
-    /// Asks for a sign of life.
+    /// Queues a PING.
     pub(crate) fn ping(&mut self) {
         self.put_control(Opcode::Ping, b"");
     }
@@ -124,7 +124,7 @@ impl Sending {
         self.texts(&further);
     }
 
-    /// As [`lines`](Self::lines), for lines that stand somewhere else.
+    /// As [`lines`](Self::lines), for lines in another buffer.
     pub(crate) fn texts(&mut self, mut lines: &[u8]) {
         while let Some(end) = memchr::memchr(b'\n', lines) {
             self.text(&lines[..end]);
@@ -185,7 +185,7 @@ impl Sending {
     /// same frame, if it is not complete.
     ///
     /// # Errors
-    /// Those of the transport, and `BrokenPipe` behind CLOSE.
+    /// Those of the transport, and `BrokenPipe` after CLOSE.
     pub(crate) fn poll_data(
         &mut self,
         context: &mut Context<'_>,
@@ -202,7 +202,7 @@ impl Sending {
         }
         if self.end == End::Client {
             let count = self.mask_data(data, length);
-            // It is there to stay; whoever flushes waits for it.
+            // It is permanent; a flush waits for it.
             let _ = self.poll_waiting(context, io)?;
             return Poll::Ready(Ok(count));
         }
@@ -246,7 +246,7 @@ impl Sending {
     }
 }
 
-/// Slices of what remains of a head and of so many bytes of data behind it.
+/// Slices of the rest of a head and of so many bytes of data after it.
 fn with_head<'a>(
     slices: &mut [IoSlice<'a>; SLICES_MAX],
     head: &'a [u8],
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_leaves_in_pieces_of_any_size_is_one_sequence_of_whole_frames() {
+    fn data_written_in_pieces_is_one_sequence_of_frames() {
         let data: Vec<u8> = (0..70_000_u32).map(|number| (number * 7) as u8).collect();
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             for width in [1, 2, 3, 5, 64, 1000, 65_536] {
@@ -345,7 +345,7 @@ mod tests {
                 let mut context = Context::from_waker(Waker::noop());
                 let (mut sent, mut pongs) = (0, 0);
                 while sent < data.len() {
-                    // What waits may have grown since the last attempt, and stands in several pieces.
+                    // The queue may have grown since the last attempt, and is in several pieces.
                     let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
                     let slices = [IoSlice::new(first), IoSlice::new(second)];
                     match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_write_leaves_in_messages_that_a_slow_peer_is_told_of_in_time() {
+    fn long_write_is_split_so_slow_peer_sees_progress() {
         let data = vec![7; 3 * DATA_MAX + 1];
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_any_length_are_a_text_each_however_they_come_to_wait() {
+    fn each_line_is_one_text_at_any_length_and_backlog() {
         for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
             let mut sending = Sending::new(end);
             let mut texts = Vec::new();

@@ -15,10 +15,10 @@ use tokio::sync::oneshot;
 /// Reads at one time that may bring nothing but control frames.
 const READS_AT_ONCE: usize = 4;
 
-/// The code and the reason with which a transport that was left without a word is closed.
+/// The code and the reason with which a dropped transport is closed.
 pub(crate) type Ending = (CloseCode, String);
 
-/// Gives the code of a CLOSE that its owner asks for.
+/// Returns the code of a CLOSE requested by its owner.
 pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 
 /// A connection of WebSocket as a transport of bytes. Each write is a message.
@@ -35,7 +35,7 @@ pub(crate) struct Wire<T> {
     pub(crate) io: T,
     pub(crate) decoder: Decoder,
     pub(crate) sending: Sending,
-    /// The code by which the peer has closed.
+    /// The peer's close code.
     pub(crate) closed_by: Option<CloseCode>,
     pub(crate) fault: Option<Fault>,
     /// The transport has ended in this direction.
@@ -49,7 +49,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
         Self { io, decoder, sending: Sending::new(end), closed_by: None, fault: None, is_shut: false }
     }
 
-    /// Handles what is no data.
+    /// Handles a control frame.
     pub(crate) fn handle(&mut self, event: &Event) {
         match event {
             Event::Ping => self.sending.pong(self.decoder.control()),
@@ -169,7 +169,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
-    /// For a transport behind the handshake; it comes back when its owner drops this.
+    /// For a transport after the handshake; it returns when its owner drops this.
     pub(crate) fn new(io: T, end: End, goodbye: Goodbye) -> (Self, oneshot::Receiver<Wire<T>>) {
         let (back, returned) = oneshot::channel();
         // The messages here have any length: their bytes are those of frames, which have limits of their own.
@@ -184,7 +184,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
 impl<T> Drop for Binary<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
-            // Whoever does not wait for it has it closed without a word.
+            // A future that is dropped closes it without a reason.
             let _ = back.send(wire);
         }
     }

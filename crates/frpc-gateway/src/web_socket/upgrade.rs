@@ -1,16 +1,16 @@
-//! The request by which a connection of HTTP/1.1 becomes one of WebSocket, and its answer.
+//! The request that turns a connection of HTTP/1.1 into one of WebSocket, and its answer.
 
 use crate::Gateway;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha1::{Digest, Sha1};
 
-/// What a server appends to the key of its client: RFC 6455, section 1.3.
+/// The suffix that a server appends to the key of its client: RFC 6455, section 1.3.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// The only version: RFC 6455, section 4.1.
 pub(crate) const VERSION: &str = "13";
 
-/// What the messages of a connection are.
+/// The content of the messages of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subprotocol {
     /// Native frames, in binary messages.
@@ -37,7 +37,7 @@ impl Subprotocol {
     }
 }
 
-/// The fields of a request that ask for WebSocket, which is a GET of HTTP/1.1 with `connection: upgrade` and `upgrade:
+/// The fields of a request for WebSocket, which is a GET of HTTP/1.1 with `connection: upgrade` and `upgrade:
 /// websocket`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Asked<'a> {
@@ -53,9 +53,9 @@ pub(crate) struct Asked<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Upgrade {
     pub(crate) subprotocol: Subprotocol,
-    /// What the server says to the key.
+    /// The server's answer to the key.
     accept: String,
-    /// The client has offered subprotocols, of which one was chosen.
+    /// The client has offered subprotocols, and one was chosen.
     is_chosen: bool,
 }
 
@@ -116,7 +116,7 @@ impl Upgrade {
     }
 }
 
-/// What a server says to a key.
+/// A server's answer to a key.
 pub(crate) fn accept(key: &[u8]) -> String {
     BASE64_STANDARD.encode(Sha1::new().chain_update(key).chain_update(SUFFIX).finalize())
 }

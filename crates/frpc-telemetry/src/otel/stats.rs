@@ -21,7 +21,7 @@ use opentelemetry::metrics::Meter;
 pub fn observe_stats(meter: &Meter, stats: &Stats) {
     type Read = fn(&Stats) -> u64;
     let counters: [(&'static str, &'static str, Read); 6] = [
-        ("frisbee.bytes.read", "Bytes that have come from peers.", Stats::bytes_read),
+        ("frisbee.bytes.read", "Bytes received from peers.", Stats::bytes_read),
         ("frisbee.bytes.written", "Bytes that were written to peers.", Stats::bytes_written),
         ("frisbee.streams.opened", "Streams that were ever opened.", Stats::streams_opened),
         ("frisbee.connections.opened", "Connections that were ever driven.", Stats::opened),

@@ -20,7 +20,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Reads lists, or a number that stands alone.
+    /// Reads lists, or a single number.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut numbers = Numbers::default();
         // The lengths of the lists of each depth, as far as one has ended.
@@ -110,7 +110,7 @@ enum Kind {
     #[default]
     None,
     Bools,
-    /// `has_large`: some are above what is signed.
+    /// `has_large`: some are above the signed range.
     Integers {
         has_negative: bool,
         has_large: bool,
@@ -166,7 +166,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// An integer as a word; none if it fits none, alone or beside those that were there before.
+    /// An integer as a word; none if it fits none, alone or with the earlier ones.
     fn integer(&mut self, text: &str) -> Option<u64> {
         let (mut has_negative, mut has_large) = match self.kind {
             Kind::Integers { has_negative, has_large } => (has_negative, has_large),

@@ -17,7 +17,7 @@ fn of<T: Element>(shape: &[u32], elements: &[T]) -> Tensor {
 }
 
 #[test]
-fn a_tensor_is_written_as_the_mapping_of_proto3_says_and_read_again() {
+fn tensor_round_trips_in_proto3_json_mapping() {
     let tensor = of(&[2, 2], &[1.0_f32, 2.0, 3.0, 4.0]);
     let mut out = Vec::new();
     to_json(&tensor, &mut out).expect("it has a form");
@@ -80,7 +80,7 @@ fn nested_lists_get_the_type_that_numpy_gives_them() {
 }
 
 #[test]
-fn nested_lists_become_elements_of_the_dtype_if_every_number_fits() {
+fn nested_lists_become_elements_if_numbers_fit() {
     let of_type = |dtype: &str, data: &str| format!(r#"{{"dtype":"{dtype}","data":{data}}}"#);
     assert_eq!(read(&of_type("uint8", "[0, 255]")), of(&[2], &[0_u8, 255]));
     assert_eq!(read(&of_type("int8", "[-128, 1.0]")), of(&[2], &[-128_i8, 1]));
@@ -112,7 +112,7 @@ fn nested_lists_become_elements_of_the_dtype_if_every_number_fits() {
 }
 
 #[test]
-fn lists_of_different_shapes_or_with_other_values_are_refused_where_they_stand() {
+fn ragged_or_invalid_lists_are_refused_at_their_position() {
     for (json, offset) in [
         ("[[1, 2], [3]]", 10),
         ("[[1], 2]", 6),
@@ -138,7 +138,7 @@ fn lists_of_different_shapes_or_with_other_values_are_refused_where_they_stand()
 }
 
 #[test]
-fn the_depth_of_lists_and_the_memory_of_their_numbers_are_bounded() {
+fn list_depth_and_memory_are_bounded() {
     let deep = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
     assert_eq!(read(&deep(64)).shape.len(), 64);
     assert!(refused(&deep(65)).contains("lists nest deeper than 64"));

@@ -68,7 +68,7 @@ fn objects_structures_text_and_times_are_refused_by_their_names() {
 }
 
 #[test]
-fn a_shape_is_multiplied_without_overflow_and_compared_with_the_data() {
+fn shape_product_does_not_overflow_and_must_match_data() {
     let of = |shape: &str, data| refused(&format!("{{'descr': '<f8', 'fortran_order': True, 'shape': {shape}}}"), data);
     let length = |expected, found| TensorError::Length { expected, found };
     assert_eq!(of("(2,)", &[0; 15][..]), length(Some(16), 15));

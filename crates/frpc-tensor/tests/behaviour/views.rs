@@ -11,7 +11,7 @@ fn tensor(dtype: &str, shape: &[u32], data: impl Into<Bytes>) -> Tensor {
     Tensor { dtype: dtype.to_owned(), shape: shape.to_vec(), data: data.into() }
 }
 
-/// `bytes` at an address that is `offset` behind a multiple of 16.
+/// `bytes` at an address that is `offset` after a multiple of 16.
 fn placed(bytes: &[u8], offset: usize) -> Bytes {
     let mut room = vec![0; bytes.len() + 32];
     let start = room.as_ptr().align_offset(16) + offset;
@@ -128,7 +128,7 @@ fn bytes_that_are_no_bools_are_refused_and_never_viewed() {
 }
 
 #[test]
-fn a_tensor_whose_parts_contradict_each_other_is_refused_before_it_is_read() {
+fn inconsistent_tensor_is_refused_before_reading() {
     let length = |expected, found| TensorError::Length { expected, found };
     let dimensions = vec![1; DIMENSIONS_MAX + 1];
     for (dtype, shape, data, expected) in [
@@ -150,7 +150,7 @@ fn a_tensor_whose_parts_contradict_each_other_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn a_tensor_without_elements_has_any_size_in_its_other_dimensions() {
+fn empty_tensor_has_any_size_in_other_dimensions() {
     let empty = tensor("float32", &[u32::MAX, 0, u32::MAX], Bytes::new());
     assert_eq!(empty.as_slice::<f32>(), Ok(&[][..]));
     assert_eq!(Tensor::from_vec([0], Vec::<f32>::new()).and_then(|tensor| tensor.to_vec::<f32>()), Ok(vec![]));

@@ -1,4 +1,4 @@
-//! The hostile peers that come to the doors for other protocols.
+//! The hostile peers of the gateways.
 
 use crate::attacks::{Attack, Ending, Target};
 use flate2::{Compression, write::GzEncoder};

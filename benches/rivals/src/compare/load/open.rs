@@ -26,10 +26,10 @@ struct Counters {
     failed: AtomicU64,
 }
 
-/// Calls that may be under way. A server that is so far behind does not manage the rate.
+/// The limit of calls in flight. A server with more does not manage the rate.
 const FLYING_MAX: u64 = 100_000;
 
-/// How long calls under way at the end are waited for: less than the patience of those who wait for this.
+/// How long calls in flight at the end are waited for: less than the patience of the parent.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How long the thread sleeps at least: the system does not do it for less.

@@ -13,7 +13,7 @@ const METHOD: &str = "/benchmark.BenchmarkService/Benchmark";
 #[derive(Debug)]
 pub struct Framed;
 
-/// The length of the head of a frame: what it holds, and how many bytes.
+/// The length of the head of a frame: its kind, and its number of bytes.
 const HEAD: usize = 5;
 
 impl Wire for Framed {
@@ -36,7 +36,7 @@ impl Wire for Framed {
         wire::body(input)
     }
 
-    /// The message stands in the first frame, and the text at its end.
+    /// The message is in the first frame, and the text at its end.
     fn holds(reply: &[u8], text: &[u8]) -> bool {
         let Some((&[0, a, b, c, d], rest)) = reply.split_first_chunk::<HEAD>() else { return false };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;

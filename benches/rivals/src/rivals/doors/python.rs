@@ -55,7 +55,7 @@ fn script() -> std::path::PathBuf {
 /// Whether these servers can run here.
 ///
 /// # Errors
-/// What is missing.
+/// If a package is missing.
 pub fn check() -> Result<(), String> {
     let checked = Command::new("python3").arg(script()).arg("check").output().map_err(|error| error.to_string())?;
     if checked.status.success() {

@@ -11,10 +11,10 @@ pub(super) type Reply<'a> = (Cow<'a, [u8]>, usize);
 
 /// How one kind of server is called. Texts are ASCII without characters that JSON escapes.
 pub trait Wire: 'static {
-    /// Whether the server closes the connection behind its replies.
+    /// Whether the server closes the connection after its replies.
     const CLOSES: bool = false;
 
-    /// What comes first on a connection.
+    /// The first bytes on a connection.
     fn open(_socket: &mut TcpStream) -> impl Future<Output = Result<(), BoxError>> + Send {
         async { Ok(()) }
     }
@@ -41,7 +41,7 @@ pub trait Named: 'static {
     const METHOD: &'static str;
 }
 
-/// The path of a POST and what stands in its body.
+/// The path of a POST and its body.
 pub trait Posted: 'static {
     /// The path.
     const PATH: &'static str;
@@ -68,7 +68,7 @@ impl<N: Named> Wire for Lines<N> {
     }
 }
 
-/// JSON-RPC in lines, to a server that closes the connection behind each reply and writes no line end.
+/// JSON-RPC in lines, to a server that closes the connection after each reply and writes no line end.
 pub struct Closing<N>(std::marker::PhantomData<N>);
 
 impl<N: Named> Wire for Closing<N> {
@@ -227,7 +227,7 @@ fn length(head: &[u8]) -> Option<usize> {
     std::str::from_utf8(&line[15..]).ok()?.trim().parse().ok()
 }
 
-/// What follows a part.
+/// The bytes after a part.
 pub(super) fn behind<'a>(bytes: &'a [u8], part: &[u8]) -> Option<&'a [u8]> {
     find(bytes, part).map(|at| &bytes[at + part.len()..])
 }

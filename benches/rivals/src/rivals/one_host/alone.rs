@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 trait Line: Send + 'static {
     fn put(&mut self, text: &[u8]) -> Result<(), BoxError>;
 
-    /// Takes a text into the place of what is there.
+    /// Replaces the contents of a buffer by a text.
     fn take(&mut self, text: &mut Vec<u8>) -> Result<(), BoxError>;
 }
 
-/// Sends back what comes.
+/// Echoes all input.
 fn echo(mut line: impl Line) -> Result<(), BoxError> {
     let mut text = Vec::new();
     loop {
@@ -32,7 +32,7 @@ fn echo(mut line: impl Line) -> Result<(), BoxError> {
     }
 }
 
-/// Sends one text after the other, and checks what comes back.
+/// Sends one text after the other, and checks the echoes.
 async fn drive(mut line: impl Line, load: Load) -> Result<u64, BoxError> {
     let driven = tokio::task::spawn_blocking(move || {
         let (mut text, mut came) = (Text::owned(load.number, load.length), Vec::new());
@@ -42,7 +42,7 @@ async fn drive(mut line: impl Line, load: Load) -> Result<u64, BoxError> {
             text.advance();
             line.put(text.as_bytes()).and_then(|()| line.take(&mut came)).map_err(|error| error.to_string())?;
             if came != text.as_bytes() {
-                return Err("a text differs from what was sent".to_owned());
+                return Err("an echo differs from its text".to_owned());
             }
             tally.end(begun);
         }
@@ -158,12 +158,12 @@ struct Ring {
     put: &'static AtomicU64,
     taken: &'static AtomicU64,
     words: &'static [AtomicU64],
-    /// How many of them this end has put in or taken, and up to where it may go on without a look.
+    /// The number of items that this end has put in or taken, and the limit up to which it may proceed without a check.
     at: u64,
     until: u64,
 }
 
-/// The words of a ring with its two counts, which stand so far from each other that they share no cache line.
+/// The words of a ring with its two counts, far enough apart to share no cache line.
 const RING: usize = 2 * APART + WORDS;
 const APART: usize = 128 / size_of::<u64>();
 const WORDS: usize = 64 * 1024 / size_of::<u64>();
@@ -191,7 +191,7 @@ impl Ring {
         word
     }
 
-    /// Gives back the room of what has been taken.
+    /// Releases the room of taken items.
     fn taken(&self) {
         self.taken.store(self.at, Ordering::Release);
     }

@@ -1,5 +1,5 @@
-//! The names of generated TypeScript: those of the schema as TypeScript writes them, none of which is a word of the
-//! language, hides a global that generated code uses, or is there twice.
+//! The names of generated TypeScript: those of the schema as TypeScript writes them. None is a word of the language,
+//! hides a global that generated code uses, or occurs twice.
 //!
 //! A name that cannot stay as it is gets a `$` at its end, which no name of protobuf has.
 
@@ -11,8 +11,8 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, full_name, is_map_entry};
 
-/// Words of the language and names of primitive types, none of which can name a type or a constant; and the globals
-/// that generated code uses.
+/// Words of the language and names of primitive types, which cannot name a type or a constant; and the globals that
+/// generated code uses.
 const TAKEN: [&str; 64] = [
     "abstract",
     "any",

@@ -36,7 +36,7 @@ impl Judge<'_> {
                 Step::Moved { old, new } => {
                     let value = &now.values[new];
                     let text = format!("{what}: value `{}` moved from index {old} to {new}", value.name);
-                    self.breaking(&value.origin, text, Some("keep the order in which values are declared".to_owned()));
+                    self.breaking(&value.origin, text, Some("keep the order of the declared values".to_owned()));
                 }
                 Step::Replaced { old, new } => {
                     let (old, value) = (&before.values[old], &now.values[new]);

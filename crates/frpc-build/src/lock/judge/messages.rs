@@ -19,7 +19,7 @@ impl Judge<'_> {
                 Step::Moved { old, new } => {
                     let field = &now.fields[new];
                     let text = format!("{what}: field `{}` moved from position {} to {}", field.name, old + 1, new + 1);
-                    self.breaking(&field.origin, text, Some("keep the order in which fields are declared".to_owned()));
+                    self.breaking(&field.origin, text, Some("keep the order of the declared fields".to_owned()));
                 }
                 Step::Replaced { old, new } => {
                     let (old, field) = (&before.fields[old], &now.fields[new]);

@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
                 {
                     "keep it and answer `Unimplemented`: without it, the methods after it move"
                 }
-                _ => "keep it and answer `Unimplemented` until nobody calls it any more",
+                _ => "keep it and answer `Unimplemented` until it has no callers",
             };
             self.breaking(&old.origin, text, Some(advice.to_owned()));
             self.found.broken_services.insert(service.name.clone());

@@ -41,7 +41,7 @@ impl Build {
             .compile_protos(&protos, &[self.protos.path()])
     }
 
-    /// What is generated for `test.proto` in package `test`.
+    /// The code generated for `test.proto` in package `test`.
     pub(crate) fn text(&self) -> String {
         self.text_with(|builder| builder)
     }
@@ -77,7 +77,7 @@ pub(crate) fn has(text: &str, part: &str) -> bool {
     squeezed(text).contains(&squeezed(part))
 }
 
-/// `text` without white space, and without the commas that stand where a line was broken.
+/// `text` without white space, and without the commas at line breaks.
 pub(crate) fn squeezed(text: &str) -> String {
     let text: String = text.split_whitespace().collect();
     text.replace(",)", ")").replace(",>", ">").replace(",}", "}")

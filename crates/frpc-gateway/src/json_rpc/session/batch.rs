@@ -17,7 +17,7 @@ pub(super) struct Batches {
 /// A batch with calls in progress.
 #[derive(Default)]
 struct Batch {
-    /// Replies, each with a comma behind it.
+    /// Replies, each followed by a comma.
     replies: Vec<u8>,
     /// The calls in progress, and one for the batch while it is being handled.
     left: usize,

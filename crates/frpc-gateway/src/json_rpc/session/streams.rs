@@ -32,10 +32,10 @@ const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 /// handler when these have been taken over.
 const WINDOW: usize = 64 * 1024;
 
-/// The bytes that an item takes in the window beside its own.
+/// The overhead of an item in the window, in bytes.
 const ITEM_COST: usize = 64;
 
-/// What the session keeps of a stream.
+/// The session's state of a stream.
 pub(super) struct Ends {
     /// `None` when the client sends no more items.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
@@ -129,8 +129,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Handles a notification of the client about one of its calls. Those about calls that are over come late, and
-    /// change nothing.
+    /// Handles a notification of the client about one of its calls. Those about ended calls are late, and change
+    /// nothing.
     pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.by_id.get(id.as_bytes())).copied() else { return };
@@ -158,7 +158,7 @@ impl Inner {
         }
     }
 
-    /// Ends the items of all streams with an error: no more can come, and what has come is not known to be all.
+    /// Ends the items of all streams with an error: no more can arrive, and the received ones may be incomplete.
     pub(super) fn cut_off(&mut self, status: &Status) {
         for call in self.calls.values_mut() {
             let Work::Stream(ends, _) = &mut call.work else { continue };
@@ -228,7 +228,7 @@ struct Items {
     waiting: Arc<AtomicUsize>,
     mail: Arc<Mail>,
     number: CallNumber,
-    /// Those for which no more have been granted.
+    /// Those without further credit.
     taken: u32,
 }
 
@@ -293,7 +293,7 @@ impl Out {
             let permits = (item.len() + ITEM_COST).min(WINDOW);
             let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, permits)]);
             for (permits, count) in needed {
-                // They fit into 32 bits, and nobody closes the semaphore.
+                // They fit into 32 bits, and the semaphore is never closed.
                 if let Ok(permit) = permits.acquire_many(count as u32).await {
                     permit.forget();
                 }

@@ -12,7 +12,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What came of some bytes.
+/// The result of some bytes.
 #[derive(PartialEq, Eq, Debug)]
 enum Read {
     Part(Kind, Vec<u8>, bool),
@@ -59,7 +59,7 @@ fn frames_are_read_in_pieces_of_any_size() {
         frame(0x8a, b""),
         frame(0x81, "text".as_bytes()),
         frame(0x88, &[3, 232, b'o', b'k']),
-        frame(0x82, b"behind the end"),
+        frame(0x82, b"after the end"),
     ];
     let expected = vec![
         Read::Part(Kind::Binary, Vec::new(), true),
