@@ -281,7 +281,7 @@ async fn a_server_without_the_extension_is_treated_as_a_go_server() {
     tokio::spawn(server.serve());
     let channel = channel.await.expect("the server listens");
     let connection = channel.connection().expect("it is there");
-    assert_eq!(connection.peer_known().await.expect("it lives"), PeerKind::Plain);
+    assert_eq!(connection.peer_known().await.expect("it lives"), PeerKind::Compat);
     let client = ExtensionClient::new(channel);
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1] };
     let status = client.fail(labelled(failure)).await.expect_err("it fails");

@@ -424,7 +424,7 @@ async fn timeout_at_go_server_mentions_missing_method() {
     channel.connection().expect("it is connected").peer_known().await.expect("it lives");
     let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("no server answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    let said = "the server is a plain peer (Go), which does not answer calls of unknown methods";
+    let said = "the server is a compat peer (Go), which does not answer calls of unknown methods";
     assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
 }
 

@@ -169,7 +169,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     raw.write(&packet(0, 3, b"fris\x01\x20\x0D\x03a.B\0\0\0\0\0\0\0\0\0")).await;
     let connection = next(&mut connections).await;
     let peer = connection.peer_known().await.unwrap();
-    assert!(matches!(peer, PeerKind::Extended(_)));
+    assert!(matches!(peer, PeerKind::Native(_)));
     let client = InteropClient::new(Channel::from_connection(&connection));
     let mut calls = JoinSet::new();
     calls.spawn(async move { client.add(AddRequest { a: 1, b: -1 }).await });

@@ -315,7 +315,7 @@ async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
         let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict =
             tokio::time::timeout(PATIENCE, verdict).await.expect("the verdict is known").expect("no task panics");
-        assert_eq!(verdict.expect("the connection lives"), PeerKind::Plain);
+        assert_eq!(verdict.expect("the connection lives"), PeerKind::Compat);
     }
 }
 

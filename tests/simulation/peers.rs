@@ -64,7 +64,7 @@ async fn extended_and_plain_peers_call_each_other_through_all_faults(world: Worl
     let connection = channel.connection().expect("it has just been used");
     let kind = connection.peer_known().await.expect("it lives");
     // A server sends HELLO to native peers.
-    assert_eq!(matches!(kind, PeerKind::Plain), !(server && client), "{kind:?}");
+    assert_eq!(matches!(kind, PeerKind::Compat), !(server && client), "{kind:?}");
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
 }

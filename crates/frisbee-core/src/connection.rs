@@ -73,7 +73,7 @@ impl Connection {
             connection.say_hello();
             connection.send_sign(PacketId(1), Operation::PING);
         } else {
-            connection.peer = PeerKind::Plain;
+            connection.peer = PeerKind::Compat;
         }
         connection
     }
@@ -134,7 +134,7 @@ impl Connection {
     /// Replaces the HELLO of a native peer by an equal one, so that connections share it. Does nothing if they
     /// differ.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
-        if let PeerKind::Extended(hello) = &mut self.peer
+        if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
         {
             *hello = same.clone();
@@ -478,7 +478,7 @@ impl Connection {
                 self.say_hello();
             }
             None => {
-                self.peer = PeerKind::Plain;
+                self.peer = PeerKind::Compat;
                 self.first = Some(Box::new(first));
             }
         }
@@ -496,7 +496,7 @@ impl Connection {
 
     #[inline(never)]
     fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Event, ProtocolError> {
-        let ours = matches!(self.peer, PeerKind::Extended(_));
+        let ours = matches!(self.peer, PeerKind::Native(_));
         if matches!(packet.operation, Operation::PING | Operation::PONG) {
             self.usage.carry_sign(self.outbox.header_size());
         }
@@ -512,7 +512,7 @@ impl Connection {
                 self.send_sign(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
             }
-            Operation::PONG if self.peer == PeerKind::Unknown => return Ok(self.decide(PeerKind::Plain)),
+            Operation::PONG if self.peer == PeerKind::Unknown => return Ok(self.decide(PeerKind::Compat)),
             Operation::HELLO if self.peer == PeerKind::Unknown => {
                 if let Some(peer) = greeted(&packet) {
                     return Ok(self.decide(peer));
@@ -571,7 +571,7 @@ fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;
     }
-    Hello::decode(&packet.body).map(|hello| PeerKind::Extended(Arc::new(hello)))
+    Hello::decode(&packet.body).map(|hello| PeerKind::Native(Arc::new(hello)))
 }
 
 #[cfg(test)]

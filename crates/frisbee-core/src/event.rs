@@ -48,17 +48,17 @@ pub enum PeerKind {
     #[default]
     Unknown,
     /// It speaks the protocol as Go does.
-    Plain,
+    Compat,
     /// It is a native peer, and this is its HELLO.
-    Extended(Arc<Hello>),
+    Native(Arc<Hello>),
 }
 
 impl PeerKind {
     /// The HELLO of a native peer.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
-            Self::Extended(hello) => Some(hello),
-            Self::Unknown | Self::Plain => None,
+            Self::Native(hello) => Some(hello),
+            Self::Unknown | Self::Compat => None,
         }
     }
 }

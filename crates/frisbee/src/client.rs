@@ -125,7 +125,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how long the server may take to show whether it is an [extended peer](crate::PeerKind). Default: 5 s; a Go
+    /// Sets how long the server may take to show whether it is a [native peer](crate::PeerKind). Default: 5 s; a Go
     /// server answers a PING at once.
     pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
         self.config.peer_kind_timeout = timeout;

@@ -88,7 +88,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) streams_max: u32,
     /// How long a turn may take, in microseconds.
     turn_max: u32,
-    /// The number of bytes that an extended peer may send on a stream before any of them has been read.
+    /// The number of bytes that a native peer may send on a stream before any of them has been read.
     pub(crate) stream_credit: u32,
     /// The caller's, for all that is spawned.
     pub(crate) runtime: Handle,
@@ -523,7 +523,7 @@ impl Connection {
     /// peer may send first; the bytes that it has sent are read first. If the peer does not agree, the connection
     /// continues as before.
     ///
-    /// Only the end that dialled can ask, only an extended peer, and only while no stream is open and no work runs;
+    /// Only the end that dialled can ask, only a native peer, and only while no stream is open and no work runs;
     /// [`hand_off_if`](Self::hand_off_if) covers other work in progress. The answer may take 30 s
     /// ([`Config::hand_off_timeout`]); then the connection is closed.
     ///

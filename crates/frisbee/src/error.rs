@@ -116,7 +116,7 @@ impl fmt::Display for HandOffError {
             Self::Busy => f.write_str("the connection is busy: calls or streams are in progress"),
             Self::NotServed => f.write_str("the peer does not accept hand-offs for this operation"),
             Self::Unsupported => {
-                f.write_str("only the dialling end can request a hand-off, and only from an extended peer")
+                f.write_str("only the dialling end can request a hand-off, and only from a native peer")
             }
             Self::TooLong(error) => error.fmt(f),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),

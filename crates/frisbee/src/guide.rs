@@ -92,7 +92,7 @@ pub mod streams {
     //! # }
     //! ```
     //!
-    //! * Between extended peers a sender waits while its receiver does not read; [`try_send`](crate::Stream::try_send)
+    //! * Between native peers a sender waits while its receiver does not read; [`try_send`](crate::Stream::try_send)
     //!   fails instead. Each direction ends for itself.
     //! * [`how_ended`](crate::Stream::how_ended) tells an orderly end from a reset or a lost connection.
     //! * [`into_io`](crate::Stream::into_io) makes bytes of a stream, for another protocol inside.

@@ -313,7 +313,7 @@ pub(crate) async fn ask<K: Send + 'static>(
     may: impl FnOnce() -> Option<K>,
 ) -> Result<HandOffAccepted, HandOffError> {
     let peer = connection.peer_known().await.map_err(|error| ended(connection, error))?;
-    if connection.0.role == Role::Server || !matches!(peer, PeerKind::Extended(_)) {
+    if connection.0.role == Role::Server || !matches!(peer, PeerKind::Native(_)) {
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {

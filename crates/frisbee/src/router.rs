@@ -179,7 +179,7 @@ pub trait Protocol: Send + Sync + 'static {
         false
     }
 
-    /// An extended peer will close the connection and takes nothing new. It does when it has nothing in progress and
+    /// A native peer will close the connection and takes nothing new. It does when it has nothing in progress and
     /// knows that this end has heard of it.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
@@ -212,7 +212,7 @@ pub trait Protocol: Send + Sync + 'static {
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// An extended peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
+    /// A native peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
@@ -228,7 +228,7 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Hand-off.
 
-    /// An extended peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
+    /// A native peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
     /// tells the peer that this end hands off no connections, which is the default. Nothing else comes from the peer
     /// meanwhile.
     fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
@@ -252,7 +252,7 @@ pub trait Protocol: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Items to add to the HELLO by which two extended peers recognise each other: types from
+    /// Items to add to the HELLO by which two native peers recognise each other: types from
     /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. None by default.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()

@@ -30,7 +30,7 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// A stream of messages in both directions.
 ///
 /// Messages arrive whole and in order. With a Go peer the first end to close the stream closes both directions. Between
-/// two extended peers each direction can be [ended](Stream::end) separately, the stream is over when both have, and a
+/// two native peers each direction can be [ended](Stream::end) separately, the stream is over when both have, and a
 /// sender waits when the receiver does not read: 256 KiB may be in flight unless configured otherwise.
 ///
 /// Dropping the stream, or both of its halves, closes it. Messages that were received before can still be read.
@@ -160,7 +160,7 @@ impl Stream {
         Connection(self.0.connection.clone())
     }
 
-    /// Whether directions end separately, as they do with an extended peer.
+    /// Whether directions end separately, as they do with a native peer.
     pub fn is_extended(&self) -> bool {
         self.0.shared.is_extended()
     }
@@ -214,7 +214,7 @@ impl Stream {
         self.0.leave();
     }
 
-    /// As [`close`](Self::close), with a reason for an extended peer: one of gRPC's status codes, and a text.
+    /// As [`close`](Self::close), with a reason for a native peer: one of gRPC's status codes, and a text.
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
@@ -289,7 +289,7 @@ impl StreamSender {
         self.0.shared.bytes()
     }
 
-    /// Whether directions end separately, as they do with an extended peer.
+    /// Whether directions end separately, as they do with a native peer.
     pub fn is_extended(&self) -> bool {
         self.0.shared.is_extended()
     }

@@ -232,7 +232,7 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Notes the kind of the server. An extended server has stated its limit of calls.
+    /// Notes the kind of the server. A native server has stated its limit of calls.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Extended } else { ServerKind::Plain };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -374,7 +374,7 @@ impl Calls {
         self.vacate(slot);
     }
 
-    /// Gives a call up. If an extended server still works on it, `cancel` sends a CANCEL with this id and operation.
+    /// Gives a call up. If a native server still works on it, `cancel` sends a CANCEL with this id and operation.
     ///
     /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
     /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.

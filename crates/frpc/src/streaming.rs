@@ -1,6 +1,6 @@
 //! Streams of messages: reading them, for both ends. Writing is in `sending.rs`.
 //!
-//! Each message of a stream is a packet, or shares one with others. With a plain peer, the error text `EOF` ends one
+//! Each message of a stream is a packet, or shares one with others. With a compat peer, the error text `EOF` ends one
 //! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
 
 mod elsewhere;

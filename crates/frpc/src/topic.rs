@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// A topic, or a pattern of topics, to which messages of one type are published.
 ///
 /// Both ends agree on the type by using the same [`Topic`]; packets do not state it. Messages are written in the rich
-/// form, which only extended peers read, so a subscriber needs an extended peer.
+/// form, which only native peers read, so a subscriber needs a native peer.
 ///
 /// ```
 /// use frisbee::pubsub::{Broker, Client};
@@ -284,9 +284,9 @@ impl From<TopicRecvError> for Status {
 async fn check_peer(client: &Client) -> Result<(), Status> {
     let connection = client.connection()?;
     match connection.peer_known().await? {
-        PeerKind::Extended(_) => Ok(()),
-        PeerKind::Plain | PeerKind::Unknown => {
-            Err(Status::failed_precondition("subscribing to a typed topic needs an extended peer"))
+        PeerKind::Native(_) => Ok(()),
+        PeerKind::Compat | PeerKind::Unknown => {
+            Err(Status::failed_precondition("subscribing to a typed topic needs a native peer"))
         }
     }
 }

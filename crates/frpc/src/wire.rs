@@ -1,4 +1,4 @@
-//! The bytes of calls: what stands in bodies, and in front of them between extended peers.
+//! The bytes of calls: what stands in bodies, and in front of them between native peers.
 
 pub(crate) mod body;
 pub(crate) mod envelope;

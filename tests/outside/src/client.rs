@@ -82,7 +82,7 @@ impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
         let Caller { connection, table } = self.caller;
-        let is_native = matches!(connection.peer(), PeerKind::Extended(_));
+        let is_native = matches!(connection.peer(), PeerKind::Native(_));
         if table.0.lock().abandon(id) && is_native {
             let mut body = Vec::with_capacity(3);
             tlv::put_varint(&mut body, self.method.number().into());

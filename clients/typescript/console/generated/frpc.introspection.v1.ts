@@ -74,7 +74,7 @@ export const Connection: $.Type<Connection> = /* @__PURE__ */ $.message("frpc.in
 
 export interface ConnectionReply {
   connection?: Connection | undefined;
-  /** What an extended peer has said of itself. */
+  /** What a native peer has said of itself. */
   hello?: Hello | undefined;
   /** The oldest calls whose handlers wait or stream, 256 at most. */
   calls: Call[];

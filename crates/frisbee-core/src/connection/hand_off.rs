@@ -111,7 +111,7 @@ impl Connection {
     /// # Panics
     /// If this end is the server, has already requested it, or does not know that the peer is extended.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
+        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
         assert!(may, "only a client may request a hand-off, one at a time, and only from a native peer");
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));

@@ -251,14 +251,14 @@ fn pong_before_hello_marks_a_go_peer() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     feed(&mut client, PONG, now).unwrap();
-    assert_eq!(client.peer(), &PeerKind::Plain);
+    assert_eq!(client.peer(), &PeerKind::Compat);
 
     let hello = Connection::client(&Default::default(), now).outbox().take_bytes();
     let mut server = server(now);
     feed(&mut server, PING, now).unwrap();
-    assert_eq!(server.peer(), &PeerKind::Plain);
+    assert_eq!(server.peer(), &PeerKind::Compat);
     feed(&mut server, &hello, now).unwrap();
-    assert_eq!(server.peer(), &PeerKind::Plain);
+    assert_eq!(server.peer(), &PeerKind::Compat);
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
@@ -267,7 +267,7 @@ fn extension_operations_of_a_go_peer_mean_nothing() {
     let now = Instant::now();
     let mut server = server(now);
     feed(&mut server, &[0, 15, 0, 0, 0, 3, 0, 0, 0, 2, b'h', b'i'], now).unwrap();
-    assert_eq!(server.peer(), &PeerKind::Plain);
+    assert_eq!(server.peer(), &PeerKind::Compat);
     for operation in 4..=7 {
         feed(&mut server, &[0, 15, 0, 1, 0, operation, 0, 0, 0, 1, 10], now).unwrap();
     }
@@ -420,7 +420,7 @@ fn connections_share_a_hello_that_says_the_same_and_no_other() {
         server
     };
     let shared = |server: &Connection| match server.peer() {
-        PeerKind::Extended(hello) => hello.clone(),
+        PeerKind::Native(hello) => hello.clone(),
         other => panic!("{other:?}"),
     };
     let (one, mut same, mut other) = (served(1), served(1), served(2));

@@ -45,7 +45,7 @@ impl StreamTable {
 
     /// Enters a stream that this end opens, under an id that is free; `None` if as many are open as may be.
     ///
-    /// Ids count for the connection. Between extended peers each end has a range of its own. A Go server takes any id;
+    /// Ids count for the connection. Between native peers each end has a range of its own. A Go server takes any id;
     /// 0 is left out, since Go clients never use it.
     pub(crate) fn enter(
         &mut self,
@@ -54,9 +54,9 @@ impl StreamTable {
         make: impl FnOnce(PacketId) -> Arc<StreamShared>,
     ) -> Option<PacketId> {
         let (ids, places) = match (peer, role) {
-            (PeerKind::Extended(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
-            (PeerKind::Extended(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
-            (PeerKind::Plain | PeerKind::Unknown, _) => (1..=u16::MAX, u32::MAX),
+            (PeerKind::Native(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
+            (PeerKind::Native(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
+            (PeerKind::Compat | PeerKind::Unknown, _) => (1..=u16::MAX, u32::MAX),
         };
         if self.opened_here >= usize::try_from(places).unwrap_or(usize::MAX) {
             return None;
@@ -123,9 +123,9 @@ mod tests {
     async fn a_stream_that_the_peer_opens_does_not_replace_one_of_this_end() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
-        let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Plain, opened_here));
+        let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Compat, opened_here));
         let mut table = StreamTable::default();
-        let id = table.enter(Role::Server, &PeerKind::Plain, |id| stream(id, true)).expect("all are free");
+        let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("all are free");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
         assert!(table.get(id).is_some_and(|stream| stream.is_opened_here()));
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
@@ -141,11 +141,11 @@ mod tests {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
-        let extended = PeerKind::Extended(Arc::new(hello));
+        let extended = PeerKind::Native(Arc::new(hello));
         for (role, kind, first, last) in [
             (Role::Client, &extended, 1, 0x7FFF),
             (Role::Server, &extended, 0x8000, u16::MAX),
-            (Role::Server, &PeerKind::Plain, 1, u16::MAX),
+            (Role::Server, &PeerKind::Compat, 1, u16::MAX),
         ] {
             let mut table = StreamTable::default();
             assert!(table.is_empty());
@@ -171,7 +171,7 @@ mod tests {
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
         hello.streams_max = 2;
-        let kind = PeerKind::Extended(Arc::new(hello));
+        let kind = PeerKind::Native(Arc::new(hello));
         let stream = |id| Arc::new(StreamShared::new(id, &connection.0, &kind, true));
         let mut table = StreamTable::default();
         let theirs = Arc::new(StreamShared::new(PacketId(1), &connection.0, &kind, false));

@@ -220,10 +220,10 @@ fn the_kind_of_the_peer_is_told_to_tasks_that_wait_for_it_and_stays_known() {
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
     assert!(mailbox.poll_peer(&mut context, &mut waiter).is_pending());
-    mailbox.handle_peer_known(PeerKind::Plain);
+    mailbox.handle_peer_known(PeerKind::Compat);
     assert_eq!(woken.count(), 1);
     mailbox.close(&CloseReason::Local);
-    assert!(matches!(mailbox.poll_peer(&mut context, &mut waiter), Poll::Ready(Ok(PeerKind::Plain))));
+    assert!(matches!(mailbox.poll_peer(&mut context, &mut waiter), Poll::Ready(Ok(PeerKind::Compat))));
 }
 
 #[test]

@@ -496,7 +496,7 @@ mod tests {
             let routed = mounts.route(&mut session, packet, &mut outbox);
             assert_eq!((heard_of().as_str(), matches!(routed, Routed::Useless)), (told, told.is_empty()));
         }
-        mounts.peer_known(&mut session, &PeerKind::Plain);
+        mounts.peer_known(&mut session, &PeerKind::Compat);
         assert_eq!(heard_of(), "a peer, b peer, c peer");
         mounts.cancelled(&mut session, PacketId(7), Bytes::new(), &mut outbox);
         assert_eq!(heard_of(), "a 7, b 7, c 7");

@@ -37,7 +37,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   base of retries. Nothing is sent twice.
 /// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
 ///   first; [`try_call`](Self::try_call) fails.
-/// * **Giving up**, by dropping the future or by the timeout, frees the place and tells an extended peer, whose router
+/// * **Giving up**, by dropping the future or by the timeout, frees the place and tells a native peer, whose router
 ///   gets [`Protocol::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
 ///   of the connection have been given up.
 /// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets
@@ -338,7 +338,7 @@ impl Waiting {
     /// Ends the request without its reply, unless that has come.
     #[cold]
     fn give_up(&mut self) {
-        let tells = matches!(self.connection.peer(), PeerKind::Extended(_));
+        let tells = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);
         let told = self.connection.send_now(|outbox| {
             // Under the connection's lock, as in sending: a request that gets this id later is sent behind.

@@ -114,7 +114,7 @@ struct TurnRequest {
 struct PeerStreams {
     /// The stream whose message came last.
     last: Option<Arc<StreamShared>>,
-    /// The ids that an extended peer has used.
+    /// The ids that a native peer has used.
     openings: Openings,
 }
 
@@ -529,7 +529,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Handles a packet of an extended peer about a stream, a call or the connection.
+    /// Handles a packet of a native peer about a stream, a call or the connection.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {

@@ -280,8 +280,8 @@ impl StreamShared {
     pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &PeerKind, opened_here: bool) -> Self {
         let account = connection.mailbox.account.clone();
         let (credit, window) = match peer {
-            PeerKind::Extended(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
-            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), account.budget().per_stream()),
+            PeerKind::Native(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
+            PeerKind::Compat | PeerKind::Unknown => (Credit::unlimited(), account.budget().per_stream()),
         };
         let inner = Mutex::new(Messages {
             state: StreamState::new(peer.hello().is_some()),

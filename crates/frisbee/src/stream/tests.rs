@@ -12,11 +12,11 @@ use tokio::runtime::Handle;
 
 const MIB: usize = 1 << 20;
 
-/// An extended peer, which gives so much credit.
+/// A native peer, which gives so much credit.
 fn extended(credit: u32) -> PeerKind {
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("it is one");
     (hello.stream_credit, hello.batches) = (credit, true);
-    PeerKind::Extended(Arc::new(hello))
+    PeerKind::Native(Arc::new(hello))
 }
 
 /// One end of a stream that the peer has opened.
@@ -140,7 +140,7 @@ async fn a_future_that_waits_for_credit_leaves_nothing_behind_when_it_is_dropped
 
 #[tokio::test]
 async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_one() {
-    let (end, stream) = End::new(&PeerKind::Plain);
+    let (end, stream) = End::new(&PeerKind::Compat);
     let (sender, empty) = (stream.sender(), Bytes::new());
     assert!(matches!(stream.try_send(&empty), Err(TrySendError::Failed(SendError::Empty))));
     assert!(matches!(stream.send(&empty).await, Err(SendError::Empty)));
@@ -259,7 +259,7 @@ async fn a_peer_that_sends_beyond_its_credit_is_reset_and_gets_credit_for_messag
 
 #[tokio::test]
 async fn no_credit_is_given_to_a_plain_peer_or_to_one_that_sends_nothing_more() {
-    let (end, mut stream) = End::with(&PeerKind::Plain, Config::default(), 256 * 1024);
+    let (end, mut stream) = End::with(&PeerKind::Compat, Config::default(), 256 * 1024);
     assert_eq!(end.comes(70_000), StreamSignal::Nothing);
     assert_eq!(read(&mut stream), 70_000);
     assert!(poll(&mut stream).is_pending() && end.sent().is_empty());
@@ -321,7 +321,7 @@ async fn messages_that_have_come_are_read_before_the_end_and_the_end_is_told_as_
     assert!(end.shared.handle_end(b"\x08full"));
     assert_eq!(stream.how_ended(), StreamEnd::Refused { code: 8, message: "full".to_owned() });
 
-    let (end, stream) = End::new(&PeerKind::Plain);
+    let (end, stream) = End::new(&PeerKind::Compat);
     assert!(!end.shared.is_over());
     end.shared.handle_close();
     assert_eq!((stream.how_ended(), end.shared.is_over()), (StreamEnd::Closed, true));
@@ -370,7 +370,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         leave(stream);
         assert_eq!(end.sent(), packet(Operation::END, told), "and nothing twice");
         assert_eq!((end.is_open(), end.connection.0.guests.load(Ordering::Relaxed)), (false, 0));
-        let (end, stream) = End::new(&PeerKind::Plain);
+        let (end, stream) = End::new(&PeerKind::Compat);
         leave(stream);
         assert_eq!((end.sent(), end.is_open()), (packet(Operation::STREAM, b""), false));
     }
@@ -410,7 +410,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
 
 #[tokio::test]
 async fn a_reader_that_always_finds_messages_lets_others_have_their_turn() {
-    let (end, mut stream) = End::with(&PeerKind::Plain, Config::default(), 16 * MIB);
+    let (end, mut stream) = End::with(&PeerKind::Compat, Config::default(), 16 * MIB);
     (0..2500).for_each(|_| assert_eq!(end.comes(1), StreamSignal::Nothing));
     let (woken, waker) = task();
     let mut context = Context::from_waker(&waker);
@@ -536,7 +536,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
 #[tokio::test]
 async fn the_end_of_a_stream_of_bytes_is_an_error_unless_it_is_in_good_order() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
-    let plain = PeerKind::Plain;
+    let plain = PeerKind::Compat;
     let rich = extended(0);
     type EndIt<'a> = &'a dyn Fn(&End);
     let ends: [(&PeerKind, EndIt<'_>, Option<std::io::ErrorKind>); 5] = [

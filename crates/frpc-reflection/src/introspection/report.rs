@@ -82,8 +82,8 @@ fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &Connectio
     let kind = match (&view.closed, &view.peer) {
         (Some(reason), _) if reason.kind() == CloseKind::Foreign => v1::Kind::Foreign,
         (_, PeerKind::Unknown) => v1::Kind::Unknown,
-        (_, PeerKind::Plain) => v1::Kind::Plain,
-        (_, PeerKind::Extended(_)) => v1::Kind::Extended,
+        (_, PeerKind::Compat) => v1::Kind::Plain,
+        (_, PeerKind::Native(_)) => v1::Kind::Extended,
     };
     v1::Connection {
         number: listed.number + 1,

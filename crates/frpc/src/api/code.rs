@@ -10,7 +10,7 @@ pub enum Code {
     Ok = 0,
     /// The caller gave up.
     Cancelled = 1,
-    /// A failure without a known code. Failures that a plain peer reports have this code, since its wire carries only
+    /// A failure without a known code. Failures that a compat peer reports have this code, since its wire carries only
     /// text.
     Unknown = 2,
     /// The request is invalid, in every state of the system.

@@ -2,7 +2,7 @@
 //!
 //! [`Status::with_detail`] adds a detail to a status, and [`Status::detail`] reads it at the other end. They stand in
 //! the details of the status as an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`: with
-//! the feature `tonic` they reach gRPC's programs, and come from them, unchanged. A plain peer gets the message alone.
+//! the feature `tonic` they reach gRPC's programs, and come from them, unchanged. A compat peer gets the message alone.
 //!
 //! ```
 //! use frpc::error_details::{BadRequest, RetryInfo};

@@ -29,7 +29,7 @@ pub(crate) const MEMORY: usize = 208;
 /// counts eight bytes more.
 ///
 /// As in gRPC, keys are in lower case. A key that ends in `-bin` has bytes as its value, and any other key has
-/// printable ASCII. Metadata is sent between extended peers only.
+/// printable ASCII. Metadata is sent between native peers only.
 ///
 /// ```
 /// use frpc::Metadata;

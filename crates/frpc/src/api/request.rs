@@ -129,7 +129,7 @@ impl<T> Request<T> {
     /// [middleware](crate::Channel::with_middleware) at this end counts.
     ///
     /// This end enforces it, even if the peer does not: the call fails with
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). An extended server gets the timeout, ends the handler in
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server gets the timeout, ends the handler in
     /// time, and limits the calls that the handler makes to the same deadline.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
@@ -176,7 +176,7 @@ impl<T> Request<T> {
 accessors!(
     [T] Request<T>,
     "The metadata of the request. In a handler it is empty if the peer is plain.",
-    "It is not sent to a plain peer, whose wire has no place for it.",
+    "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the request at this end, one of each type: from [middleware](crate::Middleware) to the \
      handler, such as the identity of the caller, or from a caller to its middleware. They are never sent. Values that \
      all requests of a connection share belong to [the connection](frisbee::Connection::attachments)."

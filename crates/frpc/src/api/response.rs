@@ -80,7 +80,7 @@ impl<T> Response<T> {
 accessors!(
     [T] Response<T>,
     "The metadata of the reply. At a client it is empty if the peer is plain.",
-    "It is not sent to a plain peer, whose wire has no place for it.",
+    "It is not sent to a compat peer, whose wire has no place for it.",
     "Values that belong to the reply at this end, one of each type: from a handler to the \
      [middleware](crate::Middleware) around it, or from the middleware of a client to the caller. They are never sent."
 );

@@ -5,9 +5,9 @@ use crate::api::metadata::Metadata;
 use bytes::Bytes;
 use std::fmt;
 
-/// The status of a failed call: a code and a message, and between extended peers details and metadata.
+/// The status of a failed call: a code and a message, and between native peers details and metadata.
 ///
-/// A plain peer gets the message alone, and a failure that a plain peer reports has [`Code::Unknown`].
+/// A compat peer gets the message alone, and a failure that a compat peer reports has [`Code::Unknown`].
 ///
 /// ```
 /// use frpc::{Code, Status};
@@ -80,7 +80,7 @@ impl Status {
 
     /// Whether the call may have run on the server. If not, it can be made again without harm.
     ///
-    /// The call has not run if it was not sent, or if an extended server refused it before middleware and handler:
+    /// The call has not run if it was not sent, or if a native server refused it before middleware and handler:
     /// there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or there
     /// is no room. After any other failure that the server reports, the call may have run.
     pub fn may_have_run(&self) -> bool {

@@ -44,7 +44,7 @@ impl From<SendError> for Status {
 /// The status of calls to a client that offers no service.
 #[cold]
 pub(crate) fn takes_no_calls() -> Status {
-    Status::unimplemented("the client accepts no calls: it offers no service, or is a plain peer (Go)").unsent()
+    Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").unsent()
 }
 
 /// The status of a call whose deadline had passed when it could be sent.

@@ -128,7 +128,7 @@ mod tests {
         );
         offers.handle_peer_known(&told(OFFERED, &[&FIRST]));
         assert_eq!(offers.ask(&SECOND).unwrap(), Rules::Older);
-        offers.handle_peer_known(&PeerKind::Plain);
+        offers.handle_peer_known(&PeerKind::Compat);
         assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go tells nothing of its layouts");
     }
 
@@ -146,7 +146,7 @@ mod tests {
             offers.ask(asked).unwrap();
             assert!(offers.is_last(asked) && !offers.is_last(other));
         }
-        offers.handle_peer_known(&PeerKind::Plain);
+        offers.handle_peer_known(&PeerKind::Compat);
         assert!(!offers.is_last(&FIRST), "the rules may be others");
     }
 }

@@ -206,7 +206,7 @@ impl<B> InFlight<B> {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
             ServerKind::Plain => Status::deadline_exceeded(format!(
-                "{}; the server is a plain peer (Go), which does not answer calls of unknown methods",
+                "{}; the server is a compat peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
             ServerKind::Extended | ServerKind::Unpacking | ServerKind::Unknown => expired,

@@ -161,7 +161,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Whether to refuse calls to a plain server whose message its wire cannot express, with
+    /// Whether to refuse calls to a compat server whose message its wire cannot express, with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Default: `false`; absent fields are sent as their
     /// defaults.
     pub fn strict_presence(mut self, strict: bool) -> Self {
@@ -169,7 +169,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long the server may take to show whether it is an extended peer; see
+    /// Sets how long the server may take to show whether it is a native peer; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
     pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.peer_kind_timeout(timeout);

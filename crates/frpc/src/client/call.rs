@@ -25,9 +25,9 @@ const EXACT_BELOW: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
-    /// Whether an extended server gets the timeout.
+    /// Whether a native server gets the timeout.
     pub(crate) sends_timeout: bool,
-    /// Whether to refuse a message that would lose fields on the wire of a plain peer.
+    /// Whether to refuse a message that would lose fields on the wire of a compat peer.
     pub(crate) strict: bool,
 }
 

@@ -102,7 +102,7 @@ pub(crate) struct ChannelShared {
     pub(crate) attempts_max: u32,
     /// The default timeout of calls, and of the opening of streams.
     pub(crate) timeout: Option<Duration>,
-    /// Whether an extended server gets the default timeout.
+    /// Whether a native server gets the default timeout.
     pub(crate) is_told: bool,
     pub(crate) strict_presence: bool,
     /// The runtime for the timers of calls that are made outside of any runtime.

@@ -87,7 +87,7 @@ impl Link {
         self.calls.has_shown()
     }
 
-    /// Gives a call up, and sends a CANCEL to an extended server. When too many ids are reserved by calls that were
+    /// Gives a call up, and sends a CANCEL to a native server. When too many ids are reserved by calls that were
     /// given up, further calls use a new connection.
     #[cold]
     pub(crate) fn give_up(&self, ticket: Ticket) {

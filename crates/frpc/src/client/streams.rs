@@ -196,7 +196,7 @@ where
         }
     };
     drop(message);
-    // For a plain server the request is the end.
+    // For a compat server the request is the end.
     sender.end();
     let connection = link.connection.clone();
     connection.runtime_handle().spawn(keep(link, sender));
@@ -308,7 +308,7 @@ where
 struct Opening {
     /// The runtime of the channel, for timers.
     runtime: Handle,
-    /// The deadline of the call, which an extended server gets. There is no default: streams may be long.
+    /// The deadline of the call, which a native server gets. There is no default: streams may be long.
     until: Option<Instant>,
     /// The timeout of the opening, and of a single reply after the last request.
     limit: Option<Duration>,

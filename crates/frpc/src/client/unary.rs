@@ -220,7 +220,7 @@ impl Channel {
     /// The status of the call.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the call up, which may still run. An extended server gets a CANCEL.
+    /// Dropping the future gives the call up, which may still run. A native server gets a CANCEL.
     pub fn unary<'a, A, B>(
         &'a self,
         method: &'static Method,

@@ -198,7 +198,7 @@ macro_rules! offering_setters {
             /// Offers a service to the peer. Two services of one end must not have methods on the same operation.
             ///
             /// A server is called by its clients. What a channel offers is called by its server, for as long as the
-            /// connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a plain server
+            /// connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a compat server
             /// never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
                 self.offering.add_service(service);
@@ -258,7 +258,7 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Takes packed messages, which the peer has compressed, and says so to extended peers. Default: it does not, and
+            /// Takes packed messages, which the peer has compressed, and says so to native peers. Default: it does not, and
             /// peers do not pack what they send here. What this end packs itself is set by `compress`.
             ///
             /// A message that a peer has packed may be as long as a body otherwise, and 256 times as long as it is packed.
@@ -271,7 +271,7 @@ macro_rules! offering_setters {
 
             /// Names a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// An extended peer learns this when the connection is made. The first call of a channel then does not wait
+            /// A native peer learns this when the connection is made. The first call of a channel then does not wait
             /// for the HELLO of the server, and a client with a later layout knows by which rules its server calls.
             /// Services that are not named can be called all the same. A generated client that connects by itself names
             /// its own service.

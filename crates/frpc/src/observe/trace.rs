@@ -5,7 +5,7 @@ use std::fmt;
 /// The place of a call in a distributed trace: the id of the trace, the id of the span that the next calls belong to,
 /// and whether the trace is recorded.
 ///
-/// A context travels with calls between extended peers in 29 bytes, and comes in by the
+/// A context travels with calls between native peers in 29 bytes, and comes in by the
 /// [doors for other protocols](crate::ServerBuilder::foreign) as the metadata `traceparent` of W3C Trace Context. Calls
 /// that a handler makes inherit it as they inherit its deadline. It is made by an [`Observer`](super::Observer), such as
 /// that of the crate `frpc-telemetry`; without one it is passed on as it came.

@@ -130,7 +130,7 @@ impl Drop for Batch {
     }
 }
 
-/// Sends metadata to an extended peer. Fails if it is longer than the peer accepts.
+/// Sends metadata to a native peer. Fails if it is longer than the peer accepts.
 pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     if metadata.is_empty() || !sender.is_extended() {
         return Ok(());

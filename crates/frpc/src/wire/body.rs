@@ -12,7 +12,7 @@ use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, 
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The error text that ends one direction of a stream with a plain peer.
+/// The error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
 /// What is rare about a message. In one byte, so that most messages pay for a single look at it.
@@ -52,7 +52,7 @@ impl Flags {
 /// The prefix and the form of a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Manner<'a> {
-    /// Rich between extended peers, flat otherwise.
+    /// Rich between native peers, flat otherwise.
     pub(crate) form: Form,
     pub(crate) flags: Flags,
     pub(crate) timeout: Option<Duration>,
@@ -134,7 +134,7 @@ impl PutError {
     pub(crate) fn into_status(self) -> Status {
         match self {
             Self::Lossy => Status::failed_precondition(
-                "the message has optional fields or oneofs that a plain peer (Go) cannot distinguish from defaults",
+                "the message has optional fields or oneofs that a compat peer (Go) cannot distinguish from defaults",
             ),
             Self::TooLong(error) => Status::resource_exhausted(error.to_string()),
             Self::Failed(status) => status,
@@ -205,7 +205,7 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Writes an error as [`put_error`] does, for a call that has not been run. An extended peer learns this.
+/// Writes an error as [`put_error`] does, for a call that has not been run. A native peer learns this.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     put_failure(outbox, id, operation, status, style, true);
 }
@@ -233,7 +233,7 @@ fn put_failure(
         put_text(packet.buffer(), text);
         packet.finish()
     };
-    // A plain peer would take it for the end of the stream. In replies it is a text like any other.
+    // A compat peer would take it for the end of the stream. In replies it is a text like any other.
     let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
     let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
     let text = &*text;
@@ -257,7 +257,7 @@ fn put_text(body: &mut Vec<u8>, text: &str) {
     debug_assert!(encoded.is_ok(), "no text has 4 GiB");
 }
 
-/// Writes a packet that ends one direction of a stream with a plain peer.
+/// Writes a packet that ends one direction of a stream with a compat peer.
 pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     let mut packet = outbox.packet(id, Operation::STREAM);
     put_text(packet.buffer(), EOF);
@@ -265,7 +265,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
-/// The body of an error, as an extended peer writes it.
+/// The body of an error, as a native peer writes it.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, Said { status: status.in_prefix(), ..Said::default() });

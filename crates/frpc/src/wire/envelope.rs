@@ -20,7 +20,7 @@ impl Envelope {
         Self { options: None, length: body.len(), body }
     }
 
-    /// Parses the request of an extended peer. `None` if its prefix is malformed.
+    /// Parses the request of a native peer. `None` if its prefix is malformed.
     pub(crate) fn parse(body: Bytes) -> Option<Self> {
         if !has_prefix(&body) {
             return Some(Self::bare(body));
@@ -32,7 +32,7 @@ impl Envelope {
     }
 }
 
-/// Whether a packet begins with options. Only extended peers write them.
+/// Whether a packet begins with options. Only native peers write them.
 #[inline]
 pub(crate) fn has_prefix(body: &[u8]) -> bool {
     body.first() == Some(&prefix::PREFIX)

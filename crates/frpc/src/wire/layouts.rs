@@ -128,7 +128,7 @@ pub(crate) mod samples {
         for layout in layouts {
             put_item(&mut hello, kind, &layout.item());
         }
-        PeerKind::Extended(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
+        PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_client_takes_calls_if_it_offers_a_service_and_not_if_it_only_names_those_that_it_calls() {
-        let kinds = [told(OFFERED, &[&SECOND]), told(CALLED, &[&SECOND]), PeerKind::Plain];
+        let kinds = [told(OFFERED, &[&SECOND]), told(CALLED, &[&SECOND]), PeerKind::Compat];
         assert_eq!(kinds.map(|client| takes_calls(&client)), [true, false, false]);
     }
 

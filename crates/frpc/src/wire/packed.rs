@@ -1,4 +1,4 @@
-//! Packed messages: those that are compressed, between extended peers of which both have said that they unpack.
+//! Packed messages: those that are compressed, between native peers of which both have said that they unpack.
 //!
 //! In place of a message stands `11 <number n> <one frame of zstd>`, and the frame inflates to the n bytes of a message.
 //! No message begins with `11`, so that whoever reads messages finds out where it fails, and others pay nothing. Whatever
@@ -151,7 +151,7 @@ impl fmt::Display for Unreadable {
 #[cold]
 #[inline(never)]
 fn unpack(body: &[u8], by: &Connection) -> Result<Bytes, Unreadable> {
-    // A plain peer has not been told.
+    // A compat peer has not been told.
     if packing(by).is_none() || by.peer().hello().is_none() {
         return Err(Unreadable::NotAgreed);
     }

@@ -1,4 +1,4 @@
-//! The prefix of bodies between extended peers: timeout, metadata, status and trace context.
+//! The prefix of bodies between native peers: timeout, metadata, status and trace context.
 //!
 //! It is `10 <varint n> <n bytes>`, and the bytes are items of a type, a length and a value. No message begins with
 //! `10`. A prefix is sent only if it has items.

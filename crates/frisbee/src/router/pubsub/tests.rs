@@ -322,7 +322,7 @@ fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
     reader.subscribe(1, "a", "");
     let mut hello = frisbee_core::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
     hello.body_max = 100;
-    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Extended(hello.into()));
+    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Native(hello.into()));
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");

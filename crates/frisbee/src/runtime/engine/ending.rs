@@ -8,7 +8,7 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// The exchange of GOING_AWAY before a server closes a connection to an extended peer that is idle.
+/// The exchange of GOING_AWAY before a server closes a connection to a native peer that is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Goodbye {
     Unsaid,
@@ -41,8 +41,8 @@ impl<R: Protocol> Engine<R> {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that an extended peer has sent before it hears of this is still served.
-            let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
+            // A request that a native peer has sent before it hears of this is still served.
+            let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // A client that has sent nothing yet has its time for the first packet, which may be under way.
             let may_begin = self.pending_handshake.is_some() && self.reading == Reading::Open;
             if may_begin || says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
@@ -74,7 +74,7 @@ impl<R: Protocol> Engine<R> {
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Announces the end of the connection to an extended peer, once; returns whether the peer has confirmed.
+    /// Announces the end of the connection to a native peer, once; returns whether the peer has confirmed.
     fn has_heard_goodbye(&mut self) -> bool {
         if self.goodbye == Goodbye::Unsaid {
             self.say_goodbye();

@@ -26,7 +26,7 @@ impl<R: Protocol> Engine<R> {
             if !self.charge_greeting(hello) {
                 return Routed::close("no memory for the HELLO of the peer");
             }
-            // A packet that is longer ends the connection at an extended peer.
+            // A packet that is longer ends the connection at a native peer.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
@@ -81,7 +81,7 @@ fn share_hello(core: &mut frisbee_core::Connection) {
         if let Some(last) = last {
             core.share_hello(last);
         }
-        if let PeerKind::Extended(hello) = core.peer()
+        if let PeerKind::Native(hello) = core.peer()
             && hello.items_len() <= SHARED_MAX
         {
             *last = Some(hello.clone());

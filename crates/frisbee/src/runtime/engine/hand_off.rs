@@ -21,7 +21,7 @@ pub(super) enum Departure {
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Handles an extended peer's part of a hand-off.
+    /// Handles a native peer's part of a hand-off.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {

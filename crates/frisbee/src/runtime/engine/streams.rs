@@ -91,7 +91,7 @@ impl<R: Protocol> Engine<R> {
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // A plain peer and this end have opened streams of one id: this end did so while the opening was deferred.
+            // A compat peer and this end have opened streams of one id: this end did so while the opening was deferred.
             drop(inner);
             return self.handle_stream(id, body);
         }

@@ -47,7 +47,7 @@ where
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
-                // Extended peers may cancel.
+                // Native peers may cancel.
                 let call = caller.is_extended().then_some((id, operation));
                 let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
                 let working = caller.work();
