@@ -526,7 +526,7 @@ mod hostile {
         client.say("{\"jsonrpc\":").await;
         let began = tokio::time::Instant::now();
         let reason = client.closed().await;
-        assert_eq!((reason.kind(), began.elapsed().as_secs()), (CloseKind::Io, 5), "{reason}");
+        assert_eq!((reason.kind(), began.elapsed().as_secs()), (CloseKind::Transport, 5), "{reason}");
     }
 
     #[tokio::test(start_paused = true)]
@@ -543,7 +543,7 @@ mod hostile {
         }
         let reason = client.closed().await;
         assert!(began.elapsed() < Duration::from_secs(60), "{reason}");
-        assert_eq!(reason.kind(), CloseKind::Io, "{reason}");
+        assert_eq!(reason.kind(), CloseKind::Transport, "{reason}");
     }
 
     #[tokio::test(start_paused = true)]

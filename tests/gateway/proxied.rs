@@ -120,7 +120,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
     while stats.open() > 0 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(stats.closed_by(CloseKind::Io), 3);
+    assert_eq!(stats.closed_by(CloseKind::Transport), 3);
     assert_eq!(seen_natively(address, LINE).await, STATED);
 }
 

@@ -75,7 +75,7 @@ impl CloseReason {
             Self::PeerUnknown => CloseKind::PeerUnknown,
             Self::TooSlow => CloseKind::TooSlow,
             Self::WriteTimeout { .. } => CloseKind::WriteTimeout,
-            Self::Io { .. } => CloseKind::Io,
+            Self::Io { .. } => CloseKind::Transport,
             Self::HandOffTimeout => CloseKind::HandOffTimeout,
             Self::HandedOff => CloseKind::HandedOff,
             Self::Foreign => CloseKind::Foreign,
@@ -136,7 +136,7 @@ pub enum CloseKind {
     /// [`CloseReason::WriteTimeout`].
     WriteTimeout,
     /// [`CloseReason::Io`].
-    Io,
+    Transport,
     /// [`CloseReason::HandOffTimeout`].
     HandOffTimeout,
     /// [`CloseReason::HandedOff`].
@@ -168,7 +168,7 @@ impl CloseKind {
         Self::PeerUnknown,
         Self::TooSlow,
         Self::WriteTimeout,
-        Self::Io,
+        Self::Transport,
         Self::HandOffTimeout,
         Self::HandedOff,
         Self::Foreign,
@@ -198,7 +198,7 @@ impl CloseKind {
             Self::PeerUnknown => "peer_unknown",
             Self::TooSlow => "too_slow",
             Self::WriteTimeout => "write_timeout",
-            Self::Io => "io",
+            Self::Transport => "transport",
             Self::HandOffTimeout => "hand_off_timeout",
             Self::HandedOff => "handed_off",
             Self::Foreign => "foreign",

@@ -122,7 +122,7 @@ async fn a_failed_foreign_connection_is_counted_by_its_error() {
     let (mut here, there) = crate::memory();
     here.write_all(b"x").await.unwrap();
     assert!(matches!(acceptor.serve_connection(there).await, CloseReason::Io { .. }));
-    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Io)], [0, 1]);
+    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Transport)], [0, 1]);
 }
 
 #[tokio::test]

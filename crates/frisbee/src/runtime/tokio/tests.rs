@@ -194,9 +194,9 @@ impl AsyncWrite for Reset {
 async fn the_last_words_of_a_server_are_read_although_writing_to_it_fails() {
     let (packets, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"HTTP/1.1 400 Bad Request");
     for (unread, kind, routed) in [
-        (&[][..], CloseKind::Io, 0),
-        (packets, CloseKind::Io, 1),
-        (&packets[..9], CloseKind::Io, 0),
+        (&[][..], CloseKind::Transport, 0),
+        (packets, CloseKind::Transport, 1),
+        (&packets[..9], CloseKind::Transport, 0),
         (text, CloseKind::BadMagic, 0),
     ] {
         let sink = Sink::default();
