@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, Protocol, RawTransport, Requests,
+    Client, Connection, HandOffError, HandOffRequest, Operation, Outbox, Packet, Protocol, RawTransport, Requester,
     Routed, Server, TakeOver,
 };
 use std::error::Error;
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = server.local_addr();
     tokio::spawn(server.serve());
 
-    let requests = Requests::new();
+    let requests = Requester::new();
     let connection = Client::builder().connect(address, requests.clone()).await?;
     match connection.hand_off(LINES, Bytes::new()).await {
         Err(HandOffError::Refused(reply)) => println!("refused: {reply:?}"),

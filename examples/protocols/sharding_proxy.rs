@@ -5,7 +5,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RequestError, Requests,
+    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, RequestError, Requester,
     Routed, Server,
 };
 use std::collections::HashMap;
@@ -75,7 +75,7 @@ async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
 /// A connection to a shard.
 struct Shard {
     connection: Connection,
-    requests: Requests,
+    requests: Requester,
 }
 
 /// The answer to a packet that has no answer of a shard.
@@ -90,7 +90,7 @@ impl Proxy {
     async fn to(shards: &[SocketAddr]) -> Result<Self, frisbee::Error> {
         let mut connected = Vec::new();
         for address in shards {
-            let requests = Requests::new().in_flight_max(WAITING_MAX);
+            let requests = Requester::new().in_flight_max(WAITING_MAX);
             let connection = Client::builder().connect(*address, requests.clone()).await?;
             connected.push(Shard { connection, requests });
         }

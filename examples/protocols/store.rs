@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    Connection, Operation, Outbox, Packet, Protocol, RequestError, Requests, Routed, SendError, Stream, TooLong,
+    Connection, Operation, Outbox, Packet, Protocol, RequestError, Requester, Routed, SendError, Stream, TooLong,
     opening,
 };
 use std::collections::HashMap;
@@ -98,11 +98,11 @@ impl Protocol for Store {
 
 /// The calling end.
 #[derive(Clone, Default)]
-pub struct Client(Requests);
+pub struct Client(Requester);
 
 impl Client {
     /// The router of the calling end.
-    pub fn router(&self) -> Requests {
+    pub fn router(&self) -> Requester {
         self.0.clone()
     }
 

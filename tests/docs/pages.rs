@@ -106,14 +106,14 @@ pub(crate) mod routers {
     }
 
     async fn requests() -> Outcome {
-        use frisbee::{Client, Requests};
+        use frisbee::{Client, Requester};
         use std::time::Duration;
         let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
         statements!("router-connections-1");
         Ok(())
     }
 
-    async fn reconnecting(requests: frisbee::Requests, shout: frisbee::Operation) -> Outcome {
+    async fn reconnecting(requests: frisbee::Requester, shout: frisbee::Operation) -> Outcome {
         use frisbee::Client;
         statements!("router-connections-2");
         Ok(())

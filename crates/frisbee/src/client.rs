@@ -36,7 +36,7 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 /// server sends.
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Requests, Server};
+/// use frisbee::{Client, Handlers, Operation, Requester, Server};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,7 +46,7 @@ const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 /// # let address = server.local_addr();
 /// # tokio::spawn(server.serve());
 /// // This router pairs the replies with the requests.
-/// let requests = Requests::new();
+/// let requests = Requester::new();
 /// let connection = Client::builder().connect(address, requests.clone()).await?;
 /// let reply = requests.call(&connection, echo, "hello").await?;
 /// assert_eq!(reply.body, "hello");

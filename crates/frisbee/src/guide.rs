@@ -7,7 +7,7 @@ pub mod routers {
     //! order of the wire, and answers into the outbox, which leaves in one write with the rest of the batch.
     //!
     //! ```
-    //! use frisbee::{Client, Connection, Operation, Outbox, Packet, Requests, Routed, Router, Server, TooLong};
+    //! use frisbee::{Client, Connection, Operation, Outbox, Packet, Requester, Routed, Router, Server, TooLong};
     //!
     //! const COUNT: Operation = Operation::user(10).expect("users have 10 and up");
     //!
@@ -39,7 +39,7 @@ pub mod routers {
     //! let address = server.local_addr();
     //! tokio::spawn(server.serve());
     //!
-    //! let requests = Requests::new();
+    //! let requests = Requester::new();
     //! let connection = Client::builder().connect(address, requests.clone()).await?;
     //! for expected in 1..=3_u64 {
     //!     let reply = requests.call(&connection, COUNT, "").await?;
@@ -51,7 +51,7 @@ pub mod routers {
     //!
     //! * The methods of a router must not block. Longer work belongs in [`Connection::spawn`](crate::Connection::spawn).
     //! * [`Handlers`](crate::Handlers) is a router that is a table of async functions, [`Mounts`](crate::Mounts) one that
-    //!   is made of others, and [`Requests`](crate::Requests) one that pairs requests with replies.
+    //!   is made of others, and [`Requester`](crate::Requester) one that pairs requests with replies.
     //! * What a peer can make grow needs a limit: [`Config`](crate::Config) has those of connections, and
     //!   [`Connection::hold`](crate::Connection::hold) charges memory that a router keeps.
     //! * [`tasks`](crate::tasks) runs handlers in place, or else as tasks that the peer can cancel.

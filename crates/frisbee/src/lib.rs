@@ -9,7 +9,7 @@
 //! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
 //!   [`Protocol`] adds streams, the end of batches, overload and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
-//! * [`Requests`] is the router of an end that sends requests and waits for their replies.
+//! * [`Requester`] is the router of an end that sends requests and waits for their replies.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
 //! * [`pubsub`] is a router as well: a broker, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
@@ -100,7 +100,7 @@ pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::pubsub;
-pub use router::requests::{PendingReply, RequestError, Requests, RequestsSession};
+pub use router::requester::{PendingReply, RequestError, Requester, RequesterSession};
 pub use router::{Protocol, Routed, Router, Turn, WhenFull, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};

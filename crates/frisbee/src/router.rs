@@ -10,7 +10,7 @@ pub(crate) mod inline;
 pub(crate) mod mounts;
 pub mod opening;
 pub mod pubsub;
-pub(crate) mod requests;
+pub(crate) mod requester;
 pub(crate) mod topics;
 pub(crate) mod trust;
 

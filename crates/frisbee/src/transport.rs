@@ -31,7 +31,7 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Requests, Server, memory};
+/// use frisbee::{Client, Handlers, Operation, Requester, Server, memory};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,7 +40,7 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// let (here, there) = memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
 ///
-/// let requests = Requests::new();
+/// let requests = Requester::new();
 /// let connection = Client::builder().connect_io(here, requests.clone()).await?;
 /// assert_eq!(requests.call(&connection, echo, "no socket").await?.body, "no socket");
 /// # Ok(())

@@ -146,7 +146,7 @@ fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
 struct Prepared {
     weight: u32,
     callable: Callable,
-    requests: Requests,
+    requests: Requester,
 }
 
 /// The requests of a method.

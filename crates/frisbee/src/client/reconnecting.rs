@@ -22,7 +22,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// repeated without harm.
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
+/// use frisbee::{Client, Handlers, Operation, Packet, Requester, Server};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// # let address = server.local_addr().to_string();
 /// # tokio::spawn(server.serve());
-/// let requests = Requests::new();
+/// let requests = Requester::new();
 /// let client = Client::builder().connect_lazy(address, requests.clone())?;
 /// let reply = loop {
 ///     match requests.call(&client.connection().await, echo, "hello").await {

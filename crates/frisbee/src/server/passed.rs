@@ -107,7 +107,7 @@ fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Client, Error, Handlers, Operation, Requests, Server, ServerBuilder};
+    use crate::{Client, Error, Handlers, Operation, Requester, Server, ServerBuilder};
 
     fn echo() -> (Operation, Handlers) {
         let echo = Operation::user(10).expect("users have 10 and up");
@@ -118,7 +118,7 @@ mod tests {
     async fn connections_that_waited_in_the_queue_of_a_passed_listener_are_served() {
         let (echo, handlers) = echo();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let requests = Requests::new();
+        let requests = Requester::new();
         let address = listener.local_addr().expect("it is bound");
         let connection = Client::builder().connect(address, requests.clone()).await.expect("the system answers");
         let server = Server::builder().listen_on(listener, handlers).expect("it listens");

@@ -70,7 +70,7 @@ async fn answer((peer, packet): (Connection, Packet)) {
 
 #[tokio::test(start_paused = true)]
 async fn replies_find_their_requests_in_any_order() {
-    let requests = Requests::new();
+    let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
     for number in 0..100_u8 {
@@ -96,7 +96,7 @@ async fn replies_find_their_requests_in_any_order() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_may_have_another_operation_than_its_request() {
-    let requests = Requests::new();
+    let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "question").expect("there is room");
     let (peer, packet) = request(&mut got).await;
@@ -107,7 +107,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
-    let requests = Requests::new().timeout(Duration::from_secs(3));
+    let requests = Requester::new().timeout(Duration::from_secs(3));
     let (connection, mut got) = connected(requests.clone()).await;
     let begun = tokio::time::Instant::now();
     for at_once in [false, true] {
@@ -132,7 +132,7 @@ async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
-    let requests = Requests::new();
+    let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
     let (peer, packet) = request(&mut got).await;
@@ -150,7 +150,7 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_waits_for_a_place_and_gets_that_of_one_that_is_dropped() {
-    let requests = Requests::new().in_flight_max(1);
+    let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
     assert!(matches!(requests.try_call(&connection, ASK, "second"), Err(RequestError::Full)));
@@ -170,7 +170,7 @@ async fn a_request_waits_for_a_place_and_gets_that_of_one_that_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_while_it_waits_for_a_place_sends_nothing() {
-    let requests = Requests::new().in_flight_max(1);
+    let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
     let mut second = Box::pin(requests.call(&connection, ASK, "second"));
@@ -185,7 +185,7 @@ async fn a_call_that_is_dropped_while_it_waits_for_a_place_sends_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_connection_fails_every_request_with_its_reason() {
-    let requests = Requests::new().in_flight_max(2);
+    let requests = Requester::new().in_flight_max(2);
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
     // Two that have been sent, and two that wait for a place.
@@ -211,7 +211,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_without_a_turn_in_time_was_not_sent() {
-    let requests = Requests::new().in_flight_max(1).timeout(Duration::from_secs(3));
+    let requests = Requester::new().in_flight_max(1).timeout(Duration::from_secs(3));
     let (connection, _got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "?").expect("there is room");
     sleep(Duration::from_secs(1)).await;
@@ -223,7 +223,7 @@ async fn a_request_without_a_turn_in_time_was_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
-    let requests = Requests::new();
+    let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
     let asked = request(&mut got).await;
@@ -237,7 +237,7 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_is_too_long_is_refused_and_takes_no_place() {
-    let requests = Requests::new().in_flight_max(1);
+    let requests = Requester::new().in_flight_max(1);
     let (connection, _got) = connected(requests.clone()).await;
     let long = vec![0; crate::BODY_MAX as usize + 1];
     for _ in 0..2 {
@@ -251,14 +251,14 @@ async fn a_body_that_is_too_long_is_refused_and_takes_no_place() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_that_do_not_belong_to_a_connection_say_so() {
-    let (connection, _got) = connected(Requests::new()).await;
-    let error = Requests::new().call(&connection, ASK, "?").await.expect_err("they are others");
+    let (connection, _got) = connected(Requester::new()).await;
+    let error = Requester::new().call(&connection, ASK, "?").await.expect_err("they are others");
     assert!(matches!(error, RequestError::NotMounted), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn two_protocols_on_one_connection_keep_their_requests_apart() {
-    let (one, two) = (Requests::new(), Requests::new());
+    let (one, two) = (Requester::new(), Requester::new());
     let mounts = Mounts::new().mount(10..=10, one.clone()).mount(11..=11, two.clone());
     let (connection, mut got) = connected(mounts).await;
     let first = one.try_call(&connection, ASK, "one").expect("there is room");

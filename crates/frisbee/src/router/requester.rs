@@ -45,7 +45,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   slowly ([`Routed::Useless`]).
 ///
 /// ```
-/// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
+/// use frisbee::{Client, Handlers, Operation, Packet, Requester, Server};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,7 +57,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// let address = server.local_addr();
 /// tokio::spawn(server.serve());
 ///
-/// let requests = Requests::new();
+/// let requests = Requester::new();
 /// let connection = Client::builder().connect(address, requests.clone()).await?;
 /// let reply = requests.call(&connection, shout, "hello").await?;
 /// assert_eq!(reply.body, "HELLO");
@@ -65,24 +65,24 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that receives other packets as well keeps a `Requests`, and keeps the [`Session`](Router::Session) of that
+/// A router that receives other packets as well keeps a `Requester`, and keeps the [`Session`](Protocol::Session) of that
 /// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
 ///
 /// ```
-/// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Protocol, WhenFull};
+/// use frisbee::{Connection, Operation, Outbox, Packet, Requester, RequesterSession, Routed, Protocol, WhenFull};
 ///
 /// const NEWS: Operation = Operation::user(12).expect("users have 10 and up");
 ///
-/// struct Reader(Requests);
+/// struct Reader(Requester);
 ///
 /// impl Protocol for Reader {
-///     type Session = RequestsSession;
+///     type Session = RequesterSession;
 ///
-///     fn connected(&self, connection: &Connection) -> RequestsSession {
+///     fn connected(&self, connection: &Connection) -> RequesterSession {
 ///         self.0.connected(connection)
 ///     }
 ///
-///     fn route(&self, session: &mut RequestsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+///     fn route(&self, session: &mut RequesterSession, packet: Packet, outbox: &mut Outbox) -> Routed {
 ///         if packet.operation == NEWS {
 ///             println!("{:?}", packet.body);
 ///             return Routed::Continue;
@@ -90,41 +90,41 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///         self.0.route(session, packet, outbox)
 ///     }
 ///
-///     fn when_full(&self, session: &RequestsSession, packet: &Packet) -> WhenFull {
+///     fn when_full(&self, session: &RequesterSession, packet: &Packet) -> WhenFull {
 ///         self.0.when_full(session, packet)
 ///     }
 ///
-///     fn is_busy(&self, session: &mut RequestsSession) -> bool {
+///     fn is_busy(&self, session: &mut RequesterSession) -> bool {
 ///         self.0.is_busy(session)
 ///     }
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Requests {
+pub struct Requester {
     counts: Arc<Counts>,
     timeout: Duration,
     in_flight_max: usize,
 }
 
-/// The state that the clones of a [`Requests`] share, which also distinguishes them from others.
+/// The state that the clones of a [`Requester`] share, which also distinguishes them from others.
 #[derive(Default)]
 struct Counts {
     late: AtomicU64,
     strays: AtomicU64,
 }
 
-/// The tables of a connection, one for each [`Requests`] that is mounted on it.
+/// The tables of a connection, one for each [`Requester`] that is mounted on it.
 #[derive(Default)]
 struct Tables(Mutex<Vec<(Arc<Counts>, Arc<Table>)>>);
 
-impl Default for Requests {
+impl Default for Requester {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Requests {
-    /// Requests with the defaults.
+impl Requester {
+    /// A requester with the defaults.
     pub fn new() -> Self {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
@@ -240,9 +240,9 @@ impl Requests {
     }
 }
 
-impl fmt::Debug for Requests {
+impl fmt::Debug for Requester {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Requests")
+        f.debug_struct("Requester")
             .field("timeout", &self.timeout)
             .field("in_flight_max", &self.in_flight_max)
             .field("late_replies", &self.late_replies())
@@ -251,20 +251,20 @@ impl fmt::Debug for Requests {
     }
 }
 
-impl Protocol for Requests {
-    type Session = RequestsSession;
+impl Protocol for Requester {
+    type Session = RequesterSession;
 
-    fn connected(&self, connection: &Connection) -> RequestsSession {
+    fn connected(&self, connection: &Connection) -> RequesterSession {
         let table = Arc::new(Table::new(self.in_flight_max));
         let tables = connection.attachments().get_or_insert::<Tables>();
         tables.0.lock().push((self.counts.clone(), table.clone()));
         // Not in `disconnected`, which a router that has this one inside might forget to pass on.
         let ended = table.clone();
         connection.on_close(move |reason| ended.end(reason));
-        RequestsSession(table)
+        RequesterSession(table)
     }
 
-    fn route(&self, session: &mut RequestsSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
+    fn route(&self, session: &mut RequesterSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
         match session.0.handle_reply(packet) {
             Replied::InTime => Routed::Continue,
             Replied::Late => {
@@ -278,20 +278,20 @@ impl Protocol for Requests {
         }
     }
 
-    fn when_full(&self, _session: &RequestsSession, _packet: &Packet) -> WhenFull {
+    fn when_full(&self, _session: &RequesterSession, _packet: &Packet) -> WhenFull {
         WhenFull::Route
     }
 
-    fn is_busy(&self, session: &mut RequestsSession) -> bool {
+    fn is_busy(&self, session: &mut RequesterSession) -> bool {
         session.0.in_flight() > 0
     }
 }
 
-/// The state of [`Requests`] for a connection.
+/// The state of [`Requester`] for a connection.
 #[derive(Debug)]
-pub struct RequestsSession(Arc<Table>);
+pub struct RequesterSession(Arc<Table>);
 
-/// The reply to a request that has been sent by [`Requests::try_call`]. Dropping it gives the request up.
+/// The reply to a request that has been sent by [`Requester::try_call`]. Dropping it gives the request up.
 #[derive(Debug)]
 #[must_use = "dropping it gives the request up"]
 pub struct PendingReply {
@@ -310,7 +310,7 @@ impl PendingReply {
 impl Future for PendingReply {
     type Output = Result<Packet, RequestError>;
 
-    /// Fails as [`Requests::call`] does.
+    /// Fails as [`Requester::call`] does.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         // A reply that is there is better than none in time.
