@@ -57,7 +57,7 @@ async fn a_go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let server = peer.serve().await;
     let channel = connected(&server.address, HeaderForm::Current).await;
-    assert_eq!(peer_of(&channel).await, Shown::Plain);
+    assert_eq!(peer_of(&channel).await, Shown::Compat);
     suite::run(&InteropClient::new(channel), suite::ALL).await;
 }
 
@@ -66,7 +66,7 @@ async fn a_go_server_with_old_headers_answers_every_call() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
     let channel = connected(&server.address, HeaderForm::Old).await;
-    assert_eq!(peer_of(&channel).await, Shown::Plain);
+    assert_eq!(peer_of(&channel).await, Shown::Compat);
     suite::run(&InteropClient::new(channel), suite::OLD).await;
 }
 
@@ -85,7 +85,7 @@ async fn client_without_old_headers_setting_names_go_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_answers_every_call() {
     let channel = connected(&serve_interop().await.to_string(), HeaderForm::Current).await;
-    assert!(matches!(peer_of(&channel).await, Shown::Extended(_)));
+    assert!(matches!(peer_of(&channel).await, Shown::Native(_)));
     let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;
 }

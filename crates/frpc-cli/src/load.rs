@@ -146,7 +146,7 @@ fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
 struct Prepared {
     weight: u32,
     callable: Callable,
-    requests: Requester,
+    requests: Requests,
 }
 
 /// The requests of a method.
