@@ -96,7 +96,7 @@ impl StreamState {
 
     /// Whether directions end for themselves.
     #[inline]
-    pub const fn is_extended(&self) -> bool {
+    pub const fn is_native(&self) -> bool {
         self.rich
     }
 

@@ -151,7 +151,7 @@ impl<T> ForeignDriver<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> ForeignDriver<T> {
-    /// Closes this direction, and discards what the client still sends, for a second at most.
+    /// Closes this direction, and discards further bytes of the client, for a second at most.
     ///
     /// # Errors
     /// If the transport does, or does not close within a second.
@@ -165,9 +165,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> ForeignDriver<T> {
     }
 }
 
-/// Discards what a client still sends, such as the body of a request that was rejected by its head, until it closes the
-/// connection, for [a second](LINGER) at most. A socket that is closed with bytes unread takes back what the client has not
-/// received.
+/// Discards further bytes of a client, such as the body of a rejected request, until it closes the connection, for
+/// [a second](LINGER) at most. A socket that is closed with unread bytes drops replies that the client has not received.
 ///
 /// # Cancel safety
 /// Dropping the future loses nothing else.

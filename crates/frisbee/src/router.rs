@@ -172,7 +172,7 @@ pub trait Protocol: Send + Sync + 'static {
 
     /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has
     /// not been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and
-    /// streams it knows by itself. Asked in its turns: if it changes by something else than a packet,
+    /// streams it knows by itself. Queried in its turns: if it changes by something else than a packet,
     /// [wake](Connection::wake) the connection. Nothing by default.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
@@ -228,11 +228,11 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Hand-off.
 
-    /// A native peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
-    /// tells the peer that this end hands off no connections, which is the default. Nothing else comes from the peer
-    /// meanwhile.
-    fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
-        let _ = (session, asked);
+    /// A native peer requests the connection itself. The router keeps `request` until it has decided; dropping it
+    /// informs the peer that this end hands off no connections, which is the default. The peer sends nothing else
+    /// before the decision.
+    fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
+        let _ = (session, request);
         Routed::Continue
     }
 
@@ -270,7 +270,7 @@ pub struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Asks for a further turn as soon as all that waits in the outbox has been written.
+    /// Requests a further turn when the outbox has been written.
     ///
     /// For routers that keep more to send than they want to have in the outbox.
     pub fn again_when_written(&mut self) {
@@ -282,7 +282,7 @@ impl Turn<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// It waits until there is room, and nothing behind it is looked at. For packets that may be the last ones of the
+    /// It waits until there is room, and so do all later packets. For packets that may be the last ones of the
     /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
     Stop,
     /// The packet waits until there is room. Meanwhile open streams, the cancelling of calls and the like go on; as

@@ -161,8 +161,8 @@ impl Stream {
     }
 
     /// Whether directions end separately, as they do with a native peer.
-    pub fn is_extended(&self) -> bool {
-        self.0.shared.is_extended()
+    pub fn is_native(&self) -> bool {
+        self.0.shared.is_native()
     }
 
     /// Sends a message, once the connection and the receiver have room.
@@ -290,8 +290,8 @@ impl StreamSender {
     }
 
     /// Whether directions end separately, as they do with a native peer.
-    pub fn is_extended(&self) -> bool {
-        self.0.shared.is_extended()
+    pub fn is_native(&self) -> bool {
+        self.0.shared.is_native()
     }
 
     /// As [`Stream::end`].
@@ -380,9 +380,9 @@ impl StreamReceiver {
         self.0.shared.bytes()
     }
 
-    /// As [`Stream::is_extended`].
-    pub fn is_extended(&self) -> bool {
-        self.0.shared.is_extended()
+    /// As [`Stream::is_native`].
+    pub fn is_native(&self) -> bool {
+        self.0.shared.is_native()
     }
 
     /// As [`Stream::connection`].
@@ -408,7 +408,7 @@ struct Guard {
 
 impl Guard {
     async fn send(&self, message: &Bytes) -> Result<(), SendError> {
-        if message.is_empty() && !self.shared.is_extended() {
+        if message.is_empty() && !self.shared.is_native() {
             return Err(SendError::Empty);
         }
         let credit = Awaited { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
@@ -425,7 +425,7 @@ impl Guard {
 
     fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         let shared = &self.shared;
-        if message.is_empty() && !shared.is_extended() {
+        if message.is_empty() && !shared.is_native() {
             return Err(SendError::Empty.into());
         }
         // No waker is to be kept for room.

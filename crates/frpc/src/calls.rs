@@ -94,7 +94,7 @@ pub(crate) enum ServerKind {
 }
 
 impl ServerKind {
-    pub(crate) fn is_extended(self) -> bool {
+    pub(crate) fn is_native(self) -> bool {
         matches!(self, Self::Extended | Self::Unpacking)
     }
 }
@@ -398,7 +398,7 @@ impl Calls {
             }
             State::Free | State::GivenUp => false,
         };
-        if is_at_work && self.server.is_extended() {
+        if is_at_work && self.server.is_native() {
             cancel(id, operation);
         }
     }

@@ -147,7 +147,7 @@ impl Protocol for Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
-        if session.caller.is_extended() && envelope::has_prefix(&packet.body) {
+        if session.caller.is_native() && envelope::has_prefix(&packet.body) {
             return self.route_prefixed(session, packet, outbox);
         }
         if self.calls.is_some() {
@@ -168,7 +168,7 @@ impl Protocol for Endpoint {
             return mounts.when_full(&session.mounted, packet);
         }
         // Replies to calls of this end are routed at once.
-        if session.caller.is_extended() && prefix::begins_backward(&packet.body) == Some(true) {
+        if session.caller.is_native() && prefix::begins_backward(&packet.body) == Some(true) {
             WhenFull::Route
         } else {
             WhenFull::Wait
@@ -190,7 +190,7 @@ impl Protocol for Endpoint {
                 refuse(&stream, &body::malformed("request"));
                 return Routed::Useless;
             }
-            _ if stream.is_extended() => {
+            _ if stream.is_native() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 refuse(&stream, &status);
                 return Routed::Useless;
@@ -221,7 +221,7 @@ impl Protocol for Endpoint {
             }
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.strays += 1;
-                if stream.is_extended() {
+                if stream.is_native() {
                     refuse(&stream, &Status::unimplemented("this end offers no service"));
                 } else {
                     stream.forget();

@@ -54,7 +54,7 @@ pub struct Streaming<M> {
     reading: Reading,
     metadata: Metadata,
     /// The peer is extended: the text `EOF` has no meaning.
-    is_extended: bool,
+    is_native: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
     /// How many messages may be read before the next look at the clock, or at what else is to be done. Zero until the
@@ -121,13 +121,13 @@ impl<M: Message> Streaming<M> {
     }
 
     fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
-        let is_extended = receiver.is_extended();
+        let is_native = receiver.is_native();
         let metadata = Metadata::new();
         Self {
             receiver: Some(receiver),
             reading,
             metadata,
-            is_extended,
+            is_native,
             end,
             deadline,
             in_a_row: 0,
@@ -291,7 +291,7 @@ impl<M: Message> Streaming<M> {
                 }
                 return None;
             }
-            Other::Error(text, _) if text == body::EOF && !self.is_extended => {
+            Other::Error(text, _) if text == body::EOF && !self.is_native => {
                 self.handle_answer(Code::Ok);
                 self.note_end(Code::Ok);
                 self.finish(true);

@@ -1,4 +1,4 @@
-//! The asking end: a table of requests in flight, whose slots hold the replies until their callers take them.
+//! The end that sends requests: a table of slots, which hold the replies until their callers take them.
 
 use crate::RESULT;
 use frisbee::bytes::Bytes;
@@ -19,7 +19,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// was read into.
 const COPY_MAX: usize = 4096;
 
-/// The router of the asking end: it passes replies to the [`Caller`]s of its connection.
+/// The router of the end that sends requests: it passes replies to the [`Caller`]s of its connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Replies;
 

@@ -1,4 +1,4 @@
-//! The answering end: handlers in place, or else as tasks of their connection.
+//! The end that replies: handlers in place, or else as tasks of their connection.
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
@@ -31,7 +31,7 @@ where
 /// The state of a [`Service`] for a connection.
 pub struct ServiceSession<F> {
     connection: Connection,
-    /// The place in which handlers are polled once.
+    /// Polls handlers once, in place.
     cell: Cell<F, Reply>,
     trust: TrustHandle,
 }

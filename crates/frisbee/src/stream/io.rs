@@ -90,7 +90,7 @@ impl StreamIo {
     fn end(&self) -> io::Result<()> {
         match self.stream.how_ended() {
             StreamEnd::Ended => Ok(()),
-            StreamEnd::Closed if !self.stream.is_extended() => Ok(()),
+            StreamEnd::Closed if !self.stream.is_native() => Ok(()),
             StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),
             StreamEnd::Reset { message, .. } | StreamEnd::Refused { message, .. } => {
                 Err(io::Error::new(io::ErrorKind::ConnectionReset, message))

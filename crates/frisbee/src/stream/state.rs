@@ -236,7 +236,7 @@ impl Messages {
         let charged = whole_steps(self.held);
         let freed = self.charged.saturating_sub(charged);
         self.charged -= freed;
-        let credit = self.window.consume(cost).filter(|_| self.state.is_extended() && self.state.receives());
+        let credit = self.window.consume(cost).filter(|_| self.state.is_native() && self.state.receives());
         let credit = credit.map(|credit| self.window.adapt(credit, timer::now()));
         (freed, credit.filter(|credit| *credit > 0))
     }
@@ -337,7 +337,7 @@ impl StreamShared {
         }
     }
 
-    pub(super) fn is_extended(&self) -> bool {
+    pub(super) fn is_native(&self) -> bool {
         self.rich
     }
 

@@ -148,7 +148,7 @@ async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_on
     stream.try_send(&Bytes::from_static(b"x")).expect("there is room");
     assert_eq!(end.sent(), [(Operation::STREAM, Bytes::from_static(b"x"))]);
     let (_, receiver) = stream.split();
-    assert!(!sender.is_extended() && !receiver.is_extended());
+    assert!(!sender.is_native() && !receiver.is_native());
 
     let (end, stream) = End::new(&extended(1000));
     let (sender, id) = (stream.sender(), stream.id());
@@ -156,7 +156,7 @@ async fn an_empty_message_is_sent_to_an_extended_peer_and_refused_for_a_plain_on
     assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
     sender.send(&empty).await.expect("there is room");
     assert_eq!(end.sent().len(), 1);
-    assert!(stream.is_extended() && sender.is_extended() && stream.split().1.is_extended());
+    assert!(stream.is_native() && sender.is_native() && stream.split().1.is_native());
 }
 
 #[tokio::test]

@@ -164,7 +164,7 @@ impl<'a> Call<'a> {
         }
         drop(calls);
         let before = outbox.len();
-        let manner = if server.is_extended() {
+        let manner = if server.is_native() {
             let packs =
                 server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
             Manner {

@@ -94,7 +94,7 @@ impl Caller {
     }
 
     /// Whether the peer is extended.
-    pub(crate) fn is_extended(&self) -> bool {
+    pub(crate) fn is_native(&self) -> bool {
         self.style.form == Form::Extended
     }
 

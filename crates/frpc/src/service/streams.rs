@@ -46,7 +46,7 @@ where
     let flags = Flags::PACKED.when(opened.packs);
     serve(opened, name, move |sender, mut receiver, lent, options| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
-        if sender.is_extended() {
+        if sender.is_native() {
             // The end of its direction follows the request; the stream is kept open until then.
             lent.give_back(receiver);
         } else {
@@ -185,7 +185,7 @@ where
             Poll::Pending => sender.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
-        if !sender.is_extended() && lent.sent() > CLOSED_AT_ONCE_MAX {
+        if !sender.is_native() && lent.sent() > CLOSED_AT_ONCE_MAX {
             let closed = poll_fn(|context| sender.poll_closed(context));
             let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
         }

@@ -34,7 +34,7 @@ impl<M: Message> Streaming<M> {
             receiver: None,
             reading: Reading::whole(Nesting::default()),
             metadata: Metadata::new(),
-            is_extended: false,
+            is_native: false,
             end: End::Server(Arc::default()),
             deadline: None,
             message: PhantomData,

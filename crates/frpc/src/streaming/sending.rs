@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 /// The form of messages on a stream.
 fn form(sender: &StreamSender) -> Form {
-    if sender.is_extended() { Form::Extended } else { Form::Flat }
+    if sender.is_native() { Form::Extended } else { Form::Flat }
 }
 
 /// Sends one message, lossless or packed if the flags say so.
@@ -132,7 +132,7 @@ impl Drop for Batch {
 
 /// Sends metadata to a native peer. Fails if it is longer than the peer accepts.
 pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
-    if metadata.is_empty() || !sender.is_extended() {
+    if metadata.is_empty() || !sender.is_native() {
         return Ok(());
     }
     let sent = sender.send_now(|outbox, id| {
@@ -161,7 +161,7 @@ fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, Pac
 
 /// Ends this end's direction.
 pub(crate) fn send_end(sender: &StreamSender) {
-    if sender.is_extended() {
+    if sender.is_native() {
         return sender.end();
     }
     let _ = sender.send_now(body::put_end);

@@ -48,7 +48,7 @@ where
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, packs, is_layered) = (caller.style(), self.packs, self.chain.is_some());
                 // Native peers may cancel.
-                let call = caller.is_extended().then_some((id, operation));
+                let call = caller.is_native().then_some((id, operation));
                 let entered = if caller.is_inspected() { caller.enter(id, name, inherited.deadline) } else { None };
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, site, |task| {
