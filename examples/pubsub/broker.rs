@@ -10,7 +10,7 @@
 
 use clap::{Parser, Subcommand};
 use frisbee::Server;
-use frisbee::pubsub::{Broker, Client, RecvError, Slow, Subscription};
+use frisbee_pubsub::{Broker, Client, RecvError, Slow, Subscription};
 use std::error::Error;
 use std::io::BufRead;
 

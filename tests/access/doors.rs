@@ -2,7 +2,7 @@
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use bytes::Bytes;
-use frisbee::pubsub::{Broker, Client, ClientRouter, OPERATIONS};
+use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee::{Handlers, Operation};
 use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};

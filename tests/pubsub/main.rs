@@ -2,7 +2,7 @@
 //! `subscribers.rs`.
 
 use bytes::Bytes;
-use frisbee::pubsub::{
+use frisbee_pubsub::{
     Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError,
     Subscription,
 };

@@ -8,7 +8,7 @@
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
-use frisbee::pubsub::{Broker, OPERATIONS};
+use frisbee_pubsub::{Broker, OPERATIONS};
 use frpc::tls::{Identity, ServerTls};
 use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Console, Gateway, Http, ServeGateway as _};

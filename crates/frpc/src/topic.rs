@@ -1,9 +1,9 @@
-//! Topics whose messages have a type of a schema, on [`frisbee::pubsub`].
+//! Topics whose messages have a type of a schema, on [`frisbee_pubsub`].
 
 use crate::Status;
 use crate::wire::body::{self, Manner, PutError, Reading};
-use frisbee::pubsub::{Client, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, PeerKind};
+use frisbee_pubsub::{Client, Publisher, RecvError, Subscription};
 use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// form, which only extended peers read, so a subscriber needs an extended peer.
 ///
 /// ```
-/// use frisbee::pubsub::{Broker, Client};
+/// use frisbee_pubsub::{Broker, Client};
 /// use frpc::Topic;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -212,7 +212,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
 /// A published message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
-    received: frisbee::pubsub::Message,
+    received: frisbee_pubsub::Message,
     message: M,
 }
 

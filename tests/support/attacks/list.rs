@@ -6,7 +6,7 @@ use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
 use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, Text};
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
-use frisbee::pubsub::FIRST_OPERATION;
+use frisbee_pubsub::FIRST_OPERATION;
 use frisbee_core::tlv::{put_item, put_varint};
 use polyglot::{Encoder, Kind};
 use samples::benchmark::Request as Echo;
