@@ -530,7 +530,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
         let client =
-            pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address).await?;
+            pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {
@@ -539,7 +539,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
             Ok::<_, BoxError>(())
         });
     }
-    let publisher = pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address)
+    let publisher = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address)
         .await?
         .publisher("topic")?;
     for _ in 0..messages {

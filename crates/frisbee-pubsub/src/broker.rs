@@ -2,9 +2,11 @@
 
 use super::bus::{Backplane, Bus, Interest, WhenAway};
 use super::fanout::{Fanout, Published};
-use super::queue::{Bounds, Subscriber};
+use super::follow::{Answer, Mark, Next, Request, RequestDefect, put_position};
+use super::history::{self, Histories, History, Ring};
+use super::queue::{Bounds, Delivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
-use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic};
+use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
     CloseReason, Connection, MemoryCharge, Outbox, Packet, PacketId, PeerKind, Protocol, Routed, Turn, WhenFull,
 };
@@ -122,6 +124,9 @@ pub struct BrokerBuilder {
     backplane: Option<Arc<dyn Backplane>>,
     when_away: WhenAway,
     permit: Option<Permit>,
+    history: Vec<(Box<str>, History)>,
+    history_memory_max: usize,
+    history_topics_max: usize,
 }
 
 /// The state that all connections share.
@@ -141,6 +146,7 @@ pub(super) struct BrokerShared {
     settings: BrokerBuilder,
     /// The other brokers, if there may be any.
     pub(super) bus: Option<Bus>,
+    pub(super) histories: Histories,
 }
 
 /// The owner of a subscription.
@@ -168,6 +174,9 @@ impl Broker {
             backplane: None,
             when_away: WhenAway::default(),
             permit: None,
+            history: Vec::new(),
+            history_memory_max: history::BYTES_MAX,
+            history_topics_max: history::TOPICS_MAX,
         }
     }
 
@@ -185,6 +194,11 @@ impl Broker {
     /// subscribers have lost counts for each.
     pub fn lost(&self) -> u64 {
         self.0.bounds.lost.load(Ordering::Relaxed)
+    }
+
+    /// The memory of all histories, in bytes; see [`BrokerBuilder::history`].
+    pub fn history_memory(&self) -> usize {
+        self.0.histories.bytes()
     }
 
     /// How many subscriptions there are.
@@ -287,11 +301,55 @@ impl BrokerBuilder {
         self
     }
 
+    /// Keeps the last messages of all topics that match a pattern, for [`Client::subscribe_from`](crate::Client::subscribe_from).
+    /// Of several patterns that match a topic the first one decides. Default: none.
+    ///
+    /// A topic takes about 300 bytes, its name, and for each message its payload and 80 bytes. This is charged to the
+    /// [memory](frisbee::ServerBuilder::memory_max) of the server that it was first used by.
+    ///
+    /// ```
+    /// use frisbee_pubsub::{Broker, History};
+    /// use std::time::Duration;
+    ///
+    /// let broker = Broker::builder()
+    ///     .history("prices.>", History::last(1))
+    ///     .history("orders.>", History::last(100).for_time(Duration::from_secs(60)))
+    ///     .build();
+    /// assert_eq!(broker.history_memory(), 0);
+    /// ```
+    ///
+    /// # Panics
+    /// If the pattern is invalid.
+    pub fn history(mut self, pattern: &str, history: History) -> Self {
+        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        self.history.push((pattern.into(), history));
+        self
+    }
+
+    /// Sets the memory of all histories together, in bytes. A topic whose next message would exceed it, or that comes while
+    /// the server is short of memory, keeps its last message only, or none. Default: 64 MiB.
+    pub fn history_memory_max(mut self, bytes: usize) -> Self {
+        self.history_memory_max = bytes;
+        self
+    }
+
+    /// Sets the number of topics with a history. A further topic removes the history of one that has not been used for
+    /// long; subscribers with wildcards that reconnect later are then notified that messages may be missing. Default:
+    /// 16 384.
+    pub fn history_topics_max(mut self, count: usize) -> Self {
+        self.history_topics_max = count;
+        self
+    }
+
     /// The broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) has a broker already.
+    /// If the [backplane](Self::backplane) has a broker already, or there are a backplane and a [history](Self::history):
+    /// a broker would keep its own messages only, so its offsets could not be those of the bus.
     pub fn build(mut self) -> Broker {
+        assert!(self.backplane.is_none() || self.history.is_empty(), "a broker with a backplane has no history");
+        let rules = std::mem::take(&mut self.history);
+        let histories = Histories::new(rules, self.history_memory_max, self.history_topics_max);
         let bus = self.backplane.take().map(|backplane| Bus::new(backplane, self.when_away));
         let Self { queue_max, memory_max, slow, .. } = self;
         let shared = Arc::new(BrokerShared {
@@ -310,6 +368,7 @@ impl BrokerBuilder {
             operations: self.operations,
             settings: self,
             bus,
+            histories,
         });
         if let Some(bus) = &shared.bus {
             bus.attach(&shared);
@@ -450,9 +509,25 @@ impl Protocol for Broker {
                     }
                 }
             }
+            Some(Kind::Follow) if !self.0.histories.is_empty() => {
+                let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
+                let request = match Request::parse(rest, self.0.histories.topics_max()) {
+                    Err(RequestDefect::CutOff) => return cut_off(&packet),
+                    Err(RequestDefect::Opening) => Err((Reason::Operation, "unknown start of a history".to_owned())),
+                    Err(RequestDefect::TooMany) => Err((Reason::Full, "too many positions".to_owned())),
+                    Ok(request) => Ok(request),
+                };
+                match request.and_then(|request| self.0.follow(session, packet.id, pattern, &request)) {
+                    Ok(()) => return Routed::Slow,
+                    Err((reason, text)) => {
+                        refuse(outbox, packet.id, packet.operation, reason, &text);
+                        return Routed::Wasted;
+                    }
+                }
+            }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
-            Some(Kind::Lagged | Kind::Refused) | None => {
+            Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
                 return Routed::Useless;
@@ -555,6 +630,59 @@ impl BrokerShared {
             interest.as_ref().is_none_or(|interest| interest.is_joined_or_answers(&session.subscriber, id.0));
         session.patterns.insert(id.0, Subscribed { pattern: pattern.into(), _charge: charge, interest });
         Ok(is_active)
+    }
+
+    /// Subscribes with a history: the answer, and the messages to begin with, are added to the connection's queue.
+    fn follow(
+        &self,
+        session: &mut BrokerSession,
+        id: PacketId,
+        pattern: &[u8],
+        request: &Request<'_>,
+    ) -> Result<(), (Reason, String)> {
+        // Messages that this connection has published before are in front of the subscription.
+        let subscriber = session.subscriber.clone();
+        session.fanout.flush(self, &*subscriber);
+        let records = self.histories.lock();
+        self.subscribe(session, id, pattern, b"")?;
+        let pattern = session.patterns[&id.0].pattern.clone();
+        let rings: Vec<&Arc<Ring>> = match records.topics.get(&*pattern) {
+            Some(ring) => vec![ring],
+            None if check_topic(pattern.as_bytes()).is_ok() => Vec::new(),
+            None => records.topics.values().filter(|ring| covers(&pattern, &ring.topic)).collect(),
+        };
+        let is_covered = self.histories.covers(&pattern);
+        let answer = Answer { is_covered, epoch: records.epoch, topics: rings.len() as u64 };
+        subscriber.deliver(|queue| self.replay(queue, id, answer, &rings, request), &*subscriber);
+        drop(records);
+        Ok(())
+    }
+
+    fn replay(
+        &self,
+        queue: &mut Delivery<'_>,
+        id: PacketId,
+        answer: Answer,
+        rings: &[&Arc<Ring>],
+        request: &Request<'_>,
+    ) {
+        queue.set_follows();
+        let body = answer.encode();
+        let mark = Mark::Answer { id, body: body.clone().into() };
+        queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
+        for ring in rings {
+            // More would displace what waits already.
+            let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
+            let (first, bodies) = ring.replay(request.begin(ring), room);
+            let mut position = Vec::new();
+            put_position(&mut position, &ring.topic, Next { epoch: ring.epoch, offset: first });
+            queue.control(id, self.operations.of(Kind::Position), position, None);
+            queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: first });
+            for (offset, body) in (first..).zip(&bodies) {
+                queue.push(id, self.operations, body);
+                queue.mark(Mark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
+            }
+        }
     }
 
     /// Wants nothing from other brokers for a subscription any more.

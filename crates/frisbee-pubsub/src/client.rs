@@ -2,7 +2,8 @@
 
 use super::inbox::{Entry, Inbox, Notice, Subscription};
 use super::receive::ClientRouter;
-use super::reconnect::{Again, keep};
+use super::reconnect::{Again, Dial, keep};
+use super::resume::{Follow, Gap, Start, Stream};
 use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
 use bytes::Bytes;
@@ -11,10 +12,12 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
@@ -140,6 +143,8 @@ struct ClientState {
     refused: Option<String>,
     /// Why the last connection was lost.
     lost: Option<CloseReason>,
+    /// The positions at the end of the last connection, and whether some were forgotten.
+    stream: (Stream, bool),
     /// Why there is none any more.
     closed: Option<CloseReason>,
 }
@@ -152,6 +157,25 @@ struct Entered {
     group: Box<str>,
     /// It is to be made again on the next connection.
     is_lost: bool,
+    follow: Option<Box<Follow>>,
+}
+
+impl Entered {
+    /// Whether positions state what is missing.
+    fn is_exact(&self) -> bool {
+        self.follow.as_ref().is_some_and(|follow| follow.is_exact())
+    }
+}
+
+/// The request of a subscription.
+fn request(pattern: &str, group: &str, follow: Option<&Follow>) -> (Kind, Vec<u8>) {
+    let mut body = name(pattern);
+    let Some(follow) = follow else {
+        body.extend_from_slice(group.as_bytes());
+        return (Kind::Subscribe, body);
+    };
+    body.extend_from_slice(&follow.request());
+    (Kind::Follow, body)
 }
 
 impl Client {
@@ -163,27 +187,78 @@ impl Client {
     /// # Cancel safety
     /// Dropping the future gives up; an open connection is closed.
     pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, frisbee::Error> {
-        Self::connect_with_connector(frisbee::Client::builder(), address).await
+        Self::connect_with(frisbee::Client::builder(), address).await
     }
 
-    /// Connects to a broker.
+    /// Connects to a broker with settings.
     ///
     /// # Errors
     /// If no address accepts the connection in time.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; an open connection is closed.
-    pub async fn connect_with_connector(
+    pub async fn connect_with(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, frisbee::Error> {
+        // The address in its textual form is looked up again for each connection.
+        let address = address.to_string();
+        Self::connect_by(Box::new(move |router| {
+            let (settings, address) = (settings.clone(), address.clone());
+            Box::pin(async move { settings.connect(&*address, router).await })
+        }))
+        .await
+    }
+
+    /// Connects to a broker over transports of a function, which is called again when the connection was lost.
+    ///
+    /// ```
+    /// use frisbee::{Server, memory};
+    /// use frisbee_pubsub::{Broker, Client};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // A client in the process of its broker.
+    /// let acceptor = Server::builder().build(Broker::new())?;
+    /// let client = Client::connect_with_connector(frisbee::Client::builder(), move || {
+    ///     let (ours, theirs) = memory();
+    ///     let acceptor = acceptor.clone();
+    ///     tokio::spawn(async move { acceptor.serve_connection(theirs).await });
+    ///     async { Ok(ours) }
+    /// })
+    /// .await?;
+    /// client.publish("orders.north", "42 apples").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of the function, or of the connection.
+    ///
+    /// # Cancel safety
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with_connector<C, F, T>(settings: ClientBuilder, connector: C) -> Result<Self, frisbee::Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::connect_by(Box::new(move |router| {
+            let (settings, transport) = (settings.clone(), connector());
+            Box::pin(async move {
+                let failed = |source| frisbee::Error::Connect { address: "the connector".to_owned(), source };
+                settings.connect_io(transport.await.map_err(failed)?, router).await
+            })
+        }))
+        .await
+    }
+
+    async fn connect_by(dial: Dial) -> Result<Self, frisbee::Error> {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
         shared.is_kept.store(true, Ordering::Relaxed);
-        let name = address.to_string();
-        let connection = settings.clone().connect(address, router).await?;
-        let own = Arc::new(Own(Mutex::new(connection)));
-        tokio::spawn(keep(Arc::downgrade(&own), Arc::downgrade(&shared), settings, name));
+        let own = Arc::new(Own(Mutex::new(dial(router).await?)));
+        tokio::spawn(keep(Arc::downgrade(&own), Arc::downgrade(&shared), dial));
         Ok(Self(shared, Some(own)))
     }
 
@@ -197,7 +272,48 @@ impl Client {
     /// # Cancel safety
     /// Dropping the future before it is ready takes the subscription back.
     pub async fn subscribe(&self, pattern: &str) -> Result<Subscription, PubSubError> {
-        self.subscribe_in(pattern, "").await
+        self.subscribe_in(pattern, "", None).await
+    }
+
+    /// Subscribes to topics with a [history](super::BrokerBuilder::history), from a message on.
+    ///
+    /// After a lost connection the subscription continues where it was: each message arrives exactly once and in the order
+    /// of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) states how many are missing. If that is unknown,
+    /// because the broker was restarted, there is [`RecvError::Reconnected`](super::RecvError::Reconnected). Topics without a
+    /// history, and brokers that know none, begin with the next message, and are as in [`subscribe`](Self::subscribe).
+    ///
+    /// ```
+    /// use frisbee::Server;
+    /// use frisbee_pubsub::{Broker, Client, History, Start};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let broker = Broker::builder().history("prices.*", History::last(1)).build();
+    /// # let server = Server::builder().bind("127.0.0.1:0", broker).await?;
+    /// # let address = server.local_addr();
+    /// # tokio::spawn(server.serve());
+    /// let client = Client::connect(address).await?;
+    /// client.publish("prices.apples", "1.20").await?;
+    /// client.publish("prices.apples", "1.30").await?;
+    ///
+    /// let mut prices = client.subscribe_from("prices.*", Start::Last).await?;
+    /// let price = prices.recv().await?;
+    /// assert_eq!(price.payload(), "1.30");
+    /// assert_eq!(price.position().map(|position| position.offset), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`subscribe`](Self::subscribe), and for [`Start::After`] with a pattern that has wildcards.
+    ///
+    /// # Cancel safety
+    /// As [`subscribe`](Self::subscribe).
+    pub async fn subscribe_from(&self, pattern: &str, start: Start) -> Result<Subscription, PubSubError> {
+        if matches!(start, Start::After(_)) {
+            check_topic(pattern.as_bytes())?;
+        }
+        self.subscribe_in(pattern, "", Some(start)).await
     }
 
     /// Subscribes as a member of a queue group: of all members of a group, on any connection, one gets each message.
@@ -214,17 +330,22 @@ impl Client {
         if group.is_empty() || group.len() > TOPIC_MAX {
             return Err(TopicError::Length(group.len()).into());
         }
-        self.subscribe_in(pattern, group).await
+        self.subscribe_in(pattern, group, None).await
     }
 
-    async fn subscribe_in(&self, pattern: &str, group: &str) -> Result<Subscription, PubSubError> {
+    async fn subscribe_in(
+        &self,
+        pattern: &str,
+        group: &str,
+        start: Option<Start>,
+    ) -> Result<Subscription, PubSubError> {
         let pattern = check_pattern(pattern.as_bytes())?;
         let connection = self.connection()?;
         let (answer, answered) = oneshot::channel();
-        let subscription = self.0.enter(pattern, group, answer, self.1.clone())?;
-        let mut body = name(pattern);
-        body.extend_from_slice(group.as_bytes());
-        let operation = self.0.operations.of(Kind::Subscribe);
+        let follow = start.map(|start| Box::new(Follow::new(pattern, start)));
+        let (kind, body) = request(pattern, group, follow.as_deref());
+        let subscription = self.0.enter((pattern, group, follow), answer, self.1.clone())?;
+        let operation = self.0.operations.of(kind);
         connection.send(&Packet::new(PacketId(subscription.id), operation, body)).await?;
         self.answer(answered).await?.map_err(PubSubError::Refused)?;
         Ok(subscription)
@@ -419,8 +540,9 @@ impl ClientShared {
             let (answer, answered) = oneshot::channel();
             asked.insert(*id, answer);
             entered.is_lost = false;
-            let Entered { inbox, pattern, group, .. } = entered;
-            Again { id: *id, pattern: pattern.clone(), group: group.clone(), inbox: inbox.clone(), answered }
+            let Entered { inbox, pattern, group, follow, .. } = entered;
+            let (kind, body) = request(pattern, group, follow.as_deref());
+            Again { id: *id, kind, body, inbox: inbox.clone(), answered }
         };
         lost.map(again).collect()
     }
@@ -434,14 +556,13 @@ impl ClientShared {
     #[cfg(test)]
     pub(super) fn kept_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_kept.store(true, Ordering::Relaxed);
-        self.enter(pattern, "", oneshot::channel().0, None).expect("it is not closed")
+        self.enter((pattern, "", None), oneshot::channel().0, None).expect("it is not closed")
     }
 
     /// Makes a place for a subscription, before the broker is asked, so that the first message finds it.
     fn enter(
         self: &Arc<Self>,
-        pattern: &str,
-        group: &str,
+        (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
         answer: oneshot::Sender<Result<(), String>>,
         own: Option<Arc<Own>>,
     ) -> Result<Subscription, PubSubError> {
@@ -454,7 +575,8 @@ impl ClientShared {
         let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(PubSubError::TooMany)?;
         let inbox = Arc::<Inbox>::default();
         inner.last_id = id;
-        let entered = Entered { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false };
+        let entered =
+            Entered { inbox: inbox.clone(), pattern: pattern.into(), group: group.into(), is_lost: false, follow };
         inner.inboxes.insert(id, entered);
         inner.asked.insert(id, answer);
         if group.is_empty() {
@@ -497,7 +619,15 @@ impl ClientShared {
     /// The inboxes of the subscriptions outside groups that match a topic.
     pub(super) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
-        self.inner.lock().by_pattern.for_each_match(topic, |_, inbox| inboxes.push(inbox.clone()));
+        let inner = self.inner.lock();
+        let is_started =
+            |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
+        inner.by_pattern.for_each_match(topic, |id, inbox| {
+            // One that has not begun gets these messages from the history.
+            if is_started(id) {
+                inboxes.push(inbox.clone());
+            }
+        });
         inboxes
     }
 
@@ -528,13 +658,62 @@ impl ClientShared {
     pub(super) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            0 => inner.inboxes.values().map(|entered| entered.inbox.clone()).collect(),
+            // Positions state what is missing of topics with a history.
+            0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
         drop(inner);
         inboxes
             .iter()
             .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
+    }
+
+    /// Handles the positions at the end of the connection.
+    pub(super) fn handle_stream(&self, stream: Stream, is_lossy: bool) {
+        self.inner.lock().stream = (stream, is_lossy);
+    }
+
+    /// Lets a subscription with a history handle something, and adds a notice of the gap to its inbox. `None` if there is
+    /// no such subscription.
+    pub(super) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> Gap) -> Option<()> {
+        let mut inner = self.inner.lock();
+        let Entered { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
+        let gap = handle(follow.as_mut()?);
+        let inbox = inbox.clone();
+        self.version.fetch_add(1, Ordering::Release);
+        drop(inner);
+        self.note(&[inbox], gap);
+        Some(())
+    }
+
+    /// The pattern of a subscription with a history whose answer has not come.
+    pub(super) fn begins(&self, id: u16) -> Option<Box<str>> {
+        let inner = self.inner.lock();
+        let entered = inner.inboxes.get(&id)?;
+        let follow = entered.follow.as_ref()?;
+        (!follow.is_started()).then(|| entered.pattern.clone())
+    }
+
+    /// Notes that messages are missing from a topic, at this place of the stream.
+    pub(super) fn handle_gap(&self, topic: &str, gap: Gap) {
+        let mut inboxes = Vec::new();
+        let inner = self.inner.lock();
+        inner.by_pattern.for_each_match(topic, |id, inbox| {
+            if inner.inboxes.get(id).is_some_and(Entered::is_exact) {
+                inboxes.push(inbox.clone());
+            }
+        });
+        drop(inner);
+        self.note(&inboxes, gap);
+    }
+
+    fn note(&self, inboxes: &[Arc<Inbox>], gap: Gap) {
+        let notice = match gap {
+            Gap::None => return,
+            Gap::Messages(count) => Notice::Lagged(count),
+            Gap::Unknown => Notice::Reconnected,
+        };
+        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }
 
     /// Handles the end of the connection, and informs all callers that wait.
@@ -544,7 +723,14 @@ impl ClientShared {
         let (asked, syncs) = (std::mem::take(&mut inner.asked), std::mem::take(&mut inner.syncs));
         inner.lost = Some(reason.clone());
         let mut inboxes = Vec::new();
-        inner.inboxes.values_mut().for_each(|entered| entered.is_lost = true);
+        let ClientState { inboxes: entered, stream: (stream, is_lossy), .. } = &mut *inner;
+        for entered in entered.values_mut() {
+            entered.is_lost = true;
+            if let Some(follow) = &mut entered.follow {
+                follow.handle_loss(stream, *is_lossy);
+            }
+        }
+        inner.stream = Default::default();
         if ends {
             inner.closed = Some(reason.clone());
             inboxes.extend(inner.inboxes.values().map(|entered| entered.inbox.clone()));

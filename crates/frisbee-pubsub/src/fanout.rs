@@ -5,14 +5,18 @@
 //! removed, which a number that only grows shows. Packets for the same subscribers are encoded one behind the other,
 //! and at the end of the turn each subscriber's queue is locked, and its task woken, once.
 
+use super::Kind;
 use super::broker::{BrokerShared, Target};
 use super::bus::Passed;
-use super::queue::{Segment, Subscriber};
+use super::follow::{Mark, Next, put_position};
+use super::history::{History, Recording, Records, Ring};
+use super::queue::{Delivery, Segment, Subscriber};
 use crate::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
+use parking_lot::MutexGuard;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,6 +62,8 @@ pub(super) struct Fanout {
     deliveries: usize,
     /// Messages of this turn, which are not in the broker's count yet.
     published: u64,
+    /// Messages of topics with history are among the runs.
+    records: bool,
     directed: Vec<Directed>,
     /// Why the last message was refused.
     refusal: String,
@@ -104,6 +110,9 @@ pub(super) struct Route {
     is_for_bus: bool,
     /// There is more to do than for everybody.
     is_special: bool,
+    history: Option<History>,
+    /// The ring of the topic when it was used last.
+    ring: Option<Arc<Ring>>,
 }
 
 /// The members of a queue group, and whose turn it is.
@@ -118,6 +127,9 @@ pub(super) struct Group {
 struct Run {
     route: usize,
     packets: Segment,
+    /// The last bodies, as many as the topic's history keeps.
+    kept: VecDeque<Bytes>,
+    recording: Option<Recording>,
 }
 
 /// A message for one member of a queue group.
@@ -165,7 +177,8 @@ impl Fanout {
         self.published += u64::from(S::PUBLISHES);
         let route = self.last;
         let found = &mut self.routes[route];
-        let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
+        let copied = (COPIED_ONCE.contains(&body.len()) && (found.places() > 0 || found.history.is_some()))
+            .then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
         if found.is_special {
             let mut groups_are_here = true;
@@ -192,6 +205,13 @@ impl Fanout {
                     published = Published::Slowly;
                 }
             }
+            if let Some(history) = found.history {
+                self.keep(route, history, broker, body);
+                if self.deliveries > DELIVERIES_MAX {
+                    self.flush(broker, from);
+                }
+                return Ok(published);
+            }
         }
         if !found.everybody.is_empty() {
             let everybody = found.everybody.len();
@@ -213,13 +233,47 @@ impl Fanout {
                 self.runs = RUNS.take();
             }
             if self.used == self.runs.len() {
-                self.runs.push(Run { route, packets: Segment::new() });
+                self.runs.push(Run { route, packets: Segment::new(), kept: VecDeque::new(), recording: None });
             }
             self.runs[self.used].route = route;
             self.used += 1;
             self.deliveries += everybody;
         }
         &mut self.runs[self.used - 1].packets
+    }
+
+    /// Adds a message of a topic with history.
+    fn keep(&mut self, route: usize, history: History, broker: &BrokerShared, body: &Bytes) {
+        // It is recorded even if it has no subscriber.
+        let everybody = self.routes[route].everybody.len() + 1;
+        self.run(route, body.len(), everybody).push(PacketId(0), broker.operations, body);
+        self.records = true;
+        let kept = &mut self.runs[self.used - 1].kept;
+        if kept.len() == history.count() {
+            kept.pop_front();
+        }
+        kept.push_back(body.clone());
+    }
+
+    /// Records the messages of topics with history. While the result is held, they are not in the queue of any subscriber
+    /// yet, and no subscription with a history begins.
+    #[cold]
+    fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
+        let mut records = broker.histories.lock();
+        let is_current = self.version == broker.version.load(Ordering::Acquire);
+        for run in &mut self.runs[..self.used] {
+            let route = &mut self.routes[run.route];
+            let (Some(history), Ok(topic)) = (route.history, std::str::from_utf8(&route.topic)) else { continue };
+            if !is_current {
+                // Subscriptions that began before the lock was taken rely on it.
+                route.everybody = Route::find(broker, topic).everybody;
+            }
+            let messages = (run.packets.messages, &mut run.kept);
+            let recorded =
+                broker.histories.record(&mut records, &mut route.ring, topic, history, messages, from.budget());
+            run.recording = Some(recorded);
+        }
+        records
     }
 
     /// Ends a turn: passes on the packets that have been collected.
@@ -231,6 +285,7 @@ impl Fanout {
             return;
         }
         self.deliveries = 0;
+        let records = std::mem::take(&mut self.records).then(|| self.record(broker, from));
         let runs = &mut self.runs[..self.used];
         for packets in runs.iter_mut().map(|run| &mut run.packets.packets) {
             packets.share();
@@ -240,20 +295,24 @@ impl Fanout {
         }
         if let [run] = runs {
             for subscriber in &self.routes[run.route].everybody {
-                subscriber.deliver(|queue| queue.share(&run.packets), from);
+                subscriber.deliver(|queue| run.share(queue, broker), from);
             }
         } else {
-            deliver_runs(runs, &self.routes, from);
+            deliver_runs(runs, &self.routes, broker, from);
         }
+        drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
-            let fill = |queue: &mut super::queue::Delivery<'_>| {
+            let fill = |queue: &mut Delivery<'_>| {
                 messages.iter().for_each(|message| queue.push(PacketId(message.id), broker.operations, &message.body));
             };
             messages[0].subscriber.deliver(fill, from);
         }
         self.directed = Vec::new();
-        runs.iter_mut().for_each(|run| run.packets.clear());
+        for run in runs.iter_mut() {
+            run.packets.clear();
+            run.recording = None;
+        }
         self.used = 0;
         self.runs.truncate(RUNS_KEPT);
         RUNS.set(std::mem::take(&mut self.runs));
@@ -319,16 +378,38 @@ fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Passed,
 }
 
 /// Delivers several runs, so that each subscriber gets all of its own at once and in order.
-fn deliver_runs(runs: &[Run], routes: &[Route], from: &impl Source) {
+fn deliver_runs(runs: &[Run], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
     let everybody = |run: &Run| routes[run.route].everybody.iter();
     let places = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
     let mut places: Vec<_> = places.collect();
     places.sort_unstable_by_key(|(number, at, _)| (*number, *at));
     for places in places.chunk_by(|a, b| a.0 == b.0) {
-        let fill = |queue: &mut super::queue::Delivery<'_>| {
-            places.iter().for_each(|(_, at, _)| queue.share(&runs[*at].packets));
+        let fill = |queue: &mut Delivery<'_>| {
+            places.iter().for_each(|(_, at, _)| runs[*at].share(queue, broker));
         };
         places[0].2.deliver(fill, from);
+    }
+}
+
+impl Run {
+    /// Adds the packets to the queue of a subscriber.
+    #[inline(always)]
+    fn share(&self, queue: &mut Delivery<'_>, broker: &BrokerShared) {
+        match &self.recording {
+            Some(recording) if queue.follows() => self.share_recorded(queue, recording, broker),
+            _ => queue.share(&self.packets),
+        }
+    }
+
+    fn share_recorded(&self, queue: &mut Delivery<'_>, recording: &Recording, broker: &BrokerShared) {
+        let ring = recording.ring.clone();
+        if recording.first == 1 {
+            let mut body = Vec::new();
+            put_position(&mut body, &ring.topic, Next { epoch: ring.epoch, offset: 1 });
+            queue.control(PacketId(0), broker.operations.of(Kind::Position), body, None);
+        }
+        queue.share(&self.packets);
+        queue.mark(Mark::Messages { id: PacketId(0), ring, next: recording.end() });
     }
 }
 
@@ -350,12 +431,17 @@ impl Route {
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
         });
-        Self::new(topic, everybody, groups.collect(), broker.bus.is_some())
+        let mut route = Self::new(topic, everybody, groups.collect(), broker.bus.is_some());
+        if !broker.histories.is_empty() {
+            route.history = broker.histories.of(topic);
+            route.is_special |= route.history.is_some();
+        }
+        route
     }
 
     pub(super) fn new(topic: &str, everybody: Vec<Arc<Subscriber>>, groups: Vec<Group>, is_for_bus: bool) -> Self {
         let is_special = is_for_bus || !groups.is_empty();
-        Self { topic: topic.as_bytes().into(), everybody, groups, is_for_bus, is_special }
+        Self { topic: topic.as_bytes().into(), everybody, groups, is_for_bus, is_special, history: None, ring: None }
     }
 
     fn places(&self) -> usize {

@@ -16,14 +16,38 @@ const MESSAGE_CHARGE: usize = 64;
 /// A message that was published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    pub(super) topic: Arc<str>,
+    pub(super) topic: Arc<TopicName>,
     pub(super) payload: Bytes,
+    /// 0 if the topic has no history.
+    pub(super) offset: u64,
+}
+
+/// A topic, and the epoch of its history.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct TopicName {
+    pub(super) name: Arc<str>,
+    pub(super) epoch: u64,
+}
+
+/// The place of a message in the history of its topic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Position {
+    /// The history that the offset belongs to. It changes when the broker restarts.
+    pub epoch: u64,
+    /// The number of the message in its topic, from 1 on and without gaps.
+    pub offset: u64,
 }
 
 impl Message {
     /// The topic it was published to.
     pub fn topic(&self) -> &str {
-        &self.topic
+        &self.topic.name
+    }
+
+    /// The place of the message in the history of its topic, if the broker keeps one and the message came on a connection
+    /// with a subscription by [`subscribe_from`](crate::Client::subscribe_from).
+    pub fn position(&self) -> Option<Position> {
+        (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }
 
     /// The payload. It shares the memory of the bytes that were read with it.
@@ -41,14 +65,18 @@ impl Message {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// So many messages were lost here, because they came faster than they were read. The subscription continues.
+    /// So many messages are missing here, because they came faster than they were read, or the history of the broker is
+    /// shorter than the time without a connection. The subscription continues.
+    ///
+    /// With a history the number is exact, of one topic at a time, and of this subscription.
     ///
     /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
     /// whichever of them the messages were for.
     Lagged(u64),
     /// The connection was lost, and the subscription goes on by a new one.
     ///
-    /// What was published in between is missing; how much that is nobody knows.
+    /// An unknown number of messages may be missing here. A subscription with a history continues without this error, unless
+    /// the broker was restarted or has removed the history of a topic.
     Reconnected,
     /// The connection has ended, and all that came before has been read.
     Closed(CloseReason),
@@ -57,7 +85,9 @@ pub enum RecvError {
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lagged(count) => write!(f, "{count} messages were lost because the subscriber is too slow"),
+            Self::Lagged(count) => {
+                write!(f, "{count} messages are missing; the subscriber was too slow, or too long without a connection")
+            }
             Self::Reconnected => f.write_str("the connection was lost and made again; messages may be missing"),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }
@@ -229,18 +259,22 @@ impl Queue {
 mod tests {
     use super::*;
 
+    fn topic() -> Arc<TopicName> {
+        Arc::new(TopicName { name: "a".into(), epoch: 0 })
+    }
+
     #[test]
     fn counts_of_lost_messages_do_not_overflow_for_any_number_of_a_broker() {
         let inbox = Inbox::default();
         inbox.extend((0..8).map(|_| Entry::Notice(Notice::Lagged(u64::MAX))), 2 * MESSAGE_CHARGE);
-        let message = Message { topic: "a".into(), payload: Bytes::from_static(b"x") };
+        let message = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"x") };
         inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
     }
 
     #[test]
     fn the_oldest_messages_give_way_and_their_number_and_a_reconnect_stand_in_their_place() {
         let inbox = Inbox::default();
-        let message = || Entry::Message(Message { topic: "a".into(), payload: Bytes::from_static(&[0; 36]) });
+        let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from_static(&[0; 36]) });
         let waits = || {
             let queue = inbox.0.lock();
             let name = |entry: &Entry| match entry {
@@ -264,7 +298,7 @@ mod tests {
         assert_eq!(waits(), "-6 r m m m m m");
         add(message());
         assert_eq!(waits(), "-7 r m m m m m");
-        let text = Message { topic: "a".into(), payload: Bytes::from_static(b"text") };
+        let text = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"text") };
         assert_eq!((text.topic(), &text.payload()[..]), ("a", &b"text"[..]));
         assert_eq!(text.into_payload(), "text");
     }
@@ -272,7 +306,7 @@ mod tests {
     #[test]
     fn a_message_longer_than_the_inbox_is_no_loss() {
         let inbox = Inbox::default();
-        let message = Message { topic: "a".into(), payload: Bytes::from(vec![0; 1000]) };
+        let message = Message { topic: topic(), offset: 0, payload: Bytes::from(vec![0; 1000]) };
         inbox.extend([Entry::Message(message)].into_iter(), 500);
         let queue = inbox.0.lock();
         assert!(matches!(queue.entries.front(), Some(Entry::Message(_))), "{:?}", queue.entries.front());

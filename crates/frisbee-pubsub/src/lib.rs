@@ -46,12 +46,15 @@ mod broker;
 mod bus;
 mod client;
 mod fanout;
+mod follow;
+mod history;
 mod inbox;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod queue;
 mod receive;
 mod reconnect;
+mod resume;
 #[cfg(test)]
 mod tests;
 mod topics;
@@ -59,8 +62,10 @@ mod topics;
 pub use broker::{Broker, BrokerBuilder, BrokerSession, Slow, TopicUse};
 pub use bus::{Backplane, Interest, Joined, MemoryBus, MemoryMember, Node, Unsent, WhenAway};
 pub use client::{Client, PubSubError, Publisher};
-pub use inbox::{Message, RecvError, Subscription};
+pub use history::History;
+pub use inbox::{Message, Position, RecvError, Subscription};
 pub use receive::{ClientRouter, ClientSession};
+pub use resume::Start;
 pub use topics::{TopicError, check_pattern, check_topic, covers};
 
 use frisbee::{Operation, Outbox, PacketId, tlv};
@@ -91,6 +96,10 @@ enum Kind {
     Lagged,
     /// From the broker: something was not understood or not allowed.
     Refused,
+    /// To the broker: a subscription with a history, whose id is the packet's. Back: the result.
+    Follow,
+    /// From the broker: the offsets of the next messages of topics.
+    Position,
 }
 
 /// The operations that pub/sub has on a connection.
@@ -122,6 +131,8 @@ impl Operations {
             3 => Kind::Sync,
             4 => Kind::Lagged,
             5 => Kind::Refused,
+            6 => Kind::Follow,
+            7 => Kind::Position,
             _ => return None,
         })
     }

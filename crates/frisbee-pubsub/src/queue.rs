@@ -2,9 +2,10 @@
 //! own task.
 
 use super::fanout::Source;
+use super::follow::{Mark, Restated};
 use super::{Kind, Operations, Slow, put};
 use bytes::Bytes;
-use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Outbox, PacketId, tlv};
+use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Operation, Outbox, PacketId, tlv};
 use frisbee_core::Decoder;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -21,6 +22,9 @@ const TOGETHER_MAX: usize = 4 * 1024;
 
 /// The charge for a segment beside its packets: its place in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
+
+/// The charge for a mark.
+const MARK_CHARGE: usize = 64;
 
 /// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
 /// left: enough for subscribers that keep up. While the server is short of memory each has this part of what is left.
@@ -94,6 +98,10 @@ struct Queue {
     charge: MemoryCharge,
     /// Messages lost since the subscriber was last told.
     lost: u64,
+    /// The connection has subscriptions with a history.
+    follows: bool,
+    /// Answers and positions of segments that were dropped.
+    restated: Restated,
     closed: bool,
 }
 
@@ -104,6 +112,8 @@ pub(super) struct Segment {
     pub(super) messages: u64,
     /// The length of the longest body.
     pub(super) longest: u32,
+    /// What a subscriber with a history has to know if this is dropped.
+    marks: Vec<Mark>,
 }
 
 impl Segment {
@@ -111,7 +121,7 @@ impl Segment {
         let mut packets = Outbox::new(HeaderForm::Current);
         // The operations of a subscriber are known when something is sent to it.
         packets.set_limit(u32::MAX);
-        Self { packets, messages: 0, longest: 0 }
+        Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
 
     /// Adds a message.
@@ -130,7 +140,7 @@ impl Segment {
     }
 
     fn charge(&self) -> usize {
-        self.packets.len() + SEGMENT_CHARGE
+        self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
     /// The same without what is shared.
@@ -193,6 +203,11 @@ impl Subscriber {
             let lost = queue.drop_oldest();
             self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
         }
+        if queue.restated.is_full() {
+            self.close_queue(&mut queue, before);
+            self.connection.abort_for("slow subscriber: messages of too many topics with history were dropped");
+            return;
+        }
         self.account(before, &mut queue);
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
@@ -217,6 +232,9 @@ impl Subscriber {
                 tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
                 put(outbox, PacketId(0), self.operations.of(Kind::Lagged), &body);
             }
+            if !queue.restated.is_empty() {
+                queue.restated.put(outbox, self.operations);
+            }
             let Some(mut segment) = queue.segments.pop_front() else {
                 self.scheduled.store(false, Ordering::Release);
                 queue.segments = VecDeque::new();
@@ -228,9 +246,13 @@ impl Subscriber {
             if segment.longest <= limit && segment.packets.header_size() == outbox.header_size() {
                 outbox.append(&mut segment.packets);
             } else {
+                let marks = std::mem::take(&mut segment.marks);
                 let lost = frame_anew(segment, outbox, limit);
                 self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
                 queue.lost += lost;
+                if lost > 0 {
+                    marks.into_iter().for_each(|mark| queue.restated.add_sent(mark));
+                }
             }
         }
         self.account(before, &mut queue);
@@ -249,6 +271,7 @@ impl Subscriber {
         queue.closed = true;
         queue.segments = VecDeque::new();
         (queue.bytes, queue.own, queue.lost) = (0, 0, 0);
+        queue.restated = Restated::default();
         self.account(before, queue);
         self.behind.store(true, Ordering::Relaxed);
     }
@@ -303,6 +326,43 @@ impl Delivery<'_> {
         self.0.own += added.1;
     }
 
+    /// Whether the connection has subscriptions with a history.
+    pub(super) fn follows(&self) -> bool {
+        self.0.follows
+    }
+
+    /// The connection has a subscription with a history from now on.
+    pub(super) fn set_follows(&mut self) {
+        self.0.follows = true;
+    }
+
+    /// The bytes that wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Adds a packet that counts as no message, and how to repeat it if it is dropped.
+    pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<Mark>) {
+        let body = Bytes::from(body);
+        let segment = self.segment(body.len());
+        let before = (segment.charge(), segment.own());
+        let _ = segment.packets.push(id, operation, body);
+        segment.marks.extend(mark);
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
+    }
+
+    /// States which messages have just been added.
+    pub(super) fn mark(&mut self, mark: Mark) {
+        let Some(last) = self.0.segments.back_mut() else { return };
+        if !last.marks.last_mut().is_some_and(|earlier| earlier.extend(&mark)) {
+            last.marks.push(mark);
+            self.0.bytes += MARK_CHARGE;
+            self.0.own += MARK_CHARGE;
+        }
+    }
+
     /// A segment to which so many bytes are to be added.
     fn segment(&mut self, more: usize) -> &mut Segment {
         let queue = &mut *self.0;
@@ -319,7 +379,16 @@ impl Delivery<'_> {
 impl Queue {
     fn new(connection: &Connection) -> Self {
         let charge = connection.charge(0);
-        Self { segments: VecDeque::new(), bytes: 0, own: 0, charge, lost: 0, closed: false }
+        Self {
+            segments: VecDeque::new(),
+            bytes: 0,
+            own: 0,
+            charge,
+            lost: 0,
+            follows: false,
+            restated: Restated::default(),
+            closed: false,
+        }
     }
 
     /// Drops the oldest portion, and says how many messages it had.
@@ -329,6 +398,7 @@ impl Queue {
         self.own -= oldest.own();
         let lost = oldest.messages;
         self.lost = self.lost.saturating_add(lost);
+        oldest.marks.into_iter().for_each(|mark| self.restated.add(mark));
         lost
     }
 }

@@ -5,8 +5,10 @@
 //! together.
 
 use super::client::{Client, ClientShared};
-use super::inbox::{Entry, Inbox, Message};
-use super::{FIRST_OPERATION, Kind, split_name};
+use super::follow::{Answer, Next, Positions};
+use super::inbox::{Entry, Inbox, Message, TopicName};
+use super::resume::{POSITIONS_MAX, Stream, gap};
+use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
 use crate::topics::{TopicError, check_topic};
 use bytes::{Buf, Bytes};
 use frisbee::{CloseReason, Connection, LineLimit, Outbox, Packet, PacketId, Protocol, Routed, Turn, WhenFull, tlv};
@@ -77,6 +79,12 @@ pub struct ClientSession {
     last: usize,
     /// The last subscription in a group for which something came.
     member: Option<(PacketId, Inboxes)>,
+    /// The positions of topics that are not among the routes.
+    stream: Stream,
+    /// Positions were forgotten.
+    is_lossy: bool,
+    /// The messages of a history that come for one subscription.
+    replay: Option<Replay>,
     /// The messages of this turn for all of `to`.
     messages: Vec<Entry>,
     to: Inboxes,
@@ -87,8 +95,19 @@ type Inboxes = Arc<[Arc<Inbox>]>;
 /// A topic, and the subscriptions that match it.
 #[derive(Debug)]
 struct Route {
-    topic: Arc<str>,
+    topic: Arc<TopicName>,
     inboxes: Inboxes,
+    /// The offset of the next message, or 0.
+    next: u64,
+}
+
+/// Messages of one topic's history for one subscription.
+#[derive(Debug)]
+struct Replay {
+    id: PacketId,
+    topic: Arc<TopicName>,
+    inboxes: Inboxes,
+    next: u64,
 }
 
 impl Protocol for ClientRouter {
@@ -103,7 +122,7 @@ impl Protocol for ClientRouter {
         ClientSession { is_mine, ..ClientSession::default() }
     }
 
-    fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
+    fn route(&self, session: &mut ClientSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         let id = packet.id;
         if !session.is_mine {
             return Routed::Continue;
@@ -126,6 +145,24 @@ impl Protocol for ClientRouter {
                 };
                 session.flush(&self.0);
                 self.0.handle_lag(id.0, count);
+            }
+            Some(Kind::Follow) => {
+                session.settle(&self.0);
+                session.flush(&self.0);
+                let answer = match Answer::decode(&packet.body) {
+                    Some(answer) => self.0.follow(id.0, |follow| follow.handle_answer(answer)).map_or(Ok(()), Ok),
+                    None => Err(refusal(&packet.body).unwrap_or_else(|| NO_BROKER.to_owned())),
+                };
+                self.0.handle_answer(id.0, answer);
+            }
+            Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
+            // A broker that knows no history.
+            Some(Kind::Refused)
+                if packet.body.first() == Some(&(Reason::Operation as u8))
+                    && let Some(pattern) = self.0.begins(id.0) =>
+            {
+                put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
+                self.0.follow(id.0, |follow| follow.handle_plain());
             }
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();
@@ -153,7 +190,10 @@ impl Protocol for ClientRouter {
 
     fn disconnected(&self, mut session: ClientSession, reason: &CloseReason) {
         if session.is_mine {
+            session.settle(&self.0);
             session.flush(&self.0);
+            session.forget();
+            self.0.handle_stream(session.stream, session.is_lossy);
             self.0.handle_close(reason);
         }
     }
@@ -175,11 +215,16 @@ impl ClientSession {
             return Routed::close(format!("{NO_BROKER}: a message ends within its topic"));
         };
         let before = body.len() - payload.len();
+        if id.0 != 0 && self.replay.as_ref().is_some_and(|replay| replay.id == id) {
+            let topic = topic.to_vec();
+            return self.receive_replayed(shared, &topic, body, before);
+        }
         if self.version != shared.version.load(Ordering::Acquire) {
+            self.settle(shared);
             self.forget();
             self.version = shared.version.load(Ordering::Acquire);
         }
-        if self.routes.get(self.last).is_none_or(|last| last.topic.as_bytes() != topic) {
+        if self.routes.get(self.last).is_none_or(|last| last.topic.name.as_bytes() != topic) {
             match self.find(shared, topic) {
                 Ok(found) => self.last = found,
                 Err(error) => return Routed::close(format!("{NO_BROKER}: invalid topic: {error}")),
@@ -188,7 +233,13 @@ impl ClientSession {
         if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
             self.member = Some((id, shared.inbox(id.0).into_iter().collect()));
         }
-        let Route { topic, inboxes } = &self.routes[self.last];
+        let Route { topic, inboxes, next } = &mut self.routes[self.last];
+        let mut offset = 0;
+        if *next != 0 && id.0 == 0 {
+            offset = *next;
+            *next += 1;
+        }
+        let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
         // None is left if the subscription has just been dropped.
         if inboxes.is_empty() {
@@ -201,8 +252,78 @@ impl ClientSession {
             self.to = inboxes;
         }
         body.advance(before);
-        self.messages.push(Entry::Message(Message { topic, payload: body }));
+        self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
         Routed::Continue
+    }
+
+    /// A message of the history, for one subscription.
+    fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
+        let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
+            return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
+        };
+        let offset = replay.next;
+        replay.next = replay.next.saturating_add(1);
+        body.advance(before);
+        let (topic, inboxes) = (replay.topic.clone(), replay.inboxes.clone());
+        if !is_same(&inboxes, &self.to) {
+            self.flush(shared);
+            self.to = inboxes;
+        }
+        self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
+        Routed::Continue
+    }
+
+    /// Handles positions of the stream, or of the history for one subscription.
+    fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
+        for position in Positions(body) {
+            let Some((topic, next)) = position else {
+                return Routed::close(format!("{NO_BROKER}: a position is cut off"));
+            };
+            let Ok(topic) = check_topic(topic) else { return Routed::close(format!("{NO_BROKER}: invalid topic")) };
+            if next.offset == 0 {
+                return Routed::close(format!("{NO_BROKER}: a position of 0"));
+            }
+            self.settle(shared);
+            self.flush(shared);
+            self.forget();
+            let topic = Arc::<str>::from(topic);
+            if id.0 == 0 {
+                let known = self.stream.get(&topic).copied().filter(|known| known.epoch == next.epoch);
+                shared.handle_gap(&topic, gap(known, next));
+                self.set_position(topic, next);
+            } else if shared.follow(id.0, |follow| follow.handle_position(&topic, next)).is_some() {
+                let name = TopicName { name: topic, epoch: next.epoch };
+                let inboxes = shared.inbox(id.0).into_iter().collect();
+                self.replay = Some(Replay { id, topic: Arc::new(name), inboxes, next: next.offset });
+            }
+        }
+        Routed::Continue
+    }
+
+    /// Notes the position of the stream.
+    fn set_position(&mut self, topic: Arc<str>, next: Next) {
+        if self.stream.len() >= POSITIONS_MAX {
+            self.stream = Stream::new();
+            self.is_lossy = true;
+        }
+        self.stream.insert(topic, next);
+    }
+
+    /// Ends the messages of a history. The stream goes on behind them.
+    fn settle(&mut self, shared: &ClientShared) {
+        let Some(replay) = self.replay.take() else { return };
+        self.forget();
+        let topic = replay.topic.name.clone();
+        let next = Next { epoch: replay.topic.epoch, offset: replay.next };
+        let known = self.stream.get(&topic).copied();
+        if known.is_none_or(|known| known.epoch != next.epoch || known.offset < next.offset) {
+            self.set_position(topic.clone(), next);
+        }
+        let stream = self.stream.get(&topic).copied().unwrap_or(next);
+        shared.follow(replay.id.0, |follow| {
+            follow.handle_replayed(&topic, next, stream);
+            super::resume::Gap::None
+        });
     }
 
     /// Passes on the messages that have been collected.
@@ -228,15 +349,22 @@ impl ClientSession {
         if self.routes.len() >= REMEMBERED_MAX {
             self.forget();
         }
-        let topic = Arc::<str>::from(text);
-        self.by_topic.insert(topic.clone(), self.routes.len());
-        self.routes.push(Route { topic, inboxes: shared.matching(text).into() });
+        let name = Arc::<str>::from(text);
+        self.by_topic.insert(name.clone(), self.routes.len());
+        let known = self.stream.get(text);
+        let (epoch, next) = known.map_or((0, 0), |next| (next.epoch, next.offset));
+        let topic = Arc::new(TopicName { name, epoch });
+        self.routes.push(Route { topic, inboxes: shared.matching(text).into(), next });
         Ok(self.routes.len() - 1)
     }
 
     fn forget(&mut self) {
         self.by_topic = HashMap::new();
-        self.routes = Vec::new();
+        for Route { topic, next, .. } in std::mem::take(&mut self.routes) {
+            if next != 0 {
+                self.stream.insert(topic.name.clone(), Next { epoch: topic.epoch, offset: next });
+            }
+        }
         self.last = 0;
         self.member = None;
     }

@@ -1,8 +1,9 @@
 //! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
 
 mod bounds;
+mod histories;
 
-use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
+use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name, split_name};
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
 use frisbee::tlv;
@@ -87,7 +88,7 @@ impl Member {
                     received.push(format!("-{}", tlv::whole_varint(&packet.body).unwrap()));
                 } else {
                     assert_eq!(packet.operation, NUMBERS.of(Kind::Message));
-                    let (_, payload) = super::split_name(&packet.body).unwrap();
+                    let (_, payload) = split_name(&packet.body).unwrap();
                     received.push(format!("{}:{}", packet.id, String::from_utf8_lossy(payload)));
                 }
             }

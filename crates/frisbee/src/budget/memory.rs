@@ -1,6 +1,6 @@
 //! The memory budget of a server as routers see it.
 
-use super::Budget;
+use super::{Account, Budget, MemoryCharge};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -47,6 +47,12 @@ impl MemoryBudget {
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
         Bytes::from_owner(Shared { bytes, budget: self.0.clone() })
+    }
+
+    /// Charges so many bytes to the budget, and to no connection, until the result is dropped: for one table of a router, since
+    /// each of these charges has an account of its own.
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
+        MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
 
     /// Whether half of the memory is in use, so that each connection is limited to its share of the rest.
