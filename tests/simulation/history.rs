@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
-use frisbee::{CloseReason, Connection, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router};
+use frisbee::{CloseReason, Connection, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed};
 use frisbee::{Server, Turn, WhenFull, tlv};
 use frisbee_core::Decoder;
 use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
@@ -59,7 +59,7 @@ struct Session {
     stated: BTreeMap<Vec<u8>, u64>,
 }
 
-impl Router for Faulty {
+impl Protocol for Faulty {
     type Session = Session;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {

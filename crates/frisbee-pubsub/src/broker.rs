@@ -521,7 +521,7 @@ impl Protocol for Broker {
                     Ok(()) => return Routed::Slow,
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Wasted;
+                        return Routed::Useless;
                     }
                 }
             }

@@ -3,9 +3,9 @@
 use super::durable::{Book, work, write};
 use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
 use crate::databases::servers::{self, Nats};
-use frisbee_pubsub::{Broker, Client};
 use frisbee_pubsub::nats::NatsBus;
 use frisbee_pubsub::nats::durable::{DurableTopic, OpenError, Replay};
+use frisbee_pubsub::{Broker, Client};
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
